@@ -1,0 +1,1 @@
+"""One reader per feed format. In: a decoded document. Out: a ParsedFeed."""

@@ -1,0 +1,1 @@
+"""Turns at a host, locks, queues. All of it is a hint that may be lost; the database decides."""

@@ -1,0 +1,45 @@
+"""The error tree. The first branch says who acts; an error carries the decision it leads to."""
+
+
+class FeedmillError(Exception):
+    """Whatever stops Feedmill on purpose; its text is one line fit for a person."""
+
+
+class FeedError(FeedmillError):
+    """The feed's fault: record it, back off, try again later."""
+
+
+class InfrastructureError(FeedmillError):
+    """Our own fault or our machine's: leave no trace, try again."""
+
+
+class CallerError(FeedmillError):
+    """The caller's fault: answer 4xx, or one line and a non-zero exit."""
+
+
+class BadSetting(CallerError):
+    """A setting has a value that Feedmill can't start with."""
+
+
+class DatabaseError(InfrastructureError):
+    """The database did not do what it was asked; nothing of the change was kept."""
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The database can't be reached, is full or read-only. Asking again later may work."""
+
+
+class ConstraintViolated(DatabaseError):
+    """A statement broke a constraint (unique, not null, foreign key), so its whole batch was undone."""
+
+
+class StatementRefused(DatabaseError):
+    """A statement exceeds a documented limit of the database, or the database can't understand it."""
+
+
+class BlobError(InfrastructureError):
+    """The object store did not do what it was asked."""
+
+
+class BlobMissing(BlobError):
+    """There is no object under that key."""

@@ -1,0 +1,1 @@
+"""What a person does: subscribes, sorts, reads, searches, marks."""

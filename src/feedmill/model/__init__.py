@@ -1,0 +1,1 @@
+"""Frozen values that everything else speaks of. They import nothing of ours."""

@@ -1,0 +1,97 @@
+"""Ephemeral real servers for the tests: free ports, temporary folders, whole process groups ended."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ServiceMissing(Exception):
+    """A real service that a suite needs can't be had on this machine; the text says why."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running server: where it is and what it says of itself."""
+
+    name: str
+    version: str
+    url: str
+
+
+def find_binary(name: str, *folders: str) -> str:
+    """The path of a program on this machine, looked for on PATH and then in `folders`."""
+    search = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", *folders])
+    found = shutil.which(name, path=search)
+    if found is None:
+        raise ServiceMissing(f"no program {name!r} on this machine")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise ServiceMissing(f"{process.args!r} ended at once: {log.read_text()[-2000:]}")
+        with socket.socket() as probe:
+            probe.settimeout(0.2)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise ServiceMissing(f"{process.args!r} did not listen on port {port} within {seconds} s")
+
+
+def unprivileged() -> dict[str, object]:
+    """Popen arguments that drop root, for servers that refuse to run as root."""
+    if os.getuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+@contextmanager
+def folder(name: str) -> Iterator[Path]:
+    """A temporary folder that an unprivileged server may write to."""
+    path = Path(tempfile.mkdtemp(prefix=f"feedmill-{name}-"))
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def launch(args: list[str], log: Path, **popen: object) -> subprocess.Popen[bytes]:
+    """Starts a server in a process group of its own, with its output in `log`."""
+    with log.open("ab") as out:
+        return subprocess.Popen(args, stdout=out, stderr=out, start_new_session=True, **popen)  # type: ignore[call-overload,no-any-return]
+
+
+def end(process: subprocess.Popen[bytes], sig: signal.Signals = signal.SIGTERM, seconds: float = 10) -> None:
+    """Ends the server's whole process group, kindly first."""
+    for attempt in (sig, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, attempt)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
