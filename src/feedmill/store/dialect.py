@@ -1,0 +1,113 @@
+"""Statements are built once for all databases; here they become the text and values of one of them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import msgspec
+from sqlalchemy import ColumnElement, Table, bindparam, func, select
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import Executable
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.dml import Insert
+from sqlalchemy.sql.expression import literal_column
+
+from feedmill.store.database import Params
+
+
+class Compiled(NamedTuple):
+    """A statement in the words of one database: its text, and which parameter goes where."""
+
+    sql: str
+    names: tuple[str, ...]
+    defaults: Mapping[str, Any]
+
+    def values(self, params: Params) -> list[Any]:
+        """The positional values for `params`; raises KeyError for one that is missing."""
+        return [params[name] if name in params else self.defaults[name] for name in self.names]
+
+
+class Compiler:
+    """Compiles statements for one dialect and remembers them as long as somebody holds the statement."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._known: WeakKeyDictionary[Executable, Compiled] = WeakKeyDictionary()
+
+    def __call__(self, statement: Executable) -> Compiled:
+        known = self._known.get(statement)
+        if known is None:
+            known = self._known[statement] = self._compile(statement)
+        return known
+
+    def _compile(self, statement: Executable) -> Compiled:
+        compiled = statement.compile(dialect=self.dialect)  # type: ignore[attr-defined]
+        names = tuple(compiled.positiontup or ())
+        required = {name for name, bind in compiled.binds.items() if bind.required}
+        defaults = {name: value for name, value in compiled.params.items() if name not in required}
+        return Compiled(str(compiled), names, defaults)
+
+
+class InsertNew(Insert):
+    """An insert that keeps the row that is there already, so that it can meet itself again."""
+
+    inherit_cache = False
+
+
+def insert_new(table: Table) -> InsertNew:
+    return InsertNew(table)
+
+
+@compiles(InsertNew)  # type: ignore[no-untyped-call,untyped-decorator]
+def _on_conflict_do_nothing(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
+    return compiler.visit_insert(insert, **kw) + " ON CONFLICT DO NOTHING"
+
+
+@compiles(InsertNew, "mysql")  # type: ignore[no-untyped-call,untyped-decorator]
+def _on_duplicate_key(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
+    # Not INSERT IGNORE: that would also swallow a value too long for its column.
+    first = compiler.preparer.format_column(next(iter(insert.table.primary_key)))  # type: ignore[attr-defined]
+    return f"{compiler.visit_insert(insert, **kw)} ON DUPLICATE KEY UPDATE {first} = {first}"
+
+
+class OneOf(ColumnElement[bool]):
+    """`column IN (list)` with the whole list in one parameter, so that the text never changes."""
+
+    inherit_cache = False
+
+    def __init__(self, tested: ColumnElement[Any], name: str) -> None:
+        self.tested = tested
+        self.name = name
+
+
+def one_of(tested: ColumnElement[Any], name: str) -> OneOf:
+    """Whether a column is one of the values of the list parameter `name` (pass it through `as_list`)."""
+    return OneOf(tested, name)
+
+
+def as_list(values: list[int] | list[str]) -> str:
+    """The form in which a list is passed to `one_of`: JSON text, on all databases."""
+    return msgspec.json.encode(values).decode()
+
+
+@compiles(OneOf, "sqlite")  # type: ignore[no-untyped-call,untyped-decorator]
+def _in_json_each(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    listed = select(literal_column("value")).select_from(func.json_each(bindparam(element.name)))
+    return compiler.process(element.tested.in_(listed), **kw)
+
+
+@compiles(OneOf, "postgresql")  # type: ignore[no-untyped-call,untyped-decorator]
+def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
+    tested = compiler.process(element.tested, **kw)
+    bound = compiler.process(bindparam(element.name), **kw)
+    return f"{tested} = ANY (ARRAY(SELECT json_array_elements_text({bound}::json)::{kind}))"
+
+
+@compiles(OneOf, "mysql")  # type: ignore[no-untyped-call,untyped-decorator]
+def _in_json_table(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
+    tested = compiler.process(element.tested, **kw)
+    bound = compiler.process(bindparam(element.name), **kw)
+    return f"{tested} IN (SELECT v FROM JSON_TABLE({bound}, '$[*]' COLUMNS (v {kind} PATH '$')) AS listed)"

@@ -1,0 +1,159 @@
+"""SQLite in WAL mode: many readers, one writer thread, so that nobody here ever sees a locked database.
+
+`synchronous` is NORMAL: a killed process loses nothing; a power cut may undo the last commits whole (never
+half of one), which a refresh then simply does again.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.sql import Executable
+
+from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.store.database import Params, Row, Step
+from feedmill.store.dialect import Compiler
+
+Result = TypeVar("Result")
+
+READERS = 4
+# Other processes (commands beside a server) may hold the write lock for as long as their batch takes.
+BUSY_SECONDS = 30
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -16000",
+    "PRAGMA journal_size_limit = 67108864",
+)
+UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: "is locked by another program",
+    sqlite3.SQLITE_LOCKED: "is locked by another program",
+    sqlite3.SQLITE_READONLY: "can't be written to (read-only file or folder)",
+    sqlite3.SQLITE_IOERR: "can't be read or written (I/O error)",
+    sqlite3.SQLITE_FULL: "can't grow: the disk is full",
+    sqlite3.SQLITE_CANTOPEN: "can't be opened",
+    sqlite3.SQLITE_PERM: "can't be opened: permission denied",
+    sqlite3.SQLITE_CORRUPT: "is damaged",
+    sqlite3.SQLITE_NOTADB: "is no SQLite database",
+}
+
+
+class SqliteDatabase:
+    dialect_name = "sqlite"
+
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._compile = Compiler(sqlite_dialect(paramstyle="qmark"))
+        self._mine = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
+        self._writer = ThreadPoolExecutor(1, "sqlite-writer")
+
+    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+        sql, names, defaults = self._compile(statement)
+        values = [params[name] if name in params else defaults[name] for name in names]
+        return await self._on(self._readers, lambda connection: _select(connection, sql, values))
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        work = [self._bind(*step) for step in steps]
+        return await self._on(self._writer, lambda connection: _run_batch(connection, work))
+
+    async def exec(self, sql: str) -> None:
+        await self._on(self._writer, lambda connection: connection.execute(sql).close())
+
+    async def backup(self, target: Path) -> None:
+        """A consistent copy of the whole database, made while others read and write."""
+        await self._on(self._readers, lambda connection: _copy(connection, target))
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._shut)
+
+    def _bind(self, statement: Executable, params: Params | Sequence[Params]) -> tuple[str, Any, bool]:
+        compiled = self._compile(statement)
+        if isinstance(params, Sequence):
+            return compiled.sql, [compiled.values(one) for one in params], True
+        return compiled.sql, compiled.values(params), False
+
+    async def _on(self, pool: ThreadPoolExecutor, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(pool, self._guarded, work)
+
+    def _guarded(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        try:
+            return work(self._connection())
+        except sqlite3.Error as error:
+            raise self._translate(error) from error
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._mine, "connection", None)
+        if connection is None:
+            connection = self._mine.connection = self._connect()
+            self._open.append(connection)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False,
+            cached_statements=256,
+        )
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+        return connection
+
+    def _translate(self, error: sqlite3.Error) -> DatabaseError:
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(error, sqlite3.IntegrityError):
+            return ConstraintViolated(str(error))
+        # The low byte is the primary code; the rest says more than a person needs.
+        if code is not None and code & 0xFF in UNAVAILABLE:
+            return DatabaseUnavailable(f"the database {self._path} {UNAVAILABLE[code & 0xFF]}")
+        return StatementRefused(f"SQLite refused a statement: {error}")
+
+    def _shut(self) -> None:
+        self._readers.shutdown()
+        self._writer.shutdown()
+        for connection in self._open:
+            connection.close()
+
+
+def _select(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list[Row]:
+    cursor = connection.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def _run_batch(connection: sqlite3.Connection, work: list[tuple[str, Any, bool]]) -> list[int]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        changed = [_run_step(connection, *step) for step in work]
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return changed
+
+
+def _run_step(connection: sqlite3.Connection, sql: str, values: Any, many: bool) -> int:
+    if many:
+        connection.executemany(sql, values).close()
+        return -1
+    cursor = connection.execute(sql, values)
+    changed = cursor.rowcount
+    cursor.close()
+    return changed
+
+
+def _copy(connection: sqlite3.Connection, target: Path) -> None:
+    copy = sqlite3.connect(target)
+    try:
+        connection.backup(copy, pages=1000)
+    finally:
+        copy.close()
