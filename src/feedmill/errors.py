@@ -21,6 +21,10 @@ class BadSetting(CallerError):
     """A setting has a value that Feedmill can't start with."""
 
 
+class BadKey(CallerError):
+    """An object key is longer than every store can hold."""
+
+
 class DatabaseError(InfrastructureError):
     """The database did not do what it was asked; nothing of the change was kept."""
 
@@ -43,3 +47,7 @@ class BlobError(InfrastructureError):
 
 class BlobMissing(BlobError):
     """There is no object under that key."""
+
+
+class BlobUnavailable(BlobError):
+    """The object store can't be reached, is full or read-only. Asking again later may work."""
