@@ -33,6 +33,13 @@ class DatabaseUnavailable(DatabaseError):
     """The database can't be reached, is full or read-only. Asking again later may work."""
 
 
+class AccessRefused(DatabaseError):
+    """The database does not let us in, or not do this (wrong token or password, a right we lack).
+
+    The operator must act; asking again won't help.
+    """
+
+
 class ConstraintViolated(DatabaseError):
     """A statement broke a constraint (unique, not null, foreign key), so its whole batch was undone."""
 
