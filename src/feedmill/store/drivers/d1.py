@@ -1,0 +1,66 @@
+"""Cloudflare D1 through the proxy worker (`deploy/proxy-worker`): one POST for each verb of the port.
+
+JSON has one kind of number, so a float that is whole comes back as an int: 2.0 as 2.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.sql import Executable
+
+from feedmill.errors import StatementRefused
+from feedmill.store.database import Params, Row, Step
+from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.d1_proxy import ANSWER_SECONDS, ProxyWorker
+from feedmill.store.drivers.d1_statements import (
+    MOST_STATEMENTS,
+    Statement,
+    many_statements,
+    one_statement,
+    raw_statement,
+)
+
+
+class D1Database:
+    dialect_name = "sqlite"
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        answer_seconds: float = ANSWER_SECONDS,
+        statements_per_batch: int = MOST_STATEMENTS,
+    ) -> None:
+        self._proxy = ProxyWorker(url, token, answer_seconds)
+        self._statements_per_batch = statements_per_batch
+        self._compile = Compiler(sqlite_dialect(paramstyle="qmark"))
+
+    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+        return await self._proxy.query(one_statement(self._compile(statement), params))
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        work = [self._statements(*step) for step in steps]
+        counts = iter(await self._run([statement for statements in work for statement in statements]))
+        changed = [sum(next(counts) for _ in statements) for statements in work]
+        many = [isinstance(step.params, Sequence) for step in steps]
+        return [-1 if listed else count for listed, count in zip(many, changed, strict=True)]
+
+    async def exec(self, sql: str) -> None:
+        await self._proxy.exec(raw_statement(sql))
+
+    async def close(self) -> None:
+        await self._proxy.close()
+
+    def _statements(self, statement: Executable, params: Params | Sequence[Params]) -> list[Statement]:
+        compiled = self._compile(statement)
+        if isinstance(params, Sequence):
+            return many_statements(compiled, params)
+        return [one_statement(compiled, params)]
+
+    async def _run(self, statements: list[Statement]) -> list[int]:
+        if len(statements) > self._statements_per_batch:
+            raise StatementRefused(
+                f"D1 takes {self._statements_per_batch} statements in a batch, not {len(statements)}"
+            )
+        return await self._proxy.batch(statements) if statements else []

@@ -1,0 +1,140 @@
+"""The conversation with the proxy worker: requests, answers, and its errors as ours."""
+
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+
+from feedmill.errors import (
+    AccessRefused,
+    ConstraintViolated,
+    DatabaseError,
+    DatabaseUnavailable,
+    StatementRefused,
+)
+from feedmill.store.database import Row
+from feedmill.store.drivers.d1_statements import Statement
+
+# D1 ends a query after 30 s; the rest is for the way there and back.
+ANSWER_SECONDS = 45
+CONNECT_SECONDS = 10
+# What the proxy worker reads of a body (its body.js).
+MOST_BODY_BYTES = 16 * 1024 * 1024
+
+LOST_CONNECTION = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
+
+
+class Selected(msgspec.Struct):
+    results: list[dict[str, Any]]
+
+
+class Changed(msgspec.Struct):
+    changes: int
+
+
+class Batched(msgspec.Struct):
+    results: list[Changed]
+
+
+class Executed(msgspec.Struct):
+    pass
+
+
+class Fault(msgspec.Struct):
+    code: str
+    message: str
+
+
+class Refused(msgspec.Struct):
+    error: Fault
+
+
+Answer = TypeVar("Answer", Selected, Batched, Executed, Refused)
+
+
+class ProxyWorker:
+    def __init__(self, url: str, token: str, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self._url = url.rstrip("/")
+        self._token = token
+        self._timeout = aiohttp.ClientTimeout(total=answer_seconds, connect=CONNECT_SECONDS)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def query(self, statement: Statement) -> list[Row]:
+        """The rows that a statement selects; asks again once when the connection is lost."""
+        body = _encode(statement._asdict())
+        try:
+            answer = await self._post("/query", body)
+        except LOST_CONNECTION:
+            answer = await self._post_once("/query", body)
+        return list(self._decode(answer, Selected).results)
+
+    async def batch(self, statements: list[Statement]) -> list[int]:
+        """How many rows each statement changed. Never sent twice: the first may have been carried out."""
+        body = _encode({"statements": [statement._asdict() for statement in statements]})
+        changed = self._decode(await self._post_once("/batch", body), Batched).results
+        if len(changed) != len(statements):
+            raise self._strange()
+        return [one.changes for one in changed]
+
+    async def exec(self, statement: Statement) -> None:
+        self._decode(await self._post_once("/exec", _encode({"sql": statement.sql})), Executed)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def _post_once(self, path: str, body: bytes) -> bytes:
+        try:
+            return await self._post(path, body)
+        except aiohttp.ClientError as error:
+            raise DatabaseUnavailable(f"the proxy worker {self._url} can't be reached: {error}") from error
+
+    async def _post(self, path: str, body: bytes) -> bytes:
+        try:
+            # No redirects: the token is for this address alone.
+            async with self._http().post(self._url + path, data=body, allow_redirects=False) as response:
+                answer = await response.read()
+        except TimeoutError as error:
+            raise DatabaseUnavailable(
+                f"the proxy worker {self._url} did not answer within {self._timeout.total:g} s"
+            ) from error
+        if response.status != 200:
+            raise self._refusal(response.status, answer)
+        return answer
+
+    def _http(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+            self._session = aiohttp.ClientSession(headers=headers, timeout=self._timeout)
+        return self._session
+
+    def _decode(self, answer: bytes, kind: type[Answer], status: int = 200) -> Answer:
+        try:
+            return msgspec.json.decode(answer, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self._strange(status) from error
+
+    def _strange(self, status: int = 200) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"{self._url} answers (HTTP {status}) as no proxy worker does: check the address and its version"
+        )
+
+    def _refusal(self, status: int, answer: bytes) -> DatabaseError:
+        fault = self._decode(answer, Refused, status).error
+        message = " ".join(fault.message.split())
+        if status == 401:
+            return AccessRefused(f"the proxy worker {self._url} refuses our token: check its PROXY_TOKEN")
+        if status == 403:
+            return AccessRefused(f"the proxy worker {self._url} refuses: {message}")
+        if fault.code.startswith("constraint_"):
+            return ConstraintViolated(message)
+        if status in (400, 413, 422):
+            return StatementRefused(f"D1 refused a statement: {message}")
+        return DatabaseUnavailable(f"the proxy worker {self._url} failed: {message}")
+
+
+def _encode(body: dict[str, Any]) -> bytes:
+    encoded = msgspec.json.encode(body)
+    if len(encoded) > MOST_BODY_BYTES:
+        raise StatementRefused(f"the proxy worker takes {MOST_BODY_BYTES} bytes at once, not {len(encoded)}")
+    return encoded

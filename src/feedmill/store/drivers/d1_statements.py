@@ -1,0 +1,177 @@
+"""How steps become D1 statements, within D1's documented limits: split what may be split, refuse the rest."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from feedmill.errors import StatementRefused
+from feedmill.store.database import Params
+from feedmill.store.dialect import Compiled
+
+# D1's documented limits. The statements of a batch are "queries per Worker invocation": 50 on the free plan.
+MOST_BOUND = 100
+MOST_SQL_BYTES = 100_000
+MOST_ROW_BYTES = 2_000_000
+MOST_STATEMENTS = 1_000
+# Numbers travel as JSON and become JavaScript's: beyond this they would be rounded.
+LARGEST_INTEGER = 2**53 - 1
+# The rows of one list insert, as JSON: half of the longest text, to be kind to the database's memory.
+LIST_BYTES = 1_000_000
+
+WORD = re.compile(r"""'[^']*'|"[^"]*"|\?|[()]|\bVALUES\b|[^'"?()V]+|V""")
+
+
+class Statement(NamedTuple):
+    """One statement in the form that the proxy worker takes."""
+
+    sql: str
+    params: list[Any]
+
+
+def one_statement(compiled: Compiled, params: Params) -> Statement:
+    """The statement for one set of parameters."""
+    return _bound(compiled.sql, [_plain(value) for value in compiled.values(params)])
+
+
+def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[Statement]:
+    """As few statements as possible that do what `compiled` does for each of many sets of parameters."""
+    rows = [[_plain(value) for value in compiled.values(params)] for params in many]
+    listed = _over_a_list(compiled.sql)
+    if listed is None:
+        return [_bound(compiled.sql, row) for row in rows]
+    return list(_lots(compiled.sql, listed, rows))
+
+
+def raw_statement(sql: str) -> Statement:
+    """A statement without parameters, as migrations write them."""
+    return Statement(_checked_sql(sql), [])
+
+
+def _lots(sql: str, listed: str, rows: list[list[Any]]) -> Iterator[Statement]:
+    lot: list[bytes] = []
+    size = 0
+    for row in rows:
+        encoded = msgspec.json.encode(row)
+        if lot and size + len(encoded) > LIST_BYTES:
+            yield _listed(listed, lot)
+            lot, size = [], 0
+        if len(encoded) > LIST_BYTES:
+            yield _bound(sql, row)
+            continue
+        lot.append(encoded)
+        size += len(encoded) + 1
+    if lot:
+        yield _listed(listed, lot)
+
+
+def _listed(listed: str, lot: list[bytes]) -> Statement:
+    return Statement(listed, [(b"[" + b",".join(lot) + b"]").decode()])
+
+
+def _bound(sql: str, values: list[Any]) -> Statement:
+    if len(values) > MOST_BOUND:
+        raise StatementRefused(f"D1 takes {MOST_BOUND} parameters in a statement, not {len(values)}")
+    if _size(values) > MOST_ROW_BYTES and (sql.startswith("INSERT") or _longest(values) > MOST_ROW_BYTES):
+        raise StatementRefused(f"D1 takes {MOST_ROW_BYTES} bytes in a value or a row, and this has more")
+    return Statement(_checked_sql(_with_casts(sql, values)), values)
+
+
+def _with_casts(sql: str, values: list[Any]) -> str:
+    """`sql` with integers made integers again: D1 binds every number as REAL, so 7 / 2 would be 3.5."""
+    pieces = _between_binds(sql)
+    marks = ["CAST(? AS INTEGER)" if type(value) is int else "?" for value in values]
+    return "".join(part for pair in zip(pieces, [*marks, ""], strict=True) for part in pair)
+
+
+@lru_cache(maxsize=1024)
+def _between_binds(sql: str) -> list[str]:
+    pieces = [""]
+    for word in WORD.findall(sql):
+        if word == "?":
+            pieces.append("")
+        else:
+            pieces[-1] += word
+    return pieces
+
+
+@lru_cache(maxsize=1024)
+def _over_a_list(sql: str) -> str | None:
+    """An insert of one row turned into one that takes its rows from a JSON list; None if that can't be done.
+
+    Only plain expressions move: a SELECT among them would no longer see the rows inserted before its own.
+    """
+    parts = _parts_of_insert(WORD.findall(sql))
+    if parts is None:
+        return None
+    head, row, tail = parts
+    if "?" in head + tail or tail[:1] == [","] or re.search(r"\bSELECT\b", "".join(row), re.IGNORECASE):
+        return None
+    numbers = iter(range(len(row)))
+    values = [f"json_extract(listed.value, '$[{next(numbers)}]')" if word == "?" else word for word in row]
+    # WHERE true: without it SQLite takes ON CONFLICT for the condition of a join.
+    source = " FROM json_each(?) AS listed WHERE true"
+    return _checked_sql("".join([*head, "SELECT ", *values, source, *tail]))
+
+
+def _parts_of_insert(words: list[str]) -> tuple[list[str], list[str], list[str]] | None:
+    """What stands before VALUES, inside its parentheses and after them; None when it is no such insert."""
+    if not words or not words[0].startswith("INSERT ") or "VALUES" not in words:
+        return None
+    values = words.index("VALUES")
+    if words[values + 1 : values + 3] != [" ", "("]:
+        return None
+    depth = 0
+    for at in range(values + 2, len(words)):
+        depth += {"(": 1, ")": -1}.get(words[at], 0)
+        if words[at] == ")" and depth == 0:
+            return words[:values], words[values + 3 : at], words[at + 1 :]
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """The value as D1 can keep it."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise StatementRefused(f"D1 takes None, text and finite numbers, not {value!r:.40}")
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise StatementRefused(f"D1 takes text that is Unicode: {error}") from error
+    return value
+
+
+def _integer(value: int) -> int:
+    if abs(value) > LARGEST_INTEGER:
+        raise StatementRefused(f"D1 keeps integers up to 2^53 - 1 exactly, and {value} is beyond")
+    return int(value)
+
+
+def _size(values: list[Any]) -> int:
+    return sum(_bytes(value) for value in values)
+
+
+def _longest(values: list[Any]) -> int:
+    return max(map(_bytes, values), default=0)
+
+
+def _bytes(value: Any) -> int:
+    return len(value.encode()) if isinstance(value, str) else 8
+
+
+def _checked_sql(sql: str) -> str:
+    if len(sql.encode()) > MOST_SQL_BYTES:
+        raise StatementRefused(f"D1 takes {MOST_SQL_BYTES} bytes of SQL in a statement, and this has more")
+    return sql
