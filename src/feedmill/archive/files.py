@@ -1,0 +1,172 @@
+"""Objects as files in a folder.
+
+A write goes to a file of its own in `.partial`, is flushed to the disk (fsync), renamed into place, and the
+rename flushed too: after a crash or a power cut an object is there whole or not at all. Deletions are not
+flushed; one that a power cut undoes is found by the next sweep for orphans.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from uuid import uuid4
+
+from feedmill.archive.blobs import Blob
+from feedmill.archive.paths import folder_of, key_of, path_of
+from feedmill.errors import BlobMissing, BlobUnavailable
+
+LOT = 1000
+"""Objects listed or deleted in one go on a thread."""
+
+ABANDONED_AFTER = timedelta(hours=1)
+"""The age at which a partial file can only be a dead process's."""
+
+_RENAMES = 10
+
+
+class FolderBlobs:
+    """The object port over a folder, which is made when first written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._partials = folder / ".partial"
+        self._swept = False
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        await asyncio.to_thread(self._put, self._folder / path_of(key), data)
+
+    async def get(self, key: str, start: int = 0, end: int | None = None) -> bytes:
+        return await asyncio.to_thread(self._get, key, start, end)
+
+    async def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
+        found = self._walk(folder_of(prefix))
+        while lot := await asyncio.to_thread(self._take, found):
+            for blob in lot:
+                if blob.key.startswith(prefix):
+                    yield blob
+
+    async def delete_many(self, keys: Iterable[str]) -> None:
+        paths = (self._folder / path_of(key) for key in keys)
+        while lot := list(islice(paths, LOT)):
+            await asyncio.to_thread(self._delete, lot)
+
+    async def url(self, key: str, expires: timedelta) -> str | None:
+        return None
+
+    def _put(self, target: Path, data: bytes) -> None:
+        with self._errors("write to"):
+            self._sweep_once()
+            partial = self._partials / uuid4().hex
+            try:
+                _write(partial, data)
+                _rename(partial, target)
+            finally:
+                partial.unlink(missing_ok=True)
+
+    def _get(self, key: str, start: int, end: int | None) -> bytes:
+        with self._errors("read from"):
+            try:
+                with (self._folder / path_of(key)).open("rb") as file:
+                    file.seek(start)
+                    return file.read() if end is None else file.read(max(0, end - start))
+            except FileNotFoundError:
+                raise BlobMissing(f"there is no object {key!r}") from None
+
+    def _take(self, found: Iterator[Blob]) -> list[Blob]:
+        with self._errors("list"):
+            return list(islice(found, LOT))
+
+    def _walk(self, folder: str) -> Iterator[Blob]:
+        for entry in _entries(self._folder / folder):
+            if entry.is_dir():
+                yield from self._walk(f"{folder}{entry.name}/")
+            elif (key := key_of(folder + entry.name)) is not None:
+                yield from _describe(key, entry)
+
+    def _delete(self, paths: list[Path]) -> None:
+        with self._errors("delete from"):
+            for path in paths:
+                path.unlink(missing_ok=True)
+            for folder in {path.parent for path in paths}:
+                self._prune(folder)
+
+    def _prune(self, folder: Path) -> None:
+        try:
+            while folder != self._folder:
+                folder.rmdir()
+                folder = folder.parent
+        except OSError:
+            return  # it holds something, or another delete was quicker
+
+    def _sweep_once(self) -> None:
+        if self._swept:
+            return
+        oldest = time.time() - ABANDONED_AFTER.total_seconds()
+        for entry in _entries(self._partials):
+            if entry.stat().st_mtime < oldest:
+                Path(entry).unlink(missing_ok=True)
+        _make_folder(self._partials)
+        self._swept = True
+
+    @contextmanager
+    def _errors(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BlobUnavailable(f"can't {verb} the object folder {self._folder}: {reason}") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _rename(source: Path, target: Path) -> None:
+    for _ in range(_RENAMES):
+        _make_folder(target.parent)
+        try:
+            source.replace(target)
+            return _flush_folder(target.parent)
+        except FileNotFoundError:
+            continue  # a delete pruned the folder between the two steps
+    raise FileNotFoundError(f"{target.parent} vanishes again and again")
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _flush_folder(folder.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What a folder holds, but for dot files; nothing if it is gone."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+
+
+def _describe(key: str, entry: os.DirEntry[str]) -> Iterator[Blob]:
+    try:
+        status = entry.stat()
+    except FileNotFoundError:
+        return  # deleted while we were listing
+    yield Blob(key, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))

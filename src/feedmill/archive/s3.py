@@ -1,0 +1,177 @@
+"""Objects in an S3 bucket: Amazon's, R2, MinIO and kin.
+
+The client's blocking calls run on threads of our own. Its asynchronous ones let a Rust thread call back into
+Python, which aborts the process when it is just exiting (docs/decisions/object-client.md).
+
+Each request may take `timeout`, with 5 s to connect; connection errors and 5xx are tried twice more, but no
+try starts later than `timeout` after the first. So a call ends within twice the timeout, come what may.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from feedmill.archive.blobs import Blob
+from feedmill.archive.location import S3Config
+from feedmill.archive.paths import folder_of, key_of, path_of
+from feedmill.errors import BlobError, BlobMissing, BlobUnavailable
+
+if TYPE_CHECKING:
+    from obstore import GetOptions
+    from obstore.store import S3Config as StoreConfig
+    from obstore.store import S3Credential, S3CredentialProvider
+
+LOT = 1000
+"""Keys in one DeleteObjects request, and objects in one page of a listing: S3's own limit for both."""
+
+LONGEST_URL_LIFE = timedelta(days=7)
+CONNECT_TIMEOUT = timedelta(seconds=5)
+RETRIES = 2
+THREADS = 32
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_RANGE_BEYOND_THE_END = "416"
+_LATER_MAY_WORK = re.compile(r"5\d\d|408|429")
+
+T = TypeVar("T")
+
+
+class S3Blobs:
+    """The object port over a bucket."""
+
+    def __init__(self, config: S3Config) -> None:
+        self._config = config
+        self._store = _open(config)
+        self._threads = ThreadPoolExecutor(THREADS, "s3")
+
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        await self._call(_put, self._store, path_of(key), data, content_type)
+
+    async def get(self, key: str, start: int = 0, end: int | None = None) -> bytes:
+        return await self._call(_get, self._store, path_of(key), start, end)
+
+    async def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
+        pages = obstore.list(self._store, folder_of(prefix) or None, chunk_size=LOT)
+        while (page := await self._call(next, pages, None)) is not None:
+            for meta in page:
+                key = key_of(meta["path"])
+                if key is not None and key.startswith(prefix):
+                    yield Blob(key, meta["size"], meta["last_modified"])
+
+    async def delete_many(self, keys: Iterable[str]) -> None:
+        paths = map(path_of, keys)
+        while lot := list(islice(paths, LOT)):
+            await self._call(obstore.delete, self._store, lot)
+
+    async def url(self, key: str, expires: timedelta) -> str | None:
+        path = path_of(key)
+        if self._config.public_url is not None:
+            return "/".join(filter(None, (self._config.public_url, self._config.prefix, quote(path))))
+        if not self._config.direct:
+            return None
+        return await self._call(obstore.sign, self._store, "GET", path, min(expires, LONGEST_URL_LIFE))
+
+    async def _call(self, function: Callable[..., T], *args: object) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(2 * self._config.timeout.total_seconds()):
+                return await loop.run_in_executor(self._threads, function, *args)
+        except TimeoutError as error:
+            raise BlobUnavailable(f"{self._where()}: no answer in time") from error
+        except (BaseError, FileNotFoundError) as error:
+            raise self._translate(error) from error
+
+    def _translate(self, error: Exception) -> BlobError:
+        status, code = _found(_STATUS, error), _found(_CODE, error)
+        if isinstance(error, FileNotFoundError) and code in (None, "NoSuchKey"):
+            return BlobMissing(f"{self._where()}: there is no such object")
+        if status is None:
+            return BlobUnavailable(f"{self._where()}: {_first_line(error)}")
+        kind = BlobUnavailable if _LATER_MAY_WORK.fullmatch(status) else BlobError
+        return kind(f"{self._where()}: answered {status} {code or ''}".rstrip())
+
+    def _where(self) -> str:
+        return f"bucket {self._config.bucket} at {self._config.endpoint or 'Amazon'}"
+
+
+def _put(store: S3Store, path: str, data: bytes, content_type: str) -> None:
+    # Not in parts: an upload that is cut off would leave parts that cost money and that no listing shows.
+    obstore.put(store, path, data, attributes={"Content-Type": content_type}, use_multipart=False)
+
+
+def _get(store: S3Store, path: str, start: int, end: int | None) -> bytes:
+    if end is not None and end <= start:
+        obstore.head(store, path)
+        return b""
+    if start == 0 and end is None:
+        return bytes(obstore.get(store, path).bytes())
+    options: GetOptions = {"range": {"offset": start} if end is None else (start, end)}
+    try:
+        return bytes(obstore.get(store, path, options=options).bytes())
+    except BaseError as error:
+        if _found(_STATUS, error) == _RANGE_BEYOND_THE_END:
+            return b""
+        raise
+
+
+def _open(config: S3Config) -> S3Store:
+    return S3Store(
+        config.bucket,
+        prefix=config.prefix or None,
+        config=_store_config(config),
+        client_options={
+            "allow_http": (config.endpoint or "").startswith("http://"),
+            "connect_timeout": min(CONNECT_TIMEOUT, config.timeout),
+            "timeout": config.timeout,
+        },
+        credential_provider=_credentials(config),
+        retry_config={"max_retries": RETRIES, "retry_timeout": config.timeout},
+    )
+
+
+def _store_config(config: S3Config) -> "StoreConfig":
+    # Said even where it is the default: AWS_… variables of the environment would have their way otherwise.
+    options: StoreConfig = {
+        "region": config.region,
+        "virtual_hosted_style_request": not config.path_style,
+        "skip_signature": False,
+    }
+    if config.endpoint is not None:
+        options["aws_endpoint_url_s3"] = _bucket_endpoint(config.endpoint, config)
+    return options
+
+
+def _bucket_endpoint(endpoint: str, config: S3Config) -> str:
+    if config.path_style:
+        return endpoint
+    scheme, host = endpoint.split("://", 1)
+    return f"{scheme}://{config.bucket}.{host}"
+
+
+def _credentials(config: S3Config) -> "S3CredentialProvider | None":
+    # A provider, not options: beside those a session token of the environment would be sent as well.
+    keys: S3Credential = {
+        "access_key_id": config.access_key,
+        "secret_access_key": config.secret_key,
+        "expires_at": None,
+    }
+    return (lambda: keys) if config.access_key else None
+
+
+def _found(pattern: re.Pattern[str], error: Exception) -> str | None:
+    match = pattern.search(str(error))
+    return match and match[1]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
