@@ -55,8 +55,14 @@ class InsertNew(Insert):
     inherit_cache = False
 
 
-def insert_new(table: Table) -> InsertNew:
-    return InsertNew(table)
+def insert(table: Table, *names: str) -> Insert:
+    """Inserts rows with values for the columns `names`; the others get their defaults."""
+    return Insert(table).values({name: bindparam(name) for name in names})
+
+
+def insert_new(table: Table, *names: str) -> InsertNew:
+    """Look the row up afterwards: MySQL can't tell whether it inserted or found it."""
+    return InsertNew(table).values({name: bindparam(name) for name in names})
 
 
 @compiles(InsertNew)  # type: ignore[no-untyped-call,untyped-decorator]

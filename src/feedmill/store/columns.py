@@ -1,0 +1,58 @@
+"""The kinds of columns, each kept and compared the same way by every database."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Text
+from sqlalchemy.dialects import mysql
+from sqlalchemy.types import TypeEngine
+
+# SQLite numbers rows by itself only in a column of exactly this type.
+Id = BigInteger().with_variant(Integer(), "sqlite")
+# MySQL's TEXT ends at 64 kB.
+LongText = Text().with_variant(mysql.LONGTEXT(), "mysql")
+
+
+def ascii_text(length: int) -> TypeEngine[str]:
+    """Short text of ours or of a URL, compared byte by byte."""
+    return (
+        String(length)
+        .with_variant(String(length, collation="C"), "postgresql")
+        .with_variant(mysql.VARCHAR(length, charset="ascii", collation="ascii_bin"), "mysql")
+    )
+
+
+def exact_text(length: int) -> TypeEngine[str]:
+    """Text of any script, compared byte by byte."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
+
+Url = ascii_text(2048)
+Word = ascii_text(32)
+Token = ascii_text(64)
+
+
+def key() -> Column[int]:
+    return Column("id", Id, primary_key=True, autoincrement=True)
+
+
+def belongs_to(table: str, *, name: str | None = None, **options: Any) -> Column[int]:
+    """A reference to the row that owns this one; it goes when its owner goes."""
+    owner = ForeignKey(f"{table}.id", ondelete="CASCADE")
+    return Column(name or f"{table.removesuffix('s')}_id", Id, owner, nullable=False, **options)
+
+
+def moment(name: str, *, required: bool = False, **options: Any) -> Column[str]:
+    """A time in the text form of `feedmill.model.times`."""
+    return Column(name, ascii_text(24), nullable=not required, **options)
+
+
+def count(name: str, default: int = 0) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default=str(default))
+
+
+def size(name: str) -> Column[int]:
+    return Column(name, BigInteger, nullable=False, server_default="0")
+
+
+def flag(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default="0")

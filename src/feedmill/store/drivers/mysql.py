@@ -1,0 +1,154 @@
+"""MySQL and MariaDB through asyncmy. The pool heals by itself when the server comes back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import asyncmy
+from asyncmy.cursors import DictCursor
+from asyncmy.errors import Error, IntegrityError, InterfaceError, MySQLError, OperationalError
+from sqlalchemy.dialects.mysql.asyncmy import dialect as asyncmy_dialect
+from sqlalchemy.sql import Executable
+
+from feedmill.errors import BadSetting, ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.store.database import Params, Row, Step
+from feedmill.store.dialect import Compiler
+
+POOL_SIZE = 10
+CONNECT_SECONDS = 5
+# A batch that lost a race was undone whole, so it may be run again as it is.
+RACE_TRIES = 5
+
+# Repeatable read, the default, takes gap locks that make racing inserts wait for each other.
+ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+SQL_MODE = "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'"
+# Makes the server count the rows that a statement matched, as the other databases do, not those it changed.
+FOUND_ROWS = 2
+LOST_RACE = {1205, 1213}
+CONSTRAINT = {1048, 1062, 1169, 1216, 1217, 1451, 1452, 3819, 4025}
+CONNECTION_GONE = {1021, 1037, 1040, 1041, 1042, 1044, 1045, 1049, 1053, 1114, 1152, 1153, 1158, 1159, 1160, 1161,
+                   1290, 1836, 2002, 2003, 2006, 2013, 2014, 2055}  # fmt: skip
+
+
+class MysqlDatabase:
+    dialect_name = "mysql"
+
+    def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
+        self._target = _target(url)
+        self._pool_size = pool_size
+        self._compile = Compiler(asyncmy_dialect())
+        self._pool: Any = None
+        self._opening = asyncio.Lock()
+
+    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+        compiled = self._compile(statement)
+        values = compiled.values(params)
+        try:
+            return await self._fetch(compiled.sql, values)
+        except DatabaseUnavailable:
+            # The pool may have handed out a connection that died with the server's last restart.
+            return await self._fetch(compiled.sql, values)
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        for _ in range(RACE_TRIES - 1):
+            try:
+                return await self._run_batch(steps)
+            except _LostRace:
+                await asyncio.sleep(0.01)
+        return await self._run_batch(steps)
+
+    async def exec(self, sql: str) -> None:
+        async with self._connection() as connection, connection.cursor() as cursor:
+            await cursor.execute(sql)
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+            await self._pool.wait_closed()
+
+    async def _fetch(self, sql: str, values: list[Any]) -> list[Row]:
+        async with self._connection() as connection, connection.cursor(DictCursor) as cursor:
+            await cursor.execute(sql, values)
+            return list(await cursor.fetchall())
+
+    async def _run_batch(self, steps: Sequence[Step]) -> list[int]:
+        async with self._connection() as connection:
+            await connection.begin()
+            try:
+                changed = [await self._run_step(connection, *step) for step in steps]
+                await connection.commit()
+            except BaseException:
+                await _undo(connection)
+                raise
+            return changed
+
+    async def _run_step(self, connection: Any, statement: Executable, params: Params | Sequence[Params]) -> int:
+        compiled = self._compile(statement)
+        async with connection.cursor() as cursor:
+            if isinstance(params, Sequence):
+                for one in params:
+                    await cursor.execute(compiled.sql, compiled.values(one))
+                return -1
+            await cursor.execute(compiled.sql, compiled.values(params))
+            return int(cursor.rowcount)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Any]:
+        try:
+            pool = self._pool or await self._open()
+            async with pool.acquire() as connection:
+                yield connection
+        except (MySQLError, OSError) as error:
+            raise _translate(error) from error
+
+    async def _open(self) -> Any:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncmy.create_pool(
+                    **self._target, minsize=0, maxsize=self._pool_size, pool_recycle=600, autocommit=True,
+                    charset="utf8mb4", connect_timeout=CONNECT_SECONDS, init_command=ISOLATION, sql_mode=SQL_MODE,
+                    client_flag=FOUND_ROWS,
+                )
+        return self._pool
+
+
+class _LostRace(DatabaseError):
+    """Two batches stood in each other's way and the server undid ours."""
+
+
+async def _undo(connection: Any) -> None:
+    # A connection cut in the middle of a batch must not go back to the pool, and the server undoes it anyway.
+    try:
+        await connection.rollback()
+    except (MySQLError, OSError):
+        connection.close()
+
+
+def _target(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if not parts.hostname or not parts.path.strip("/"):
+        raise BadSetting("database: a MySQL URL looks like mysql://user:password@host:3306/name")
+    return {
+        "host": parts.hostname,
+        "port": parts.port or 3306,
+        "user": unquote(parts.username or "root"),
+        "password": unquote(parts.password or ""),
+        "db": parts.path.strip("/"),
+    }
+
+
+def _translate(error: Error | OSError) -> DatabaseError:
+    code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    if isinstance(error, IntegrityError) or code in CONSTRAINT:
+        return ConstraintViolated(str(error))
+    if code in LOST_RACE:
+        return _LostRace(f"MySQL undid a batch that stood in another's way: {error}")
+    if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
+        return DatabaseUnavailable(f"MySQL can't be used: {error}")
+    return StatementRefused(f"MySQL refused a statement: {error}")
+
+
+def _is_cut(error: Error | OSError) -> bool:
+    return isinstance(error, OperationalError) and "connection" in str(error).lower()

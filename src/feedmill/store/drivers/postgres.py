@@ -1,0 +1,123 @@
+"""PostgreSQL through asyncpg. The pool heals by itself when the server comes back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from sqlalchemy.dialects.postgresql.asyncpg import dialect as asyncpg_dialect
+from sqlalchemy.sql import Executable
+
+from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.store.database import Params, Row, Step
+from feedmill.store.dialect import Compiler
+
+POOL_SIZE = 10
+CONNECT_SECONDS = 5
+STATEMENT_SECONDS = 60
+# A batch that lost a race was undone whole, so it may be run again as it is.
+RACE_TRIES = 5
+
+LOST_RACE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+CONNECTION_GONE = (
+    OSError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
+
+class PostgresDatabase:
+    dialect_name = "postgresql"
+
+    def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
+        self._url = url
+        self._pool_size = pool_size
+        self._compile = Compiler(asyncpg_dialect())
+        self._pool: asyncpg.Pool | None = None
+        self._opening = asyncio.Lock()
+
+    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+        compiled = self._compile(statement)
+        values = compiled.values(params)
+        try:
+            return await self._fetch(compiled.sql, values)
+        except DatabaseUnavailable:
+            # The pool may have handed out a connection that died with the server's last restart.
+            return await self._fetch(compiled.sql, values)
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        for _ in range(RACE_TRIES - 1):
+            try:
+                return await self._run_batch(steps)
+            except _LostRace:
+                await asyncio.sleep(0.01)
+        return await self._run_batch(steps)
+
+    async def exec(self, sql: str) -> None:
+        async with self._connection() as connection:
+            await connection.execute(sql)
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            await self._pool.close()
+
+    async def _fetch(self, sql: str, values: list[Any]) -> list[Row]:
+        async with self._connection() as connection:
+            return [dict(record) for record in await connection.fetch(sql, *values)]
+
+    async def _run_batch(self, steps: Sequence[Step]) -> list[int]:
+        async with self._connection() as connection, connection.transaction():
+            return [await self._run_step(connection, *step) for step in steps]
+
+    async def _run_step(self, connection: Any, statement: Executable, params: Params | Sequence[Params]) -> int:
+        compiled = self._compile(statement)
+        if isinstance(params, Sequence):
+            await connection.executemany(compiled.sql, [compiled.values(one) for one in params])
+            return -1
+        return _rows_changed(await connection.execute(compiled.sql, *compiled.values(params)))
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Any]:
+        try:
+            pool = self._pool or await self._open()
+            async with pool.acquire(timeout=CONNECT_SECONDS) as connection:
+                yield connection
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+            raise _translate(error) from error
+
+    async def _open(self) -> asyncpg.Pool:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncpg.create_pool(
+                    self._url, min_size=0, max_size=self._pool_size, timeout=CONNECT_SECONDS,
+                    command_timeout=STATEMENT_SECONDS, server_settings={"application_name": "feedmill"},
+                )
+        return self._pool
+
+
+class _LostRace(DatabaseError):
+    """Two batches stood in each other's way and the server undid ours."""
+
+
+def _rows_changed(status: str) -> int:
+    # "UPDATE 3", "INSERT 0 3"; other commands end in a word.
+    last = status.rpartition(" ")[2]
+    return int(last) if last.isdecimal() else 0
+
+
+def _translate(error: Exception) -> DatabaseError:
+    match error:
+        case asyncpg.IntegrityConstraintViolationError():
+            return ConstraintViolated(str(error))
+        case _ if isinstance(error, LOST_RACE):
+            return _LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
+        case _ if isinstance(error, CONNECTION_GONE):
+            return DatabaseUnavailable(f"PostgreSQL can't be used: {str(error) or type(error).__name__}")
+        case _:
+            return StatementRefused(f"PostgreSQL refused a statement: {error}")

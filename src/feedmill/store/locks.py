@@ -1,0 +1,66 @@
+"""Locks kept in the database: a name, an owner's token and a lease that ends by itself."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex
+
+from sqlalchemy import bindparam, select
+
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import locks
+
+INSERT = insert_new(locks, "name", "token", "until")
+TAKE_OVER = (
+    locks.update()
+    .where(locks.c.name == bindparam("key"), locks.c.until <= bindparam("now"))
+    .values(token=bindparam("token"), until=bindparam("until"))
+)
+RENEW = (
+    locks.update()
+    .where(locks.c.name == bindparam("key"), locks.c.token == bindparam("mine"))
+    .values(until=bindparam("until"))
+)
+OWNER = select(locks.c.token).where(locks.c.name == bindparam("key"))
+RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("mine"))
+
+Renew = Callable[[], Awaitable[bool]]
+
+
+async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
+    """Whether the lock is ours now. Asking again with the same token does not renew it."""
+    until = to_text(now + lease)
+    await db.batch(
+        [
+            Step(TAKE_OVER, {"key": name, "now": to_text(now), "token": token, "until": until}),
+            Step(INSERT, {"name": name, "token": token, "until": until}),
+        ]
+    )
+    owner = await db.query(OWNER, {"key": name})
+    return bool(owner) and owner[0]["token"] == token
+
+
+async def renew(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
+    """Whether the lock is still ours; if so, its lease starts anew."""
+    step = Step(RENEW, {"key": name, "mine": token, "until": to_text(now + lease)})
+    return await db.batch([step]) == [1]
+
+
+async def release(db: Database, name: str, token: str) -> None:
+    """Gives the lock back, if it is still ours."""
+    await db.batch([Step(RELEASE, {"key": name, "mine": token})])
+
+
+@asynccontextmanager
+async def held(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
+    """Waits for the lock, holds it for the block, and offers a way to renew it."""
+    token = token_hex(16)
+    while not await acquire(db, name, token, datetime.now(UTC), lease):
+        await asyncio.sleep(poll)
+    try:
+        yield lambda: renew(db, name, token, datetime.now(UTC), lease)
+    finally:
+        await release(db, name, token)

@@ -1,0 +1,389 @@
+CREATE TABLE IF NOT EXISTS batches (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_id BIGINT,
+  running_key VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'running',
+  total INTEGER NOT NULL DEFAULT '0',
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  heard_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  cancelled_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  UNIQUE (token),
+  UNIQUE (running_key),
+  INDEX batches_of_user (user_id, created_at),
+  INDEX batches_running (status, heard_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS facts (
+  name VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  value LONGTEXT NOT NULL,
+  PRIMARY KEY (name)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS feeds (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  url VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  host VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  title LONGTEXT,
+  site_url LONGTEXT,
+  description LONGTEXT,
+  language VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  icon_url LONGTEXT,
+  image_url LONGTEXT,
+  hub_url LONGTEXT,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
+  archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'all',
+  http_options LONGTEXT,
+  added_by_person INTEGER NOT NULL DEFAULT '0',
+  declared INTEGER NOT NULL DEFAULT '0',
+  etag LONGTEXT,
+  last_modified LONGTEXT,
+  body_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  next_fetch_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  next_fetch_why LONGTEXT,
+  interval_seconds BIGINT,
+  hint_seconds BIGINT,
+  last_fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_entry_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  consecutive_failures INTEGER NOT NULL DEFAULT '0',
+  last_error LONGTEXT,
+  last_error_kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  gone_since VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  moved_to VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin,
+  moved_times INTEGER NOT NULL DEFAULT '0',
+  entry_count INTEGER NOT NULL DEFAULT '0',
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  claimed_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  fence INTEGER NOT NULL DEFAULT '0',
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (url),
+  INDEX feeds_claimed (claim_token),
+  INDEX feeds_due (next_fetch_at),
+  INDEX feeds_host (host)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS object_garbage (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  `key` VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  recorded_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (`key`)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS pool_groups (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  name VARCHAR(190) NOT NULL,
+  rule LONGTEXT NOT NULL,
+  settings LONGTEXT,
+  paused INTEGER NOT NULL DEFAULT '0',
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (name)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS unread (
+  list_id BIGINT NOT NULL,
+  sort_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  entry_id BIGINT NOT NULL,
+  subscription_id BIGINT NOT NULL,
+  PRIMARY KEY (list_id, sort_at, entry_id),
+  INDEX unread_of_subscription (list_id, subscription_id, sort_at, entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS users (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  name VARCHAR(190) NOT NULL,
+  password_hash LONGTEXT,
+  is_admin INTEGER NOT NULL DEFAULT '0',
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
+  unread_list_id BIGINT NOT NULL DEFAULT '0',
+  settings LONGTEXT,
+  quota_feeds BIGINT,
+  quota_bytes BIGINT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  UNIQUE (name)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS batch_jobs (
+  batch_id BIGINT NOT NULL,
+  feed_id BIGINT NOT NULL,
+  outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  new_entries INTEGER NOT NULL DEFAULT '0',
+  ms INTEGER NOT NULL DEFAULT '0',
+  message LONGTEXT,
+  finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (batch_id, feed_id),
+  FOREIGN KEY(batch_id) REFERENCES batches (id) ON DELETE CASCADE,
+  INDEX batch_jobs_done (batch_id, finished_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS entries (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  guid VARCHAR(512) NOT NULL,
+  sort_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  refresh_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  in_feed INTEGER NOT NULL DEFAULT '0',
+  first_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  published_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  updated_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  revision_count INTEGER NOT NULL DEFAULT '0',
+  language VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  link LONGTEXT,
+  title LONGTEXT,
+  author LONGTEXT,
+  image_url LONGTEXT,
+  comments_url LONGTEXT,
+  categories LONGTEXT,
+  enclosures LONGTEXT,
+  summary LONGTEXT,
+  content_html LONGTEXT,
+  PRIMARY KEY (id),
+  CONSTRAINT entries_identity UNIQUE (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX entries_in_feed (feed_id, in_feed, last_seen_at),
+  INDEX entries_of_feed (feed_id, sort_at, id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS feed_urls (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  url VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX feed_urls_feed (feed_id),
+  INDEX feed_urls_url (url)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS fetch_log (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  http_status SMALLINT,
+  bytes BIGINT NOT NULL DEFAULT '0',
+  ms INTEGER NOT NULL DEFAULT '0',
+  new_entries INTEGER NOT NULL DEFAULT '0',
+  revised_entries INTEGER NOT NULL DEFAULT '0',
+  message LONGTEXT,
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX fetch_log_at (at),
+  INDEX fetch_log_of_feed (feed_id, at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS folders (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  parent_id BIGINT NOT NULL DEFAULT '0',
+  name VARCHAR(190) NOT NULL,
+  position INTEGER NOT NULL DEFAULT '0',
+  PRIMARY KEY (id),
+  CONSTRAINT folders_once UNIQUE (user_id, parent_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS labels (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT labels_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  entry_id BIGINT NOT NULL,
+  batch_id BIGINT NOT NULL,
+  status SMALLINT NOT NULL DEFAULT '1',
+  taken_by VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  changed_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  leased_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  INDEX pool_items_leases (status, leased_until),
+  INDEX pool_items_next (group_id, kind, status, batch_id, id),
+  INDEX pool_items_taken (taken_by)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS raw_bodies (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  `key` VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  http_status SMALLINT,
+  headers LONGTEXT,
+  sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  size BIGINT NOT NULL DEFAULT '0',
+  parse_result LONGTEXT,
+  entry_count INTEGER NOT NULL DEFAULT '0',
+  new_entries INTEGER NOT NULL DEFAULT '0',
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  UNIQUE (`key`),
+  INDEX raw_bodies_age (fetched_at),
+  INDEX raw_bodies_of_feed (feed_id, fetched_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS sessions (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_agent LONGTEXT,
+  address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash),
+  INDEX sessions_of_user (user_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS subscriptions (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  feed_id BIGINT NOT NULL,
+  title LONGTEXT,
+  interval_seconds BIGINT,
+  archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+  paused INTEGER NOT NULL DEFAULT '0',
+  unread_count INTEGER NOT NULL DEFAULT '0',
+  settings LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT subscriptions_once UNIQUE (user_id, feed_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX subscriptions_of_feed (feed_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS tokens (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  scopes LONGTEXT NOT NULL,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  revoked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash),
+  INDEX tokens_of_user (user_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS tombstones (
+  feed_id BIGINT NOT NULL,
+  guid VARCHAR(512) NOT NULL,
+  purged_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS unread_lists (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  retired_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX unread_lists_retired (retired_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS entry_labels (
+  label_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  sort_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (label_id, entry_id),
+  FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX entry_labels_listed (label_id, sort_at, entry_id),
+  INDEX labels_of_entry (entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS folder_subscriptions (
+  folder_id BIGINT NOT NULL,
+  subscription_id BIGINT NOT NULL,
+  PRIMARY KEY (folder_id, subscription_id),
+  FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE CASCADE,
+  FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE CASCADE,
+  INDEX folders_of_subscription (subscription_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS image_tasks (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  feed_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  position INTEGER NOT NULL DEFAULT '0',
+  original_url LONGTEXT NOT NULL,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'pending',
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  claimed_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  object_key VARCHAR(512) CHARACTER SET ascii COLLATE ascii_bin,
+  content_type VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
+  size BIGINT NOT NULL DEFAULT '0',
+  sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  updated_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT image_tasks_position UNIQUE (entry_id, position),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX image_tasks_claimed (claim_token),
+  INDEX image_tasks_of_feed (feed_id, status),
+  INDEX image_tasks_waiting (status, next_attempt_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS revisions (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  entry_id BIGINT NOT NULL,
+  number INTEGER NOT NULL DEFAULT '0',
+  seen_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  link LONGTEXT,
+  title LONGTEXT,
+  author LONGTEXT,
+  summary LONGTEXT,
+  content_html LONGTEXT,
+  PRIMARY KEY (id),
+  CONSTRAINT revisions_number UNIQUE (entry_id, number),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS states (
+  user_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  read_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  starred_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  later_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  later_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (user_id, entry_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX states_later (user_id, later_at, entry_id),
+  INDEX states_later_expiry (later_until),
+  INDEX states_of_entry (entry_id),
+  INDEX states_read (user_id, read_at, entry_id),
+  INDEX states_starred (user_id, starred_at, entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+

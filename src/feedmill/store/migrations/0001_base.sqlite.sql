@@ -1,0 +1,405 @@
+CREATE TABLE IF NOT EXISTS batches (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  token VARCHAR(64) NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  user_id INTEGER,
+  running_key VARCHAR(128),
+  status VARCHAR(32) DEFAULT 'running' NOT NULL,
+  total INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  heard_at VARCHAR(24) NOT NULL,
+  finished_at VARCHAR(24),
+  cancelled_at VARCHAR(24),
+  UNIQUE (token),
+  UNIQUE (running_key)
+);
+
+CREATE INDEX IF NOT EXISTS batches_of_user ON batches (user_id, created_at);
+
+CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heard_at);
+
+CREATE TABLE IF NOT EXISTS facts (
+  name VARCHAR(128) NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (name)
+);
+
+CREATE TABLE IF NOT EXISTS feeds (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  url VARCHAR(2048) NOT NULL,
+  host VARCHAR(255) NOT NULL,
+  title TEXT,
+  site_url TEXT,
+  description TEXT,
+  language VARCHAR(64),
+  icon_url TEXT,
+  image_url TEXT,
+  hub_url TEXT,
+  status VARCHAR(32) DEFAULT 'active' NOT NULL,
+  archive_policy VARCHAR(32) DEFAULT 'all' NOT NULL,
+  http_options TEXT,
+  added_by_person INTEGER DEFAULT '0' NOT NULL,
+  declared INTEGER DEFAULT '0' NOT NULL,
+  etag TEXT,
+  last_modified TEXT,
+  body_sha256 VARCHAR(64),
+  next_fetch_at VARCHAR(24),
+  next_fetch_why TEXT,
+  interval_seconds INTEGER,
+  hint_seconds INTEGER,
+  last_fetched_at VARCHAR(24),
+  last_success_at VARCHAR(24),
+  last_entry_at VARCHAR(24),
+  consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  last_error TEXT,
+  last_error_kind VARCHAR(32),
+  gone_since VARCHAR(24),
+  moved_to VARCHAR(2048),
+  moved_times INTEGER DEFAULT '0' NOT NULL,
+  entry_count INTEGER DEFAULT '0' NOT NULL,
+  claim_token VARCHAR(64),
+  claimed_until VARCHAR(24),
+  fence INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  UNIQUE (url)
+);
+
+CREATE INDEX IF NOT EXISTS feeds_claimed ON feeds (claim_token);
+
+CREATE INDEX IF NOT EXISTS feeds_due ON feeds (next_fetch_at);
+
+CREATE INDEX IF NOT EXISTS feeds_host ON feeds (host);
+
+CREATE TABLE IF NOT EXISTS object_garbage (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  "key" VARCHAR(512) NOT NULL,
+  recorded_at VARCHAR(24) NOT NULL,
+  UNIQUE ("key")
+);
+
+CREATE TABLE IF NOT EXISTS pool_groups (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  name VARCHAR(190) NOT NULL,
+  rule TEXT NOT NULL,
+  settings TEXT,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  UNIQUE (name)
+);
+
+CREATE TABLE IF NOT EXISTS unread (
+  list_id INTEGER NOT NULL,
+  sort_at VARCHAR(24) NOT NULL,
+  entry_id INTEGER NOT NULL,
+  subscription_id INTEGER NOT NULL,
+  PRIMARY KEY (list_id, sort_at, entry_id)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS unread_of_subscription ON unread (list_id, subscription_id, sort_at, entry_id);
+
+CREATE TABLE IF NOT EXISTS users (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  name VARCHAR(190) NOT NULL,
+  password_hash TEXT,
+  is_admin INTEGER DEFAULT '0' NOT NULL,
+  status VARCHAR(32) DEFAULT 'active' NOT NULL,
+  unread_list_id INTEGER DEFAULT '0' NOT NULL,
+  settings TEXT,
+  quota_feeds INTEGER,
+  quota_bytes INTEGER,
+  created_at VARCHAR(24) NOT NULL,
+  last_seen_at VARCHAR(24),
+  UNIQUE (name)
+);
+
+CREATE TABLE IF NOT EXISTS batch_jobs (
+  batch_id INTEGER NOT NULL,
+  feed_id INTEGER NOT NULL,
+  outcome VARCHAR(32),
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  ms INTEGER DEFAULT '0' NOT NULL,
+  message TEXT,
+  finished_at VARCHAR(24),
+  PRIMARY KEY (batch_id, feed_id),
+  FOREIGN KEY(batch_id) REFERENCES batches (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS batch_jobs_done ON batch_jobs (batch_id, finished_at);
+
+CREATE TABLE IF NOT EXISTS entries (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  guid VARCHAR(512) NOT NULL,
+  sort_at VARCHAR(24) NOT NULL,
+  refresh_token VARCHAR(64) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  in_feed INTEGER DEFAULT '0' NOT NULL,
+  first_seen_at VARCHAR(24) NOT NULL,
+  last_seen_at VARCHAR(24) NOT NULL,
+  published_at VARCHAR(24),
+  updated_at VARCHAR(24),
+  revision_count INTEGER DEFAULT '0' NOT NULL,
+  language VARCHAR(64),
+  link TEXT,
+  title TEXT,
+  author TEXT,
+  image_url TEXT,
+  comments_url TEXT,
+  categories TEXT,
+  enclosures TEXT,
+  summary TEXT,
+  content_html TEXT,
+  CONSTRAINT entries_identity UNIQUE (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS entries_in_feed ON entries (feed_id, in_feed, last_seen_at);
+
+CREATE INDEX IF NOT EXISTS entries_of_feed ON entries (feed_id, sort_at, id);
+
+CREATE TABLE IF NOT EXISTS feed_urls (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  url VARCHAR(2048) NOT NULL,
+  until VARCHAR(24) NOT NULL,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS feed_urls_feed ON feed_urls (feed_id);
+
+CREATE INDEX IF NOT EXISTS feed_urls_url ON feed_urls (url);
+
+CREATE TABLE IF NOT EXISTS fetch_log (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  at VARCHAR(24) NOT NULL,
+  outcome VARCHAR(32) NOT NULL,
+  http_status SMALLINT,
+  bytes BIGINT DEFAULT '0' NOT NULL,
+  ms INTEGER DEFAULT '0' NOT NULL,
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  revised_entries INTEGER DEFAULT '0' NOT NULL,
+  message TEXT,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS fetch_log_at ON fetch_log (at);
+
+CREATE INDEX IF NOT EXISTS fetch_log_of_feed ON fetch_log (feed_id, at);
+
+CREATE TABLE IF NOT EXISTS folders (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  parent_id INTEGER DEFAULT '0' NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  CONSTRAINT folders_once UNIQUE (user_id, parent_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS labels (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  CONSTRAINT labels_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  group_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  entry_id INTEGER NOT NULL,
+  batch_id INTEGER NOT NULL,
+  status SMALLINT DEFAULT '1' NOT NULL,
+  taken_by VARCHAR(128),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  changed_at VARCHAR(24) NOT NULL,
+  leased_until VARCHAR(24),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_items_leases ON pool_items (status, leased_until);
+
+CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id, id);
+
+CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
+
+CREATE TABLE IF NOT EXISTS raw_bodies (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  "key" VARCHAR(512) NOT NULL,
+  fetched_at VARCHAR(24) NOT NULL,
+  http_status SMALLINT,
+  headers TEXT,
+  sha256 VARCHAR(64) NOT NULL,
+  size BIGINT DEFAULT '0' NOT NULL,
+  parse_result TEXT,
+  entry_count INTEGER DEFAULT '0' NOT NULL,
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  UNIQUE ("key")
+);
+
+CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
+
+CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at);
+
+CREATE TABLE IF NOT EXISTS sessions (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  token_hash VARCHAR(64) NOT NULL,
+  user_agent TEXT,
+  address VARCHAR(64),
+  created_at VARCHAR(24) NOT NULL,
+  last_seen_at VARCHAR(24) NOT NULL,
+  expires_at VARCHAR(24) NOT NULL,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash)
+);
+
+CREATE INDEX IF NOT EXISTS sessions_of_user ON sessions (user_id);
+
+CREATE TABLE IF NOT EXISTS subscriptions (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  feed_id INTEGER NOT NULL,
+  title TEXT,
+  interval_seconds INTEGER,
+  archive_policy VARCHAR(32),
+  paused INTEGER DEFAULT '0' NOT NULL,
+  unread_count INTEGER DEFAULT '0' NOT NULL,
+  settings TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  CONSTRAINT subscriptions_once UNIQUE (user_id, feed_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS subscriptions_of_feed ON subscriptions (feed_id);
+
+CREATE TABLE IF NOT EXISTS tokens (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  token_hash VARCHAR(64) NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  last_used_at VARCHAR(24),
+  expires_at VARCHAR(24),
+  revoked_at VARCHAR(24),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash)
+);
+
+CREATE INDEX IF NOT EXISTS tokens_of_user ON tokens (user_id);
+
+CREATE TABLE IF NOT EXISTS tombstones (
+  feed_id INTEGER NOT NULL,
+  guid VARCHAR(512) NOT NULL,
+  purged_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS unread_lists (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  retired_at VARCHAR(24),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS unread_lists_retired ON unread_lists (retired_at);
+
+CREATE TABLE IF NOT EXISTS entry_labels (
+  label_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  sort_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (label_id, entry_id),
+  FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS entry_labels_listed ON entry_labels (label_id, sort_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS labels_of_entry ON entry_labels (entry_id);
+
+CREATE TABLE IF NOT EXISTS folder_subscriptions (
+  folder_id INTEGER NOT NULL,
+  subscription_id INTEGER NOT NULL,
+  PRIMARY KEY (folder_id, subscription_id),
+  FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE CASCADE,
+  FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS folders_of_subscription ON folder_subscriptions (subscription_id);
+
+CREATE TABLE IF NOT EXISTS image_tasks (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  feed_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  original_url TEXT NOT NULL,
+  status VARCHAR(32) DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  claimed_until VARCHAR(24),
+  object_key VARCHAR(512),
+  content_type VARCHAR(128),
+  size BIGINT DEFAULT '0' NOT NULL,
+  sha256 VARCHAR(64),
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  updated_at VARCHAR(24) NOT NULL,
+  CONSTRAINT image_tasks_position UNIQUE (entry_id, position),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);
+
+CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status);
+
+CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS revisions (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  entry_id INTEGER NOT NULL,
+  number INTEGER DEFAULT '0' NOT NULL,
+  seen_at VARCHAR(24) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  link TEXT,
+  title TEXT,
+  author TEXT,
+  summary TEXT,
+  content_html TEXT,
+  CONSTRAINT revisions_number UNIQUE (entry_id, number),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS states (
+  user_id INTEGER NOT NULL,
+  entry_id INTEGER NOT NULL,
+  read_at VARCHAR(24),
+  starred_at VARCHAR(24),
+  later_at VARCHAR(24),
+  later_until VARCHAR(24),
+  PRIMARY KEY (user_id, entry_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS states_later ON states (user_id, later_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS states_later_expiry ON states (later_until);
+
+CREATE INDEX IF NOT EXISTS states_of_entry ON states (entry_id);
+
+CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
+

@@ -1,0 +1,84 @@
+"""The steps from an empty database to the schema, the same on all four.
+
+A migration is a file per dialect, `0001_base.sqlite.sql`, frozen once it is released. Each of its statements
+can be run again, so that one that was killed half-way is simply run again from its start.
+"""
+
+from datetime import UTC, datetime, timedelta
+from importlib import resources
+from typing import NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.schema import CreateTable
+
+from feedmill.errors import DatabaseError, StatementRefused
+from feedmill.model.times import to_text
+from feedmill.store import locks, schema
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+
+LEASE = timedelta(seconds=20)
+DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
+APPLIED = select(schema.migrations.c.version)
+RECORD = insert_new(schema.migrations, "version", "applied_at")
+
+
+class Migration(NamedTuple):
+    version: int
+    name: str
+    statements: tuple[str, ...]
+
+
+class NewerSchema(DatabaseError):
+    """The database was migrated by a newer Feedmill than this one."""
+
+
+async def migrate(db: Database) -> list[Migration]:
+    """Brings the schema up to date, one process at a time, and returns what was done."""
+    if not await pending(db):
+        return []
+    await _create_own_tables(db)
+    async with locks.held(db, "migrate", LEASE) as renew:
+        todo = await pending(db)
+        for migration in todo:
+            for statement in migration.statements:
+                await db.exec(statement)
+                await renew()
+            now = to_text(datetime.now(UTC))
+            await db.batch([Step(RECORD, {"version": migration.version, "applied_at": now})])
+    return todo
+
+
+async def pending(db: Database) -> list[Migration]:
+    """The migrations that this database has not seen yet."""
+    try:
+        applied = {row["version"] for row in await db.query(APPLIED)}
+    except StatementRefused:
+        # An empty database has no table of migrations.
+        applied = set()
+    known = read_migrations(db.dialect_name)
+    if unknown := applied - {migration.version for migration in known}:
+        raise NewerSchema(f"the database is at version {max(unknown)}, this Feedmill knows {len(known)}: upgrade it")
+    return [migration for migration in known if migration.version not in applied]
+
+
+def read_migrations(dialect_name: str) -> list[Migration]:
+    """All migrations for a dialect, in order."""
+    suffix = f".{dialect_name}.sql"
+    files = (file for file in resources.files(__name__).iterdir() if file.name.endswith(suffix))
+    return [_read(file.name.removesuffix(suffix), file.read_text()) for file in sorted(files, key=lambda f: f.name)]
+
+
+def _read(stem: str, text: str) -> Migration:
+    number, _, name = stem.partition("_")
+    # One line a statement: D1's exec takes a line break for the end of one.
+    statements = tuple(" ".join(part.split()) for part in text.split(";\n") if part.strip())
+    return Migration(int(number), name, statements)
+
+
+async def _create_own_tables(db: Database) -> None:
+    dialect = DIALECTS[db.dialect_name]
+    for table in (schema.locks, schema.migrations):
+        sql = str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
+        await db.exec(" ".join(sql.split()))

@@ -1,0 +1,235 @@
+"""What every database promises, on SQLite, PostgreSQL, MariaDB and D1."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import bindparam, func, select, text
+
+from feedmill.errors import ConstraintViolated, StatementRefused
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert, insert_new, one_of
+from feedmill.store.schema import entries, facts, feeds, labels, users
+from tests.databases import connect
+
+KEEP = insert(facts, "name", "value")
+KEEP_NEW = insert_new(facts, "name", "value")
+READ = select(facts.c.name, facts.c.value).order_by(facts.c.name)
+SOME = select(facts.c.value).where(one_of(facts.c.name, "names")).order_by(facts.c.value)
+CHANGE = facts.update().where(facts.c.name == bindparam("key")).values(value=bindparam("new"))
+REMOVE = facts.delete().where(facts.c.name == bindparam("key"))
+
+ADD_FEED = insert(feeds, "url", "host", "interval_seconds", "created_at")
+ADD_USER = insert(users, "name", "created_at")
+ADD_LABEL = insert(labels, "user_id", "name")
+ADD_ENTRY = insert(entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at")
+NOW = "2026-01-01T00:00:00.000Z"
+
+AWKWARD = ["", "'; DROP TABLE facts; --", "汉字 かな 한글 🎉", "e\u0301", "a\nb\tc\\d\"e", "100%s :name ? $1", "\u202eabc"]
+
+
+def fact(name: str, value: str) -> dict[str, str]:
+    return {"name": name, "value": value}
+
+
+async def values_of(db: Database) -> dict[str, str]:
+    return {row["name"]: row["value"] for row in await db.query(READ)}
+
+
+@pytest.mark.parametrize("value", AWKWARD)
+async def test_text_comes_back_as_it_went_in(any_db: Database, value: str) -> None:
+    await any_db.batch([Step(KEEP, fact("a", value))])
+
+    assert await values_of(any_db) == {"a": value}
+
+
+async def test_text_of_a_megabyte_comes_back_as_it_went_in(any_db: Database) -> None:
+    long = "汉a" * 250_000
+
+    await any_db.batch([Step(KEEP, fact("a", long))])
+
+    assert await values_of(any_db) == {"a": long}
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 2**31, 2**53 - 1])
+async def test_whole_numbers_come_back_whole(any_db: Database, number: int) -> None:
+    feed = {"url": "http://a", "host": "a", "interval_seconds": number, "created_at": NOW}
+    await any_db.batch([Step(ADD_FEED, feed)])
+
+    [row] = await any_db.query(select(feeds.c.interval_seconds, feeds.c.title, feeds.c.status))
+
+    assert (row["interval_seconds"], row["title"], row["status"]) == (number, None, "active")
+    assert type(row["interval_seconds"]) is int
+
+
+async def test_a_number_given_by_the_database_is_an_int_that_grows(any_db: Database) -> None:
+    user = {"created_at": NOW}
+    await any_db.batch([Step(ADD_USER, [user | {"name": "alice"}, user | {"name": "bob"}])])
+
+    alice, bob = await any_db.query(select(users.c.id).order_by(users.c.name))
+
+    assert type(alice["id"]) is int
+    assert alice["id"] < bob["id"]
+
+
+async def test_text_is_told_apart_by_case_accent_and_width(any_db: Database) -> None:
+    names = ["Label", "label", "läbel", "ｌabel"]
+    await any_db.batch([Step(ADD_USER, {"name": "alice", "created_at": NOW})])
+    [alice] = await any_db.query(select(users.c.id))
+
+    await any_db.batch([Step(ADD_LABEL, [{"user_id": alice["id"], "name": name} for name in names])])
+
+    [row] = await any_db.query(select(func.count().label("n")).select_from(labels))
+    assert row["n"] == 4
+
+
+async def test_a_batch_tells_how_many_rows_each_step_matched(any_db: Database) -> None:
+    await any_db.batch([Step(KEEP, [fact("a", "1"), fact("b", "1")])])
+
+    changed = await any_db.batch(
+        [
+            Step(CHANGE, {"key": "a", "new": "1"}),
+            Step(CHANGE, {"key": "nobody", "new": "2"}),
+            Step(facts.update().values(value="3")),
+            Step(REMOVE, {"key": "b"}),
+        ]
+    )
+
+    assert changed == [1, 0, 2, 1]
+
+
+async def test_a_batch_that_breaks_in_the_middle_leaves_nothing(any_db: Database) -> None:
+    await any_db.batch([Step(KEEP, fact("a", "old"))])
+    steps = [
+        Step(KEEP, fact("b", "new")),
+        Step(CHANGE, {"key": "a", "new": "new"}),
+        Step(KEEP, [fact("c", "new"), fact("a", "clash")]),
+        Step(KEEP, fact("d", "new")),
+    ]
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch(steps)
+
+    assert await values_of(any_db) == {"a": "old"}
+
+
+async def test_a_null_where_none_may_be_undoes_the_batch(any_db: Database) -> None:
+    feed = {"url": "http://a", "host": "a", "interval_seconds": None, "created_at": NOW}
+    await any_db.batch([Step(ADD_FEED, feed)])
+    fence = feeds.update().values(fence=None, title="changed")
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch([Step(KEEP, fact("a", "1")), Step(fence)])
+
+    assert await values_of(any_db) == {}
+    assert [row["title"] for row in await any_db.query(select(feeds.c.title))] == [None]
+
+
+async def test_a_row_without_its_owner_undoes_the_batch(any_db: Database) -> None:
+    orphan = {
+        "feed_id": 999_999_999, "guid": "g", "sort_at": "t", "refresh_token": "t", "digest": "d",
+        "first_seen_at": "t", "last_seen_at": "t",
+    }  # fmt: skip
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch([Step(KEEP, fact("a", "1")), Step(ADD_ENTRY, orphan)])
+
+    assert await values_of(any_db) == {}
+
+
+async def test_a_statement_that_makes_no_sense_undoes_the_batch(any_db: Database) -> None:
+    with pytest.raises(StatementRefused):
+        await any_db.batch([Step(KEEP, fact("a", "1")), Step(text("UPDATE no_such_table SET a = 1"))])
+
+    assert await values_of(any_db) == {}
+
+
+async def test_inserting_again_keeps_the_first_row(any_db: Database) -> None:
+    await any_db.batch([Step(KEEP_NEW, fact("a", "first"))])
+
+    await any_db.batch([Step(KEEP_NEW, fact("a", "second")), Step(KEEP_NEW, [fact("a", "third"), fact("b", "new")])])
+
+    assert await values_of(any_db) == {"a": "first", "b": "new"}
+
+
+async def test_a_list_parameter_finds_all_of_its_values(any_db: Database) -> None:
+    names = [f"名{i}" if i % 2 else f"n{i}'" for i in range(300)]
+    await any_db.batch([Step(KEEP, [fact(f"f{i}", f"v{i:03}") for i in range(500)])])
+
+    rows = await any_db.query(SOME, {"names": as_list([f"f{i}" for i in range(0, 500, 2)] + names)})
+
+    assert [row["value"] for row in rows] == [f"v{i:03}" for i in range(0, 500, 2)]
+    assert await any_db.query(SOME, {"names": as_list([])}) == []
+
+
+async def test_three_thousand_rows_go_in_with_one_step(any_db: Database) -> None:
+    rows = [fact(f"f{i:04}", f"值 {i}") for i in range(3000)]
+
+    await any_db.batch([Step(KEEP, rows)])
+
+    found = await values_of(any_db)
+    assert len(found) == 3000
+    assert found["f2999"] == "值 2999"
+
+
+async def test_a_subselect_in_a_row_sees_what_the_batch_wrote_before(any_db: Database) -> None:
+    told = facts.insert().values(
+        name=bindparam("copy"),
+        value=select(facts.c.value).where(facts.c.name == bindparam("original")).scalar_subquery(),
+    )
+
+    await any_db.batch(
+        [
+            Step(KEEP, fact("a", "x")),
+            Step(told, [{"copy": "b", "original": "a"}, {"copy": "c", "original": "a"}]),
+        ]
+    )
+
+    assert await values_of(any_db) == {"a": "x", "b": "x", "c": "x"}
+
+
+async def test_an_empty_batch_and_an_empty_list_change_nothing(any_db: Database) -> None:
+    assert await any_db.batch([]) == []
+
+    await any_db.batch([Step(KEEP, [])])
+
+    assert await values_of(any_db) == {}
+
+
+async def test_a_missing_parameter_is_an_error_and_never_null(any_db: Database) -> None:
+    with pytest.raises(KeyError):
+        await any_db.batch([Step(CHANGE, {"key": "a"})])
+
+
+async def test_thirty_batches_at_once_all_happen(any_db: Database) -> None:
+    add = facts.update().where(facts.c.name == "n").values(value=facts.c.value.concat("+"))
+    await any_db.batch([Step(KEEP, fact("n", ""))])
+
+    await asyncio.gather(*(any_db.batch([Step(add)]) for _ in range(30)))
+
+    assert await values_of(any_db) == {"n": "+" * 30}
+
+
+@pytest.fixture
+async def second_db(any_db: Database, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """Another connection to the same database, as another process would have."""
+    other = connect(request, request.node.callspec.params["any_db"], tmp_path)
+    yield other
+    await other.close()
+
+
+async def test_what_one_connection_wrote_another_reads_at_once(any_db: Database, second_db: Database) -> None:
+    await any_db.batch([Step(KEEP, fact("a", "1"))])
+
+    assert await values_of(second_db) == {"a": "1"}
+
+
+async def test_two_connections_writing_at_once_both_succeed(any_db: Database, second_db: Database) -> None:
+    writes = [
+        db.batch([Step(KEEP, fact(f"{name}{i}", "1"))]) for i in range(20) for name, db in (("a", any_db), ("b", second_db))
+    ]
+
+    await asyncio.gather(*writes)
+
+    assert len(await values_of(any_db)) == 40

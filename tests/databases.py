@@ -1,0 +1,55 @@
+"""Databases for tests: the same schema on each of the four, emptied before it is handed out."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from feedmill.store.database import Database, Step
+from feedmill.store.drivers.d1 import D1Database
+from feedmill.store.drivers.mysql import MysqlDatabase
+from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import migrate
+from feedmill.store.schema import locks, metadata, migrations
+from tests.services.d1 import TOKEN
+
+
+def connect(request: pytest.FixtureRequest, kind: str, folder: Path) -> Database:
+    """A new connection to the database of that kind which this test uses."""
+    match kind:
+        case "sqlite":
+            return SqliteDatabase(folder / "feedmill.db")
+        case "postgresql":
+            return PostgresDatabase(request.getfixturevalue("postgres_service").url)
+        case "mariadb":
+            return MysqlDatabase(request.getfixturevalue("mariadb_service").url)
+        case _:
+            service = request.getfixturevalue("d1_service")
+            return D1Database(service.url, TOKEN)
+
+
+@asynccontextmanager
+async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[Database]:
+    template = request.config.rootpath / ".pytest_cache" / f"template-{id(request.session)}.db"
+    if kind == "sqlite" and template.exists():
+        shutil.copy(template, folder / "feedmill.db")
+    database = connect(request, kind, folder)
+    try:
+        await migrate(database)
+        if kind == "sqlite" and not template.exists():
+            template.parent.mkdir(exist_ok=True)
+            await database.backup(template)  # type: ignore[attr-defined]
+            request.session.config.add_cleanup(lambda: template.unlink(missing_ok=True))
+        elif kind != "sqlite":
+            await empty(database)
+        yield database
+    finally:
+        await database.close()
+
+
+async def empty(database: Database) -> None:
+    tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
+    await database.batch([Step(table.delete()) for table in tables])

@@ -1,0 +1,36 @@
+"""A throw-away MariaDB server."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.services.server import Service, end, find_binary, folder, free_port, launch, unprivileged, wait_for_port
+
+
+@contextmanager
+def running_mariadb() -> Iterator[Service]:
+    """The server named by FEEDMILL_TEST_MYSQL_URL, else one of our own in a temporary folder."""
+    if named := os.environ.get("FEEDMILL_TEST_MYSQL_URL"):
+        yield Service("MySQL", "as named by FEEDMILL_TEST_MYSQL_URL", named)
+        return
+    install, server = find_binary("mariadb-install-db"), find_binary("mariadbd")
+    version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
+    with folder("mariadb") as home:
+        data, port, who = home / "data", free_port(), unprivileged()
+        init = [install, "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal"]
+        subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
+        run = [
+            server, "--no-defaults", f"--datadir={data}", f"--port={port}", f"--socket={home}/socket",
+            "--bind-address=127.0.0.1", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4",
+        ]
+        process = launch(run, home / "log", cwd=home, **who)
+        try:
+            wait_for_port(port, process, home / "log")
+            subprocess.run(
+                [find_binary("mariadb"), "--no-defaults", f"--socket={home}/socket", "-uroot", "-e", "CREATE DATABASE feedmill"],
+                check=True, capture_output=True,
+            )
+            yield Service("MariaDB", version, f"mysql://root@127.0.0.1:{port}/feedmill")
+        finally:
+            end(process)

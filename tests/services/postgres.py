@@ -1,0 +1,33 @@
+"""A throw-away PostgreSQL server."""
+
+import glob
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.services.server import Service, end, find_binary, folder, free_port, launch, unprivileged, wait_for_port
+
+
+@contextmanager
+def running_postgres() -> Iterator[Service]:
+    """The server named by FEEDMILL_TEST_POSTGRES_URL, else one of our own in a temporary folder."""
+    if named := os.environ.get("FEEDMILL_TEST_POSTGRES_URL"):
+        yield Service("PostgreSQL", "as named by FEEDMILL_TEST_POSTGRES_URL", named)
+        return
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)
+    initdb, postgres = find_binary("initdb", *folders), find_binary("postgres", *folders)
+    version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
+    with folder("postgres") as home:
+        data, port, who = home / "data", free_port(), unprivileged()
+        init = [initdb, "--pgdata", str(data), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+        subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
+        settings = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
+        run = [postgres, "-D", str(data), "-p", str(port), "-k", str(home), *settings]
+        process = launch(run, home / "log", cwd=home, **who)
+        try:
+            wait_for_port(port, process, home / "log")
+            yield Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")
+        finally:
+            end(process, signal.SIGINT)
