@@ -15,6 +15,7 @@ from feedmill.store.drivers.d1_proxy import ANSWER_SECONDS, ProxyWorker
 from feedmill.store.drivers.d1_statements import (
     MOST_STATEMENTS,
     Statement,
+    counted_statement,
     many_statements,
     one_statement,
     raw_statement,
@@ -56,7 +57,7 @@ class D1Database:
         compiled = self._compile(statement)
         if isinstance(params, Sequence):
             return many_statements(compiled, params)
-        return [one_statement(compiled, params)]
+        return [counted_statement(compiled, params)]
 
     async def _run(self, statements: list[Statement]) -> list[int]:
         if len(statements) > self._statements_per_batch:

@@ -1,5 +1,6 @@
 """The conversation with the proxy worker: requests, answers, and its errors as ours."""
 
+from io import BytesIO
 from typing import Any, TypeVar
 
 import aiohttp
@@ -13,7 +14,7 @@ from feedmill.errors import (
     StatementRefused,
 )
 from feedmill.store.database import Row
-from feedmill.store.drivers.d1_statements import Statement
+from feedmill.store.drivers.d1_statements import COUNTED, Statement
 
 # D1 ends a query after 30 s; the rest is for the way there and back.
 ANSWER_SECONDS = 45
@@ -30,6 +31,7 @@ class Selected(msgspec.Struct):
 
 class Changed(msgspec.Struct):
     changes: int
+    results: list[Any]
 
 
 class Batched(msgspec.Struct):
@@ -74,7 +76,7 @@ class ProxyWorker:
         changed = self._decode(await self._post_once("/batch", body), Batched).results
         if len(changed) != len(statements):
             raise self._strange()
-        return [one.changes for one in changed]
+        return [_count(statement, one) for statement, one in zip(statements, changed, strict=True)]
 
     async def exec(self, statement: Statement) -> None:
         self._decode(await self._post_once("/exec", _encode({"sql": statement.sql})), Executed)
@@ -92,7 +94,9 @@ class ProxyWorker:
     async def _post(self, path: str, body: bytes) -> bytes:
         try:
             # No redirects: the token is for this address alone.
-            async with self._http().post(self._url + path, data=body, allow_redirects=False) as response:
+            async with self._http().post(
+                self._url + path, data=BytesIO(body), allow_redirects=False
+            ) as response:
                 answer = await response.read()
         except TimeoutError as error:
             raise DatabaseUnavailable(
@@ -131,6 +135,10 @@ class ProxyWorker:
         if status in (400, 413, 422):
             return StatementRefused(f"D1 refused a statement: {message}")
         return DatabaseUnavailable(f"the proxy worker {self._url} failed: {message}")
+
+
+def _count(statement: Statement, changed: Changed) -> int:
+    return len(changed.results) if statement.sql.endswith(COUNTED) else changed.changes
 
 
 def _encode(body: dict[str, Any]) -> bytes:

@@ -21,6 +21,8 @@ MOST_STATEMENTS = 1_000
 LARGEST_INTEGER = 2**53 - 1
 # The rows of one list insert, as JSON: half of the longest text, to be kind to the database's memory.
 LIST_BYTES = 1_000_000
+# D1's own count of a DELETE includes what cascades took along; the rows that it returns are its own.
+COUNTED = " RETURNING 1"
 
 WORD = re.compile(r"""'[^']*'|"[^"]*"|\?|[()]|\bVALUES\b|[^'"?()V]+|V""")
 
@@ -35,6 +37,13 @@ class Statement(NamedTuple):
 def one_statement(compiled: Compiled, params: Params) -> Statement:
     """The statement for one set of parameters."""
     return _bound(compiled.sql, [_plain(value) for value in compiled.values(params)])
+
+
+def counted_statement(compiled: Compiled, params: Params) -> Statement:
+    """The same, made to tell how many rows it changes itself."""
+    sql, values = one_statement(compiled, params)
+    is_delete = sql.startswith("DELETE ") and " RETURNING " not in sql
+    return Statement(sql + COUNTED if is_delete else sql, values)
 
 
 def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[Statement]:
@@ -100,15 +109,12 @@ def _between_binds(sql: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _over_a_list(sql: str) -> str | None:
-    """An insert of one row turned into one that takes its rows from a JSON list; None if that can't be done.
-
-    Only plain expressions move: a SELECT among them would no longer see the rows inserted before its own.
-    """
+    """An insert of one row as one that takes its rows from a JSON list; None if that can't be done."""
     parts = _parts_of_insert(WORD.findall(sql))
     if parts is None:
         return None
     head, row, tail = parts
-    if "?" in head + tail or tail[:1] == [","] or re.search(r"\bSELECT\b", "".join(row), re.IGNORECASE):
+    if "?" in head + tail or tail[:1] == [","] or _reads_its_own_table("".join(head), "".join(row)):
         return None
     numbers = iter(range(len(row)))
     values = [f"json_extract(listed.value, '$[{next(numbers)}]')" if word == "?" else word for word in row]
@@ -117,9 +123,15 @@ def _over_a_list(sql: str) -> str | None:
     return _checked_sql("".join([*head, "SELECT ", *values, source, *tail]))
 
 
+def _reads_its_own_table(head: str, row: str) -> bool:
+    """Whether a row may depend on the rows inserted before it, which it would no longer see."""
+    table = head.removeprefix("INSERT INTO ").split()[0].strip('"')
+    return bool(re.search(r"\bSELECT\b", row)) and bool(re.search(rf"\b{re.escape(table)}\b", row))
+
+
 def _parts_of_insert(words: list[str]) -> tuple[list[str], list[str], list[str]] | None:
     """What stands before VALUES, inside its parentheses and after them; None when it is no such insert."""
-    if not words or not words[0].startswith("INSERT ") or "VALUES" not in words:
+    if not words or not words[0].startswith("INSERT INTO ") or "VALUES" not in words:
         return None
     values = words.index("VALUES")
     if words[values + 1 : values + 3] != [" ", "("]:
