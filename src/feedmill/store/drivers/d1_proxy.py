@@ -8,6 +8,7 @@ import msgspec
 
 from feedmill.errors import (
     AccessRefused,
+    BadSetting,
     ConstraintViolated,
     DatabaseError,
     DatabaseUnavailable,
@@ -22,7 +23,9 @@ CONNECT_SECONDS = 10
 # What the proxy worker reads of a body (its body.js).
 MOST_BODY_BYTES = 16 * 1024 * 1024
 
-LOST_CONNECTION = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError)
+
+class ConnectionLost(DatabaseUnavailable):
+    """There was no connection, or it ended before the answer did."""
 
 
 class Selected(msgspec.Struct):
@@ -56,6 +59,12 @@ Answer = TypeVar("Answer", Selected, Batched, Executed, Refused)
 
 class ProxyWorker:
     def __init__(self, url: str, token: str, answer_seconds: float = ANSWER_SECONDS) -> None:
+        if not url.startswith(("https://", "http://")):
+            raise BadSetting(f"the proxy worker's address must start with https://, not {url!r:.40}")
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise BadSetting(
+                "the proxy worker's token must be plain characters without spaces or line breaks"
+            )
         self._url = url.rstrip("/")
         self._token = token
         self._timeout = aiohttp.ClientTimeout(total=answer_seconds, connect=CONNECT_SECONDS)
@@ -66,45 +75,44 @@ class ProxyWorker:
         body = _encode(statement._asdict())
         try:
             answer = await self._post("/query", body)
-        except LOST_CONNECTION:
-            answer = await self._post_once("/query", body)
+        except ConnectionLost:
+            answer = await self._post("/query", body)
         return list(self._decode(answer, Selected).results)
 
     async def batch(self, statements: list[Statement]) -> list[int]:
         """How many rows each statement changed. Never sent twice: the first may have been carried out."""
         body = _encode({"statements": [statement._asdict() for statement in statements]})
-        changed = self._decode(await self._post_once("/batch", body), Batched).results
+        changed = self._decode(await self._post("/batch", body), Batched).results
         if len(changed) != len(statements):
             raise self._strange()
         return [_count(statement, one) for statement, one in zip(statements, changed, strict=True)]
 
     async def exec(self, statement: Statement) -> None:
-        self._decode(await self._post_once("/exec", _encode({"sql": statement.sql})), Executed)
+        self._decode(await self._post("/exec", _encode({"sql": statement.sql})), Executed)
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    async def _post_once(self, path: str, body: bytes) -> bytes:
-        try:
-            return await self._post(path, body)
-        except aiohttp.ClientError as error:
-            raise DatabaseUnavailable(f"the proxy worker {self._url} can't be reached: {error}") from error
-
     async def _post(self, path: str, body: bytes) -> bytes:
         try:
-            # No redirects: the token is for this address alone.
-            async with self._http().post(
-                self._url + path, data=BytesIO(body), allow_redirects=False
-            ) as response:
-                answer = await response.read()
+            status, answer = await self._send(path, body)
         except TimeoutError as error:
-            raise DatabaseUnavailable(
-                f"the proxy worker {self._url} did not answer within {self._timeout.total:g} s"
-            ) from error
-        if response.status != 200:
-            raise self._refusal(response.status, answer)
+            why = f"did not answer within {self._timeout.total:g} s"
+            raise DatabaseUnavailable(f"the proxy worker {self._url} {why}") from error
+        except aiohttp.ClientError as error:
+            lost = isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError)
+            kind = ConnectionLost if lost else DatabaseUnavailable
+            raise kind(f"the proxy worker {self._url} can't be reached: {_one_line(error)}") from error
+        if status != 200:
+            raise self._refusal(status, answer)
         return answer
+
+    async def _send(self, path: str, body: bytes) -> tuple[int, bytes]:
+        # No redirects: the token is for this address alone.
+        post = self._http().post(self._url + path, data=BytesIO(body), allow_redirects=False)
+        async with post as response:
+            return response.status, await response.read()
 
     def _http(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -125,7 +133,7 @@ class ProxyWorker:
 
     def _refusal(self, status: int, answer: bytes) -> DatabaseError:
         fault = self._decode(answer, Refused, status).error
-        message = " ".join(fault.message.split())
+        message = _one_line(fault.message)
         if status == 401:
             return AccessRefused(f"the proxy worker {self._url} refuses our token: check its PROXY_TOKEN")
         if status == 403:
@@ -135,6 +143,10 @@ class ProxyWorker:
         if status in (400, 413, 422):
             return StatementRefused(f"D1 refused a statement: {message}")
         return DatabaseUnavailable(f"the proxy worker {self._url} failed: {message}")
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())
 
 
 def _count(statement: Statement, changed: Changed) -> int:
