@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import ColumnElement, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
@@ -65,16 +65,20 @@ def insert_new(table: Table, *names: str) -> InsertNew:
     return InsertNew(table).values({name: bindparam(name) for name in names})
 
 
-@compiles(InsertNew)  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(InsertNew)
 def _on_conflict_do_nothing(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
-    return compiler.visit_insert(insert, **kw) + " ON CONFLICT DO NOTHING"
+    return f"{_plain_insert(insert, compiler, **kw)} ON CONFLICT DO NOTHING"
 
 
-@compiles(InsertNew, "mysql")  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(InsertNew, "mysql")
 def _on_duplicate_key(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
     # Not INSERT IGNORE: that would also swallow a value too long for its column.
-    first = compiler.preparer.format_column(next(iter(insert.table.primary_key)))  # type: ignore[attr-defined]
-    return f"{compiler.visit_insert(insert, **kw)} ON DUPLICATE KEY UPDATE {first} = {first}"
+    first = compiler.preparer.format_column(next(iter(insert.table.primary_key)))
+    return f"{_plain_insert(insert, compiler, **kw)} ON DUPLICATE KEY UPDATE {first} = {first}"
+
+
+def _plain_insert(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
+    return str(compiler.visit_insert(insert, **kw))  # type: ignore[no-untyped-call]
 
 
 class OneOf(ColumnElement[bool]):
@@ -97,13 +101,13 @@ def as_list(values: list[int] | list[str]) -> str:
     return msgspec.json.encode(values).decode()
 
 
-@compiles(OneOf, "sqlite")  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(OneOf, "sqlite")
 def _in_json_each(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
-    listed = select(literal_column("value")).select_from(func.json_each(bindparam(element.name)))
+    listed: Select[Any] = select(literal_column("value")).select_from(func.json_each(bindparam(element.name)))
     return compiler.process(element.tested.in_(listed), **kw)
 
 
-@compiles(OneOf, "postgresql")  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(OneOf, "postgresql")
 def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
     tested = compiler.process(element.tested, **kw)
@@ -111,7 +115,7 @@ def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{tested} = ANY (ARRAY(SELECT json_array_elements_text({bound}::json)::{kind}))"
 
 
-@compiles(OneOf, "mysql")  # type: ignore[no-untyped-call,untyped-decorator]
+@compiles(OneOf, "mysql")
 def _in_json_table(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
     tested = compiler.process(element.tested, **kw)

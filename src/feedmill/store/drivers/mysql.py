@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import asyncmy
 from asyncmy.cursors import DictCursor
-from asyncmy.errors import Error, IntegrityError, InterfaceError, MySQLError, OperationalError
+from asyncmy.errors import IntegrityError, InterfaceError, MySQLError, OperationalError
 from sqlalchemy.dialects.mysql.asyncmy import dialect as asyncmy_dialect
 from sqlalchemy.sql import Executable
 
@@ -139,7 +139,7 @@ def _target(url: str) -> dict[str, Any]:
     }
 
 
-def _translate(error: Error | OSError) -> DatabaseError:
+def _translate(error: MySQLError | OSError) -> DatabaseError:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
     if isinstance(error, IntegrityError) or code in CONSTRAINT:
         return ConstraintViolated(str(error))
@@ -150,5 +150,5 @@ def _translate(error: Error | OSError) -> DatabaseError:
     return StatementRefused(f"MySQL refused a statement: {error}")
 
 
-def _is_cut(error: Error | OSError) -> bool:
+def _is_cut(error: MySQLError | OSError) -> bool:
     return isinstance(error, OperationalError) and "connection" in str(error).lower()

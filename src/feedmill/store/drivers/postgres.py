@@ -38,7 +38,7 @@ class PostgresDatabase:
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
         self._pool_size = pool_size
-        self._compile = Compiler(asyncpg_dialect())
+        self._compile = Compiler(asyncpg_dialect())  # type: ignore[no-untyped-call]
         self._pool: asyncpg.Pool | None = None
         self._opening = asyncio.Lock()
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import CreateTable
 
 from feedmill.errors import DatabaseError, StatementRefused
@@ -19,7 +20,11 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
 
 LEASE = timedelta(seconds=20)
-DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
+DIALECTS: dict[str, Dialect] = {
+    "sqlite": sqlite.dialect(),
+    "postgresql": postgresql.dialect(),  # type: ignore[no-untyped-call]
+    "mysql": mysql.dialect(),
+}
 APPLIED = select(schema.migrations.c.version)
 RECORD = insert_new(schema.migrations, "version", "applied_at")
 

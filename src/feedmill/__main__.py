@@ -1,0 +1,5 @@
+"""`python -m feedmill` is `feedmill`."""
+
+from feedmill.cli import main
+
+main()

@@ -1,0 +1,84 @@
+"""The wiring: the only place that picks adapters."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.location import FolderConfig, parse_objects_url
+from feedmill.archive.s3 import S3Blobs
+from feedmill.errors import BadSetting
+from feedmill.settings import Settings
+from feedmill.store.database import Database
+from feedmill.store.drivers.d1 import D1Database
+from feedmill.store.drivers.mysql import MysqlDatabase
+from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import migrate
+
+KNOWN = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The world that everything else receives its parts from."""
+
+    settings: Settings
+    db: Database
+    blobs: Blobs
+
+
+@asynccontextmanager
+async def build(settings: Settings) -> AsyncIterator[App]:
+    """Opens the world, with its schema up to date, and closes it again."""
+    blobs = open_blobs(settings)
+    db = open_database(settings)
+    try:
+        await migrate(db)
+        yield App(settings, db, blobs)
+    finally:
+        await db.close()
+
+
+def open_database(settings: Settings) -> Database:
+    url = settings.database_url
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        raise BadSetting(f"database: {url!r} is no URL; known are {KNOWN}")
+    match scheme:
+        case "sqlite":
+            return SqliteDatabase(_sqlite_path(rest))
+        case "postgresql" | "postgres":
+            return PostgresDatabase(f"postgresql://{rest}")
+        case "mysql" | "mariadb":
+            return MysqlDatabase(f"mysql://{rest}")
+        case "d1+https" | "d1+http":
+            return D1Database(url.removeprefix("d1+"), _proxy_token(settings))
+    raise BadSetting(f"database: {scheme}:// is not supported; known are {KNOWN}")
+
+
+def open_blobs(settings: Settings) -> Blobs:
+    secret = settings.s3_secret_key.get_secret_value()
+    place = parse_objects_url(settings.objects or str(settings.data / "objects"), settings.s3_access_key, secret)
+    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else S3Blobs(place)
+
+
+def _sqlite_path(rest: str) -> Path:
+    if not rest.startswith("/") or rest == "/":
+        raise BadSetting("database: a SQLite URL looks like sqlite:///folder/file.db (four slashes from the root)")
+    path = Path(unquote(rest[1:])).expanduser()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadSetting(f"data: the folder {path.parent} can't be made: {error.strerror}") from error
+    return path
+
+
+def _proxy_token(settings: Settings) -> str:
+    token = settings.database_token.get_secret_value()
+    if not token:
+        raise BadSetting("database_token: the D1 proxy worker needs its token (FEEDMILL_DATABASE_TOKEN)")
+    return token

@@ -1,0 +1,64 @@
+"""The command line: one file per command. In: what a person typed. Out: plain words, an exit code."""
+
+import sys
+
+import click
+
+from feedmill.cli.check import check
+from feedmill.cli.context import Context
+from feedmill.cli.migrate import migrate
+from feedmill.cli.serve import serve
+from feedmill.cli.settings import settings
+from feedmill.errors import CallerError, FeedmillError
+
+FAILED = 1
+MISUSED = 2
+INTERRUPTED = 130
+
+EPILOG = """\b
+Exit codes: 0 done, 1 it failed, 2 what was asked can't be done as it was asked, 130 interrupted.
+Settings come from the command line, FEEDMILL_… variables, feedmill.toml, in that order."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG)
+@click.version_option(package_name="feedmill", message="feedmill %(version)s")
+@click.option("--data", metavar="FOLDER", help="The data folder (setting data).")
+@click.option("--set", "given", metavar="NAME=VALUE", multiple=True, help="Any setting, see 'feedmill settings'.")
+@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.pass_context
+def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: bool) -> None:
+    """Feedmill collects feeds politely, keeps them for good and hands them on."""
+    ctx.obj = Context(given=(*given, *([f"data={data}"] if data else [])), debug=debug)
+
+
+for command in (serve, migrate, settings, check):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Runs the command line; whatever goes wrong becomes one line and an exit code."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output went away, as `head` does.
+        sys.stderr.close()
+        sys.exit(FAILED)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        click.echo(_one_line(error), err=True)
+        sys.exit(MISUSED if isinstance(error, CallerError) else FAILED)
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, FeedmillError):
+        return f"feedmill: {text}"
+    return f"feedmill: unexpected {type(error).__name__}: {text} (run with --debug to see where)"

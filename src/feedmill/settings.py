@@ -1,0 +1,109 @@
+"""Every setting, declared once: its type, its default and one sentence on what it is for.
+
+The command line goes before the environment (`FEEDMILL_…`), that before the file, that before the default.
+"""
+
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from feedmill.errors import BadSetting
+
+PREFIX = "FEEDMILL_"
+FILE_NAME = "feedmill.toml"
+
+Network = IPv4Network | IPv6Network
+
+
+def _networks(value: object) -> object:
+    if isinstance(value, str):
+        value = [part for part in value.replace(",", " ").split() if part]
+    return [ip_network(str(part), strict=False) for part in value] if isinstance(value, list | tuple) else value
+
+
+Networks = Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_networks)]
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    data: Path = Field(Path("data"), description="The folder for the database, kept objects and the signing key.")
+    database: str = Field(
+        "", description="Where rows are kept: empty for SQLite in the data folder, or a sqlite:///, postgresql://, "
+        "mysql:// or d1+https:// URL."
+    )  # fmt: skip
+    database_token: SecretStr = Field(SecretStr(""), description="The Bearer token of the D1 proxy worker.")
+    objects: str = Field(
+        "", description="Where images and raw bodies are kept: empty for a folder in the data folder, a path, or "
+        "s3://bucket/prefix?endpoint=…&region=…."
+    )  # fmt: skip
+    s3_access_key: str = Field("", description="The access key of the S3 store.")
+    s3_secret_key: SecretStr = Field(SecretStr(""), description="The secret key of the S3 store.")
+    redis: SecretStr = Field(SecretStr(""), description="The redis:// URL of Redis; empty to coordinate in this process only.")
+    listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
+    port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
+    log_format: Literal["auto", "pretty", "json"] = Field(
+        "auto", description="How logs are written; auto is pretty on a terminal and JSON otherwise."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least level that is logged.")
+    user_agent: str = Field(
+        "", description="What Feedmill calls itself when it fetches; empty for its own name, version and address."
+    )
+    allow_private: Networks = Field(
+        (), description="Networks (CIDR, separated by commas) that may be fetched from although they are private."
+    )
+    host_gap: float = Field(1.0, ge=0, le=3600, description="Seconds between two requests to one host.")
+    fetches_at_once: int = Field(20, ge=1, le=1000, description="How many feeds are fetched at once.")
+    max_feed_bytes: int = Field(15_000_000, ge=1000, description="The largest feed, in bytes after decompression.")
+    connect_seconds: float = Field(5, gt=0, description="How long connecting to a host may take.")
+    read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
+    total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
+
+    @property
+    def database_url(self) -> str:
+        """The database's URL with the default filled in."""
+        return self.database or f"sqlite:///{self.data / 'feedmill.db'}"
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:  # fmt: skip
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=_file())
+
+
+def load(**given: Any) -> Settings:
+    """The effective settings; `given` are those from the command line. A bad one raises `BadSetting`."""
+    named = os.environ.get(f"{PREFIX}CONFIG")
+    if named and not Path(named).is_file():
+        raise BadSetting(f"{PREFIX}CONFIG names {named}, and there is no such file")
+    _refuse_unknown_variables()
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise BadSetting("; ".join(_explain(problem) for problem in error.errors())) from None
+    except ValueError as error:
+        raise BadSetting(f"{_file()}: {error}") from None
+
+
+def _file() -> Path:
+    return Path(os.environ.get(f"{PREFIX}CONFIG") or FILE_NAME)
+
+
+def _refuse_unknown_variables() -> None:
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}CONFIG"}
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_") and name not in known:
+            raise BadSetting(f"{name} is no setting of Feedmill: 'feedmill settings' lists them")
+
+
+def _explain(problem: Any) -> str:
+    name = ".".join(str(part) for part in problem["loc"]) or "settings"
+    if problem["type"] == "extra_forbidden":
+        return f"{name} is no setting of Feedmill: 'feedmill settings' lists them"
+    return f"{name.split('.')[0]}: {problem['msg'].removeprefix('Value error, ')}"
