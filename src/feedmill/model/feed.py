@@ -1,0 +1,61 @@
+"""A feed as we know it: where it is, how it fares, when it is due and why."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class FeedStatus(StrEnum):
+    """`error` after ten failures in a row, healed by a success; only a person or a 410 disables."""
+
+    ACTIVE = "active"
+    ERROR = "error"
+    DISABLED = "disabled"
+
+
+class ArchivePolicy(StrEnum):
+    ALL = "all"
+    STARRED = "starred"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself."""
+
+    id: int
+    url: str
+    created_at: datetime
+    title: str | None = None
+    site_url: str | None = None
+    status: FeedStatus = FeedStatus.ACTIVE
+    archive_policy: ArchivePolicy = ArchivePolicy.ALL
+    http_options: str | None = None
+    added_by_person: bool = False
+    declared: bool = False
+    etag: str | None = None
+    last_modified: str | None = None
+    body_sha256: str | None = None
+    next_fetch_at: datetime | None = None
+    next_fetch_why: str | None = None
+    interval: timedelta | None = None
+    hint: timedelta | None = None
+    last_fetched_at: datetime | None = None
+    last_success_at: datetime | None = None
+    last_entry_at: datetime | None = None
+    consecutive_failures: int = 0
+    last_error: str | None = None
+    last_error_kind: str | None = None
+    gone_since: datetime | None = None
+    moved_to: str | None = None
+    moved_times: int = 0
+    entry_count: int = 0
+    claimed_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to refresh one feed, until the lease ends or somebody else holds the token's place."""
+
+    feed: Feed
+    token: str

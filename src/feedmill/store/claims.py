@@ -1,0 +1,79 @@
+"""Claims: the right to refresh a feed, taken by a conditional update, so that the database picks one winner.
+
+A claim has a lease: when its holder dies, it ends by itself and the feed is due again. A holder that wakes
+after its lease finds another token in the row, and the fence of its write undoes all of it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from sqlalchemy import Update, bindparam, case, or_, select
+
+from feedmill.model.feed import Claim
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.feeds import read_feed
+from feedmill.store.schema import feeds
+
+LEASE = timedelta(seconds=180)
+
+is_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
+DUE = (
+    select(feeds.c.id)
+    .where(feeds.c.next_fetch_at <= bindparam("now"), is_free)
+    .order_by(feeds.c.next_fetch_at)
+    .limit(bindparam("most"))
+)
+TAKE = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), is_free)
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
+TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
+MINE = select(feeds).where(feeds.c.claim_token == bindparam("token")).order_by(feeds.c.next_fetch_at, feeds.c.id)
+RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
+GIVE_BACK = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
+    .values(claim_token=None, claimed_until=None)
+)
+# NULL, which the column refuses, unless the claim is still ours: a batch with this in it is undone whole.
+FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
+
+
+async def claim_due(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
+    """Claims up to `most` feeds that are due, those that wait longest first."""
+    due = await db.query(DUE, {"now": to_text(now), "most": most})
+    return await _take(db, TAKE_DUE, [row["id"] for row in due], now, lease)
+
+
+async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
+    """Claims those of these feeds that nobody holds, due or not."""
+    return await _take(db, TAKE, list(ids), now, lease)
+
+
+async def renew(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
+    """Starts the lease of everything claimed with `token` anew; how many feeds that still is."""
+    [held] = await db.batch([Step(RENEW, {"token": token, "until": to_text(now + lease)})])
+    return held
+
+
+async def give_back(db: Database, claims: Sequence[Claim]) -> None:
+    """Lets go of feeds that were not refreshed; they are due as before."""
+    by_token: dict[str, list[int]] = {}
+    for claim in claims:
+        by_token.setdefault(claim.token, []).append(claim.feed.id)
+    await db.batch([Step(GIVE_BACK, {"ids": as_list(ids), "token": token}) for token, ids in by_token.items()])
+
+
+async def _take(db: Database, take: Update, ids: list[int], now: datetime, lease: timedelta) -> list[Claim]:
+    if not ids:
+        return []
+    token = token_hex(16)
+    values = {"ids": as_list(ids), "now": to_text(now), "token": token, "until": to_text(now + lease)}
+    [taken] = await db.batch([Step(take, values)])
+    if not taken:
+        return []
+    return [Claim(read_feed(row), token) for row in await db.query(MINE, {"token": token})]

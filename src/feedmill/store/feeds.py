@@ -1,0 +1,80 @@
+"""Feeds as rows and back."""
+
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from sqlalchemy import bindparam, select
+
+from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
+from feedmill.model.times import from_text, moment_or_none, to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import feeds
+
+ADD = insert_new(feeds, "url", "host", "title", "added_by_person", "declared", "next_fetch_at", "next_fetch_why", "created_at")
+BY_URL = select(feeds).where(feeds.c.url == bindparam("url"))
+BY_IDS = select(feeds).where(one_of(feeds.c.id, "ids")).order_by(feeds.c.id)
+ALL = select(feeds).order_by(feeds.c.id)
+
+
+def read_feed(row: Row) -> Feed:
+    return Feed(
+        id=row["id"],
+        url=row["url"],
+        created_at=from_text(row["created_at"]),
+        title=row["title"],
+        site_url=row["site_url"],
+        status=FeedStatus(row["status"]),
+        archive_policy=ArchivePolicy(row["archive_policy"]),
+        http_options=row["http_options"],
+        added_by_person=bool(row["added_by_person"]),
+        declared=bool(row["declared"]),
+        etag=row["etag"],
+        last_modified=row["last_modified"],
+        body_sha256=row["body_sha256"],
+        next_fetch_at=moment_or_none(row["next_fetch_at"]),
+        next_fetch_why=row["next_fetch_why"],
+        interval=_length(row["interval_seconds"]),
+        hint=_length(row["hint_seconds"]),
+        last_fetched_at=moment_or_none(row["last_fetched_at"]),
+        last_success_at=moment_or_none(row["last_success_at"]),
+        last_entry_at=moment_or_none(row["last_entry_at"]),
+        consecutive_failures=row["consecutive_failures"],
+        last_error=row["last_error"],
+        last_error_kind=row["last_error_kind"],
+        gone_since=moment_or_none(row["gone_since"]),
+        moved_to=row["moved_to"],
+        moved_times=row["moved_times"],
+        entry_count=row["entry_count"],
+        claimed_until=moment_or_none(row["claimed_until"]),
+    )
+
+
+async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
+    """The feed of that URL, made and due at once if it is new."""
+    row = {
+        "url": url, "host": (urlsplit(url).hostname or "")[:255], "title": title, "added_by_person": int(not declared),
+        "declared": int(declared), "next_fetch_at": to_text(now), "next_fetch_why": "new feed", "created_at": to_text(now),
+    }  # fmt: skip
+    await db.batch([Step(ADD, row)])
+    found = await feed_of_url(db, url)
+    if found is None:
+        raise AssertionError(f"{url} was added and is not there")
+    return found
+
+
+async def feed_of_url(db: Database, url: str) -> Feed | None:
+    rows = await db.query(BY_URL, {"url": url})
+    return read_feed(rows[0]) if rows else None
+
+
+async def feeds_of_ids(db: Database, ids: list[int]) -> list[Feed]:
+    return [read_feed(row) for row in await db.query(BY_IDS, {"ids": as_list(ids)})]
+
+
+async def all_feeds(db: Database) -> list[Feed]:
+    return [read_feed(row) for row in await db.query(ALL)]
+
+
+def _length(seconds: int | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
