@@ -6,6 +6,7 @@ The URL has the form of the `objects` setting with the keys in front of the buck
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -49,7 +50,7 @@ def running_s3() -> Iterator[Service]:
             _wait_for_bucket(ports["s3.port"], process, data / "log")
             yield Service("SeaweedFS", _version(weed), _url(ports["s3.port"]))
         finally:
-            end(process)
+            end(process, signal.SIGKILL)  # asked kindly, it waits for idle connections
             _remove_sockets(ports)
 
 

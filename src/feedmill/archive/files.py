@@ -6,10 +6,11 @@ flushed; one that a power cut undoes is found by the next sweep for orphans.
 """
 
 import asyncio
+import errno
 import os
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,8 @@ LOT = 1000
 ABANDONED_AFTER = timedelta(hours=1)
 """The age at which a partial file can only be a dead process's."""
 
-_RENAMES = 10
+RENAMES = 50
+"""Tries to get a file into a folder that deletes keep pruning; one nearly always does."""
 
 
 class FolderBlobs:
@@ -60,6 +62,7 @@ class FolderBlobs:
     def _put(self, target: Path, data: bytes) -> None:
         with self._errors("write to"):
             self._sweep_once()
+            _make_folder(self._partials)
             partial = self._partials / uuid4().hex
             try:
                 _write(partial, data)
@@ -105,12 +108,12 @@ class FolderBlobs:
     def _sweep_once(self) -> None:
         if self._swept:
             return
+        self._swept = True
         oldest = time.time() - ABANDONED_AFTER.total_seconds()
         for entry in _entries(self._partials):
-            if entry.stat().st_mtime < oldest:
-                Path(entry).unlink(missing_ok=True)
-        _make_folder(self._partials)
-        self._swept = True
+            with suppress(FileNotFoundError):  # it was moved into place
+                if entry.stat().st_mtime < oldest:
+                    Path(entry).unlink()
 
     @contextmanager
     def _errors(self, verb: str) -> Iterator[None]:
@@ -129,21 +132,25 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _rename(source: Path, target: Path) -> None:
-    for _ in range(_RENAMES):
-        _make_folder(target.parent)
+    """Moves a file into place, while deletes of its neighbours may be pruning the folders on the way."""
+    for last_try in (*[False] * RENAMES, True):
         try:
+            _make_folder(target.parent)
             source.replace(target)
-            return _flush_folder(target.parent)
+            break
         except FileNotFoundError:
-            continue  # a delete pruned the folder between the two steps
-    raise FileNotFoundError(f"{target.parent} vanishes again and again")
+            if last_try:
+                raise
+    with suppress(FileNotFoundError):  # already deleted again, folder and all
+        _flush_folder(target.parent)
 
 
 def _make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
+    with suppress(FileExistsError):  # not exist_ok: that looks again, and fails if it is pruned by then
+        folder.mkdir()
     _flush_folder(folder.parent)
 
 
@@ -151,6 +158,9 @@ def _flush_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network shares flush files alone
+            raise
     finally:
         os.close(descriptor)
 

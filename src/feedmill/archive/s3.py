@@ -40,6 +40,8 @@ THREADS = 32
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
+_HTTP_ERROR = re.compile(r"HttpError \{\s*kind: (\w+)")
+_QUOTED = re.compile(r'"([^"\n]+)"')
 _RANGE_BEYOND_THE_END = "416"
 _LATER_MAY_WORK = re.compile(r"5\d\d|408|429")
 
@@ -87,7 +89,7 @@ class S3Blobs:
             async with asyncio.timeout(2 * self._config.timeout.total_seconds()):
                 return await loop.run_in_executor(self._threads, function, *args)
         except TimeoutError as error:
-            raise BlobUnavailable(f"{self._where()}: no answer in time") from error
+            raise BlobUnavailable(f"{self._where()}: no answer (timeout)") from error
         except (BaseError, FileNotFoundError) as error:
             raise self._translate(error) from error
 
@@ -96,7 +98,7 @@ class S3Blobs:
         if isinstance(error, FileNotFoundError) and code in (None, "NoSuchKey"):
             return BlobMissing(f"{self._where()}: there is no such object")
         if status is None:
-            return BlobUnavailable(f"{self._where()}: {_first_line(error)}")
+            return BlobUnavailable(f"{self._where()}: no answer ({_cause(error)})")
         kind = BlobUnavailable if _LATER_MAY_WORK.fullmatch(status) else BlobError
         return kind(f"{self._where()}: answered {status} {code or ''}".rstrip())
 
@@ -173,5 +175,10 @@ def _found(pattern: re.Pattern[str], error: Exception) -> str | None:
     return match and match[1]
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+def _cause(error: Exception) -> str:
+    """The innermost reason in the client's long description of a request that got no answer."""
+    first_line, _, details = str(error).partition("\n")
+    if (kind := _HTTP_ERROR.search(details)) is None:
+        return first_line
+    reasons = _QUOTED.findall(details, kind.end())
+    return reasons[-1] if reasons else kind[1].lower()
