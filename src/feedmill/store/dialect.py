@@ -57,12 +57,13 @@ class InsertNew(Insert):
 
 def insert(table: Table, *names: str) -> Insert:
     """Inserts rows with values for the columns `names`; the others get their defaults."""
-    return Insert(table).values({name: bindparam(name) for name in names})
+    return Insert(table).values({name: bindparam(name) for name in names}).inline()
 
 
 def insert_new(table: Table, *names: str) -> InsertNew:
     """Look the row up afterwards: MySQL can't tell whether it inserted or found it."""
-    return InsertNew(table).values({name: bindparam(name) for name in names})
+    # Inline: else SQLAlchemy asks PostgreSQL for the new id, in a place where ON CONFLICT can't follow.
+    return InsertNew(table).values({name: bindparam(name) for name in names}).inline()
 
 
 @compiles(InsertNew)
