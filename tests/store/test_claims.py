@@ -1,0 +1,184 @@
+"""Claims on each of the four databases: one winner, leases that end by themselves, a fence on the write."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import bindparam, select
+
+from feedmill.errors import ConstraintViolated
+from feedmill.model.times import to_text
+from feedmill.store.claims import FENCE, LEASE, claim_due, claim_feeds, give_back, renew
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert
+from feedmill.store.feeds import add_feed, feed_of_url
+from feedmill.store.schema import fetch_log, feeds
+from tests.databases import connect, emptied
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+RACERS = 8
+ROUNDS = 200
+DUE_FEEDS = 500
+
+ADD_DUE = insert(feeds, "url", "host", "next_fetch_at", "created_at")
+LOG = insert(fetch_log, "feed_id", "at", "outcome")
+RETITLE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"))
+    .ordered_values(("fence", FENCE), ("title", bindparam("title")))
+)
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "mariadb", "d1"])
+async def racers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[list[Database]]:
+    """Eight connections to one empty database, each of its own."""
+    async with emptied(request, request.param, tmp_path) as first:
+        others = [connect(request, request.param, tmp_path) for _ in range(RACERS - 1)]
+        yield [first, *others]
+        for other in others:
+            await other.close()
+
+
+async def test_of_eight_that_race_for_one_feed_exactly_one_wins_every_round(racers: list[Database]) -> None:
+    feed = await add_feed(racers[0], "https://example.org/feed", NOW)
+
+    for number in range(ROUNDS):
+        # Each round begins when the lease of the last has run out, so that nobody has to give anything back.
+        now = NOW + number * LEASE
+        won = await asyncio.gather(*(claim_feeds(racer, [feed.id], now) for racer in racers))
+        assert sum(map(len, won)) == 1, f"round {number}"
+
+
+async def test_eight_scans_at_once_claim_every_due_feed_exactly_once(racers: list[Database]) -> None:
+    rows = [
+        {"url": f"https://example.org/{n}", "host": "example.org", "next_fetch_at": to_text(NOW), "created_at": to_text(NOW)}
+        for n in range(DUE_FEEDS)
+    ]
+    await racers[0].batch([Step(ADD_DUE, rows)])
+
+    claimed = Counter(await _claim_all(racers))
+
+    assert len(claimed) == DUE_FEEDS
+    assert set(claimed.values()) == {1}
+
+
+async def _claim_all(racers: list[Database]) -> list[int]:
+    claimed: list[int] = []
+    while lots := [lot for lot in await asyncio.gather(*(claim_due(racer, NOW, 50) for racer in racers)) if lot]:
+        claimed += [claim.feed.id for lot in lots for claim in lot]
+    return claimed
+
+
+async def test_those_that_wait_longest_are_claimed_first(any_db: Database) -> None:
+    for minutes in (1, 3, 2):
+        await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
+
+    claims = await claim_due(any_db, NOW, 2)
+
+    assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
+
+
+async def test_a_feed_that_is_not_due_is_claimed_only_by_name(any_db: Database) -> None:
+    feed = await add_feed(any_db, "https://example.org/feed", NOW + timedelta(hours=1))
+
+    assert await claim_due(any_db, NOW, 10) == []
+    assert [claim.feed.id for claim in await claim_feeds(any_db, [feed.id], NOW)] == [feed.id]
+
+
+async def test_a_feed_that_is_never_due_by_itself_is_left_alone(any_db: Database) -> None:
+    await add_feed(any_db, "https://example.org/feed", NOW)
+    await any_db.batch([Step(feeds.update().values(next_fetch_at=None))])
+
+    assert await claim_due(any_db, NOW, 10) == []
+
+
+async def test_a_claim_of_a_dead_worker_comes_back_when_its_lease_ends(any_db: Database) -> None:
+    await add_feed(any_db, "https://example.org/feed", NOW)
+    await claim_due(any_db, NOW, 1)
+
+    assert await claim_due(any_db, NOW + LEASE - timedelta(milliseconds=1), 1) == []
+    assert len(await claim_due(any_db, NOW + LEASE, 1)) == 1
+
+
+async def test_a_renewed_lease_keeps_others_away(any_db: Database) -> None:
+    await add_feed(any_db, "https://example.org/feed", NOW)
+    [claim] = await claim_due(any_db, NOW, 1)
+
+    assert await renew(any_db, claim.token, NOW + LEASE / 2) == 1
+    assert await claim_due(any_db, NOW + LEASE, 1) == []
+
+
+async def test_renewing_tells_a_worker_that_it_lost_its_claim(any_db: Database) -> None:
+    await add_feed(any_db, "https://example.org/feed", NOW)
+    [lost] = await claim_due(any_db, NOW, 1)
+    await claim_due(any_db, NOW + LEASE, 1)
+
+    assert await renew(any_db, lost.token, NOW + LEASE) == 0
+
+
+async def test_what_is_given_back_is_due_as_before(any_db: Database) -> None:
+    feed = await add_feed(any_db, "https://example.org/feed", NOW)
+    claims = await claim_due(any_db, NOW, 1)
+
+    await give_back(any_db, claims)
+
+    assert await feed_of_url(any_db, feed.url) == feed
+    assert len(await claim_due(any_db, NOW, 1)) == 1
+
+
+async def test_giving_back_a_lost_claim_does_not_touch_the_new_one(any_db: Database) -> None:
+    await add_feed(any_db, "https://example.org/feed", NOW)
+    lost = await claim_due(any_db, NOW, 1)
+    [held] = await claim_due(any_db, NOW + LEASE, 1)
+
+    await give_back(any_db, lost)
+
+    assert await renew(any_db, held.token, NOW + LEASE) == 1
+
+
+async def test_a_worker_that_holds_its_claim_writes_all_of_its_batch(any_db: Database) -> None:
+    feed = await add_feed(any_db, "https://example.org/feed", NOW)
+    [claim] = await claim_due(any_db, NOW, 1)
+
+    await any_db.batch(_write(feed.id, claim.token, "from the holder"))
+
+    assert await _written(any_db) == ("from the holder", 1)
+
+
+async def test_a_worker_that_lost_its_claim_cannot_overwrite_the_feed(any_db: Database) -> None:
+    feed = await add_feed(any_db, "https://example.org/feed", NOW)
+    [lost] = await claim_due(any_db, NOW, 1)
+    [held] = await claim_due(any_db, NOW + LEASE, 1)
+    await any_db.batch(_write(feed.id, held.token, "from the holder"))
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch(_write(feed.id, lost.token, "from the one that came too late"))
+
+    assert await _written(any_db) == ("from the holder", 1)
+
+
+async def test_a_worker_that_gave_its_claim_back_cannot_write_any_more(any_db: Database) -> None:
+    feed = await add_feed(any_db, "https://example.org/feed", NOW)
+    claims = await claim_due(any_db, NOW, 1)
+    await give_back(any_db, claims)
+
+    with pytest.raises(ConstraintViolated):
+        await any_db.batch(_write(feed.id, claims[0].token, "too late"))
+
+    assert await _written(any_db) == (None, 0)
+
+
+def _write(feed_id: int, token: str, title: str) -> list[Step]:
+    """What is written before the fence must go with it."""
+    return [
+        Step(LOG, {"feed_id": feed_id, "at": to_text(NOW), "outcome": "updated"}),
+        Step(RETITLE, {"feed_id": feed_id, "token": token, "title": title}),
+    ]
+
+
+async def _written(db: Database) -> tuple[str | None, int]:
+    [feed] = await db.query(select(feeds.c.title))
+    return feed["title"], len(await db.query(select(fetch_log.c.id)))
