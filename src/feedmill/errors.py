@@ -58,3 +58,11 @@ class BlobMissing(BlobError):
 
 class BlobUnavailable(BlobError):
     """The object store can't be reached, is full or read-only. Asking again later may work."""
+
+
+class NotAFeed(FeedError):
+    """The document is no feed. `looks_like` says what it is: html, empty, json, binary, xml or text."""
+
+    def __init__(self, looks_like: str) -> None:
+        super().__init__(f"not a feed: it looks like {looks_like}")
+        self.looks_like = looks_like
