@@ -1,0 +1,44 @@
+"""Any feed document turned into a ParsedFeed. Pure: bytes in, values out, no network, no clock."""
+
+from feedmill.collect.decode import Decoded, decode
+from feedmill.collect.formats.jsonfeed import read_json_feed
+from feedmill.collect.formats.xmlfeed import XmlFeed
+from feedmill.collect.repair import repair
+from feedmill.collect.sniff import looks_like
+from feedmill.collect.xml_events import IllFormed, read_strictly, read_tolerantly
+from feedmill.errors import NotAFeed
+from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
+
+__all__ = ["Enclosure", "ParsedEntry", "ParsedFeed", "parse"]
+
+
+def parse(data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed:
+    """Read a feed of any format and encoding, however ill-formed; raise NotAFeed if it is none.
+
+    `content_type` is the HTTP header with that name, `url` where the document came from.
+    """
+    decoded = decode(data, content_type)
+    kind = looks_like(decoded.utf8)
+    if kind == "json":
+        feed = read_json_feed(decoded.text, url, decoded.encoding)
+    elif kind in ("empty", "binary", "html"):
+        feed = None
+    else:
+        feed = read_well_formed(decoded, url) or read_ill_formed(decoded, url)
+    if feed is None:
+        raise NotAFeed(kind)
+    return feed
+
+
+def read_well_formed(decoded: Decoded, url: str | None) -> ParsedFeed | None:
+    """The feed in a well-formed document, or None."""
+    try:
+        return XmlFeed(url).read(read_strictly, decoded.utf8, decoded.encoding)
+    except IllFormed:
+        return None
+
+
+def read_ill_formed(decoded: Decoded, url: str | None) -> ParsedFeed | None:
+    """The feed in a document after its repair, or None if not even that shows one."""
+    mended = Decoded(repair(decoded.text).encode(), decoded.encoding)
+    return read_well_formed(mended, url) or XmlFeed(url).read(read_tolerantly, mended.utf8, mended.encoding)

@@ -1,0 +1,128 @@
+"""Ill-formed XML mended as far as text alone allows. Every step is linear in the length of the document."""
+
+import re
+from collections.abc import Iterator
+from html import escape
+from html.entities import html5
+
+from feedmill.collect.formats.names import WELL_KNOWN
+
+_BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
+_DECLARATION = re.compile(r"<\?xml[^<>]*\?>", re.IGNORECASE)
+_SPACE = re.compile(r"\s*")
+_DOCTYPE = re.compile(r"<!doctype[^<>\[]*(\[)?", re.IGNORECASE)
+_SUBSET_END = re.compile(r"\]\s*>")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_OPAQUE = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
+_REFERENCE = re.compile(r"&(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?")
+_LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
+_VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(\s[^<>]*?)?\s*/?>(?:</\1>)?", re.IGNORECASE)
+_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
+_PREFIX = re.compile(r"</?([A-Za-z_][\w.-]{0,40}):[A-Za-z_]|\s([A-Za-z_][\w.-]{0,40}):[A-Za-z_][\w.-]{0,40}\s?=")
+_DECLARED = re.compile(r"\bxmlns:([\w.-]{1,40})\s*=")
+_PREDEFINED = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+_MAX_PREFIXES = 100
+
+
+def repair(text: str) -> str:
+    """Remove what no XML parser accepts, and write out what a browser would understand.
+
+    Nothing of a document type declaration survives, so that no parser after this one meets an entity.
+    """
+    mended = "".join(_mended_parts(_FORBIDDEN.sub("", _without_prologue(text))))
+    return _declare_prefixes(_join_surrogates(mended))
+
+
+def _without_prologue(text: str) -> str:
+    """Cut junk before the document, its XML declaration and its document type declaration."""
+    beginning = _BEGINNING.search(text)
+    position = beginning.start() if beginning else 0
+    declaration = _DECLARATION.match(text, position)
+    position = _skip_comments(text, declaration.end() if declaration else position)
+    doctype = _DOCTYPE.match(text, position)
+    if doctype is None:
+        return text[position:]
+    end = _SUBSET_END.search(text, doctype.end()) if doctype[1] else None
+    return text[end.end() if end else doctype.end() :].removeprefix(">")
+
+
+def _skip_comments(text: str, position: int) -> int:
+    while True:
+        position = _space_end(text, position)
+        end = text.find("-->", position) if text.startswith("<!--", position) else -1
+        if end < 0:
+            return position
+        position = end + 3
+
+
+def _space_end(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def _mended_parts(text: str) -> Iterator[str]:
+    """Yield the document with everything outside its CDATA sections mended, and its comments left out."""
+    position = 0
+    endless = set()  # kinds of section for which no end is left, so that we look for it only once
+    for opening in _OPAQUE.finditer(text):
+        kind = "-->" if opening[0] == "<!--" else "]]>"
+        if opening.start() < position or kind in endless:
+            continue
+        yield _mend(text[position : opening.start()])
+        end = text.find(kind, opening.end())
+        if end < 0:
+            endless.add(kind)
+            position = opening.end()
+            continue
+        if kind == "]]>":
+            yield "<![CDATA[" + text[opening.end() : end] + "]]>"
+        position = end + 3
+    yield _mend(text[position:])
+
+
+def _mend(text: str) -> str:
+    text = _LONE_LESS_THAN.sub("&lt;", text)
+    text = _VOID_ELEMENT.sub(r"<\1\2/>", text)
+    return _REFERENCE.sub(_reference, text).replace("]]>", "]]&gt;")
+
+
+def _reference(match: re.Match[str]) -> str:
+    decimal, hexadecimal, name = match.groups()
+    if name in _PREDEFINED:
+        return match[0]
+    if name is not None:
+        return escape(html5[name]) if name in html5 else "&amp;" + name
+    if decimal is None and hexadecimal is None:
+        return "&amp;"
+    return _character(int(decimal) if decimal else int(hexadecimal, 16))
+
+
+def _character(code: int) -> str:
+    if code > 0x10FFFF or (code < 0x20 and code not in (9, 10, 13)) or code in (0xFFFE, 0xFFFF):
+        return ""
+    return chr(code) if 0xD800 <= code < 0xE000 else f"&#{code};"
+
+
+def _join_surrogates(text: str) -> str:
+    """Make characters of the halves that some feeds write as two references."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _declare_prefixes(text: str) -> str:
+    root = _ROOT.search(text)
+    if root is None:
+        return text
+    tag_end = text.find(">", root.end())
+    declared = {"xml", "xmlns", *_DECLARED.findall(text, root.end(), max(tag_end, 0))}
+    used = {first or second for first, second in _PREFIX.findall(text, root.start())}
+    missing = sorted(used - declared)[:_MAX_PREFIXES]
+    written = "".join(f' xmlns:{prefix}="{_address(prefix)}"' for prefix in missing)
+    return text[: root.end()] + written + text[root.end() :]
+
+
+def _address(prefix: str) -> str:
+    return WELL_KNOWN.get(prefix.lower(), f"urn:undeclared:{prefix}")

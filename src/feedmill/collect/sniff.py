@@ -1,0 +1,30 @@
+"""What a document that is not a feed looks like, from its first bytes."""
+
+import re
+
+_SPACE_AND_COMMENTS = re.compile(rb"(?:\s+|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+_HTML = re.compile(rb"<!doctype\s+html|<html\b|<head\b|<body\b|<script\b|<meta\b", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b", re.IGNORECASE)
+_MAGIC = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"%PDF", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"ID3", b"OggS", b"RIFF")
+_PROLOGUE = 4096
+
+
+def looks_like(utf8: bytes) -> str:
+    """One of empty, json, html, xml, binary, text."""
+    start = utf8[:_PROLOGUE]
+    stripped = start.lstrip(b"\0\t\r\n \xc2\xa0\xe2\x80\x8b")
+    if not stripped:
+        return "empty"
+    if start.startswith(_MAGIC) or start.count(0) > len(start) // 10:
+        return "binary"
+    if stripped[:1] in b"{[":
+        return "json"
+    return _markup(stripped)
+
+
+def _markup(start: bytes) -> str:
+    prologue = _SPACE_AND_COMMENTS.match(start)
+    rest = start[prologue.end() :] if prologue else start
+    if _HTML.match(rest):
+        return "xml" if _FEED.search(rest[:200]) else "html"
+    return "xml" if b"<" in start else "text"
