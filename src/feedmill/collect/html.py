@@ -1,0 +1,165 @@
+"""What an entry's HTML shows to a reader: its images and its text.
+
+Each attribute that names images gives one address: a `srcset` gives the candidate worth keeping (see
+`srcset.wanted`), so that an image offered in ten sizes is not downloaded ten times.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import groupby
+from typing import NamedTuple
+
+from feedmill.collect.links import absolute
+from feedmill.collect.srcset import candidates, wanted
+from feedmill.collect.tags import Tag, attributes, decode_text, tags
+
+# fmt: off
+_LAZY_SRC = (
+    "data-src", "data-original", "data-lazy-src", "data-lazy", "data-lazyload", "data-original-src",
+    "data-actualsrc", "data-url", "data-echo", "data-cfsrc", "data-hi-res-src", "data-img-src",
+    "data-image-src", "data-pagespeed-lazy-src", "data-croporisrc",
+)
+_LAZY_SRCSET = ("data-srcset", "data-lazy-srcset", "data-original-set", "data-original-srcset")
+_WITHIN_A_LINE = frozenset({
+    "!", "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i",
+    "img", "ins", "kbd", "label", "mark", "nobr", "q", "rb", "ruby", "s", "samp", "small", "span",
+    "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+})
+# fmt: on
+_SRCSETS = {"srcset": "srcset", **dict.fromkeys(_LAZY_SRCSET, "srcset")}
+_IMAGE = {"src": "src", **dict.fromkeys(_LAZY_SRC, "src"), **_SRCSETS}
+
+# tag -> attribute -> the attribute that a browser without scripts shows. A browser reads <image> as <img>;
+# <source src> belongs to sound and film.
+_SHOWN_AS: dict[str, dict[str, str]] = {
+    "img": _IMAGE,
+    "image": _IMAGE,
+    "amp-img": _IMAGE,
+    "source": _SRCSETS,
+    "video": {"poster": "poster", "data-poster": "poster"},
+}
+
+_HAS_IMAGES = re.compile(r"<(?:img|image|amp-img|source|video)[\t\n\f\r /]", re.I)
+_HAS_BASE = re.compile(r"<base[\t\n\f\r /]", re.I)
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_.:-]*")
+
+_UNREAD = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+
+
+class ImageSlot(NamedTuple):
+    """One attribute of one tag that names an image, with the image's absolute address."""
+
+    tag: Tag
+    attribute: str
+    url: str
+
+
+def image_addresses(html: str, base_url: str | None, limit: int = 200) -> list[str]:
+    """Returns the first distinct absolute addresses of an entry's images, in order of appearance."""
+    distinct: dict[str, None] = {}
+    for slot in image_slots(html, base_url):
+        if len(distinct) == limit:
+            break
+        distinct[slot.url] = None
+    return list(distinct)
+
+
+def image_slots(html: str, base_url: str | None) -> Iterator[ImageSlot]:
+    """Yields every attribute that names an image to keep, in order of appearance."""
+    base = page_base(html, base_url)
+    for tag in _image_tags(html):
+        yield from _slots(tag, attributes(html, tag), base)
+
+
+def replace_images(html: str, base_url: str | None, archived: Mapping[str, str]) -> str:
+    """Returns the HTML with `archived[url]` in place of each image that `image_slots` names.
+
+    An image that is not archived gets its absolute address. Lazy attributes become what they stand for,
+    because no script will do it. Everything but the image tags stays as it is.
+    """
+    pieces: list[str] = []
+    copied = 0
+    for tag, slots in groupby(image_slots(html, base_url), key=lambda slot: slot.tag):
+        pieces += (html[copied : tag.start], _image_tag(tag, attributes(html, tag), list(slots), archived))
+        copied = tag.end
+    return "".join((*pieces, html[copied:]))
+
+
+def page_base(html: str, url: str | None) -> str | None:
+    """Returns what relative addresses are relative to: the first `<base href>`, else the given address."""
+    if not _HAS_BASE.search(html):
+        return url
+    for tag in tags(html):
+        if tag.name == "base" and not tag.closing and (href := attributes(html, tag).get("href")):
+            return absolute(href, url) or url
+    return url
+
+
+def plain_text(html: str, limit: int | None) -> str:
+    """Returns the text that a person would read, on one line, cut to `limit` characters with an ellipsis."""
+    pieces: list[str] = []
+    length = 0
+    for piece in _text_pieces(html):
+        pieces.append(piece)
+        length += sum(map(len, piece.split()))
+        if limit is not None and length > limit:
+            break
+    text = " ".join("".join(pieces).split())
+    return text if limit is None or len(text) <= limit else _cut(text, limit)
+
+
+def _image_tags(html: str) -> Iterator[Tag]:
+    if _HAS_IMAGES.search(html):
+        yield from (tag for tag in tags(html) if tag.name in _SHOWN_AS and not tag.closing)
+
+
+def _slots(tag: Tag, found: dict[str, str], base: str | None) -> Iterator[ImageSlot]:
+    shown_as = _SHOWN_AS[tag.name]
+    for name, value in found.items():
+        if name in shown_as and (url := _image_url(value, shown_as[name], base)):
+            yield ImageSlot(tag, name, url)
+
+
+def _image_url(value: str, shown_as: str, base: str | None) -> str | None:
+    if shown_as != "srcset":
+        return absolute(value, base)
+    best = wanted([candidate for candidate in candidates(value) if absolute(candidate.address, base)])
+    return absolute(best.address, base) if best else None
+
+
+def _image_tag(tag: Tag, found: dict[str, str], slots: list[ImageSlot], archived: Mapping[str, str]) -> str:
+    shown_as = _SHOWN_AS[tag.name]
+    values = {name: found[name] for name in found if name not in shown_as and _PLAIN_NAME.fullmatch(name)}
+    for slot in _shown(slots, archived):
+        values[shown_as[slot.attribute]] = archived.get(slot.url, slot.url)
+    if "src" in shown_as and "srcset" in values:
+        values.setdefault("src", values["srcset"])
+    return f"<{tag.name}" + "".join(f' {name}="{escape(value)}"' for name, value in values.items()) + ">"
+
+
+def _shown(slots: list[ImageSlot], archived: Mapping[str, str]) -> list[ImageSlot]:
+    """What a lazy attribute stands beside is a placeholder; what is archived beats what is not."""
+    lazy = [slot for slot in slots if slot.attribute.startswith("data-")]
+    slots = lazy or slots
+    return [slot for slot in slots if slot.url in archived] or slots
+
+
+def _text_pieces(html: str) -> Iterator[str]:
+    position = 0
+    hidden = False
+    for tag in tags(html):
+        if not hidden:
+            yield decode_text(html[position : tag.start])
+        if tag.name not in _WITHIN_A_LINE:
+            yield " "
+        position = tag.end
+        hidden = tag.name in _UNREAD and not tag.closing
+    yield decode_text(html[position:])
+
+
+def _cut(text: str, limit: int) -> str:
+    """Cuts before the last word that does not fit, unless words are not told apart by spaces."""
+    room = max(limit - 1, 0)
+    space = text.rfind(" ", room * 3 // 4, room + 1)
+    return (text[: space if space > 0 else room].rstrip() + "…")[:limit]

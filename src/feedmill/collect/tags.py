@@ -1,0 +1,157 @@
+"""Cuts HTML, or XML that may be broken, into tags in one linear pass, without building a tree.
+
+Follows the tokenizer of the HTML standard: what it takes for a tag, a browser takes for a tag. Unlike
+tree builders it can't be slowed down by nesting, and it knows where in the text each tag stands.
+"""
+
+import html
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.entities import html5
+from typing import NamedTuple
+
+MAX_ATTRIBUTES = 1000
+
+_SPACE = r"\t\n\f\r "
+_NAME = rf"[^{_SPACE}/>][^{_SPACE}/>=]*+"
+# An unclosed quote runs to the end of the text, where no ">" follows: then the whole tag is none.
+_VALUE = rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|(?!["'])[^{_SPACE}>]*+)"""
+_EQUALS = rf"[{_SPACE}]*+=[{_SPACE}]*+"
+_ATTRIBUTE_TEXT = rf"[{_SPACE}/]*+(?:{_NAME}{_EQUALS}{_VALUE}|{_NAME}(?![{_SPACE}]*+=))"
+
+_OPENING = re.compile(rf"<(?:(/?)([A-Za-z][^{_SPACE}/>]*+)|[!?]|/(?!\Z))")
+# The count is bounded because the regex engine keeps a frame for each repetition.
+_FEW_ATTRIBUTES = re.compile(rf"(?:{_ATTRIBUTE_TEXT}){{0,60}}[{_SPACE}/]*+>")
+_ONE_ATTRIBUTE = re.compile(_ATTRIBUTE_TEXT)
+_TAG_END = re.compile(rf"[{_SPACE}/]*+>")
+_ATTRIBUTE = re.compile(rf"[{_SPACE}/]*+({_NAME})(?:{_EQUALS}({_VALUE}))?")
+_COMMENT_END = re.compile(r"--!?>")
+
+_REFERENCE = re.compile(
+    r"&(?:#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?|([A-Za-z][A-Za-z0-9]{1,31}+)(?:;|(?!=)))"
+)
+_OVERLONG_NUMBER = re.compile(r"&#[0-9]{1000,};?")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What differs between HTML and XML when markup is cut into tags."""
+
+    raw_text: frozenset[str]
+    cdata: bool
+    longest_tag: int
+
+
+HTML = Rules(
+    raw_text=frozenset({"script", "style", "iframe", "noembed", "noframes", "xmp", "textarea", "title"}),
+    cdata=False,
+    longest_tag=sys.maxsize,
+)
+# The bound lets whoever mends broken XML resume after an unclosed quote without reading to the end each time.
+XML = Rules(raw_text=frozenset(), cdata=True, longest_tag=20_000)
+
+_RAW_TEXT_END = {name: re.compile(rf"</(?={name}[{_SPACE}/>])", re.I) for name in HTML.raw_text}
+
+
+class Tag(NamedTuple):
+    """A tag's place in the text; `name` is lower case, or `!` for what is neither tag nor text."""
+
+    name: str
+    start: int
+    end: int
+    name_end: int = 0
+    closing: bool = False
+
+
+def tags(text: str, rules: Rules = HTML, start: int = 0) -> Iterator[Tag]:
+    """Yields every tag and comment from `start` on, in order; what lies between two of them is text.
+
+    An unfinished tag, comment or raw text element becomes one `!` that reaches to the end.
+    """
+    position = start
+    while found := _OPENING.search(text, position):
+        tag = _tag_at(text, found, rules)
+        yield tag
+        position = tag.end
+        if tag.name in rules.raw_text and not tag.closing:
+            closing = _RAW_TEXT_END[tag.name].search(text, position)
+            if closing is None:
+                yield Tag("!", position, len(text))
+                return
+            position = closing.start()
+
+
+def attributes(text: str, tag: Tag) -> dict[str, str]:
+    """Reads a tag's attributes: names in lower case, values decoded, the first of a repeated name."""
+    found: dict[str, str] = {}
+    position = tag.name_end
+    for _ in range(MAX_ATTRIBUTES):
+        match = _ATTRIBUTE.match(text, position, tag.end - 1)
+        if match is None:
+            break
+        name, value = match.groups(default="")
+        found.setdefault(name.lower(), decode_attribute(_unquoted(value)))
+        position = match.end()
+    return found
+
+
+def is_self_closing(text: str, tag: Tag) -> bool:
+    """Tells whether a tag ends in `/>`, which has a meaning in XML only."""
+    return text.endswith("/>", tag.start, tag.end)
+
+
+def decode_attribute(value: str) -> str:
+    """Decodes character references as in an attribute, where `?a=1&copy=2` keeps its ampersand."""
+    return _REFERENCE.sub(_decoded, value) if "&" in value else value
+
+
+def decode_text(value: str) -> str:
+    """Decodes character references as in running text."""
+    if "&" not in value:
+        return value
+    # html.unescape passes the digits to int(), which refuses thousands of them.
+    return html.unescape(_OVERLONG_NUMBER.sub("\ufffd", value))
+
+
+def _tag_at(text: str, opening: re.Match[str], rules: Rules) -> Tag:
+    start = opening.start()
+    closing, name = opening.groups()
+    if name is None:
+        return Tag("!", start, _end_of_declaration(text, start, rules))
+    end = _end_of_tag(text, opening.end(), min(len(text), start + rules.longest_tag))
+    if end is None:
+        return Tag("!", start, len(text))
+    return Tag(name.lower(), start, end, opening.end(), closing == "/")
+
+
+def _end_of_tag(text: str, position: int, limit: int) -> int | None:
+    if match := _FEW_ATTRIBUTES.match(text, position, limit):
+        return match.end()
+    while match := _ONE_ATTRIBUTE.match(text, position, limit):
+        position = match.end()
+    end = _TAG_END.match(text, position, limit)
+    return end.end() if end else None
+
+
+def _end_of_declaration(text: str, start: int, rules: Rules) -> int:
+    if text.startswith(("<!-->", "<!--->"), start):
+        return text.index(">", start) + 1
+    if text.startswith("<!--", start):
+        comment = _COMMENT_END.search(text, start + 4)
+        return comment.end() if comment else len(text)
+    ending = "]]>" if rules.cdata and text.startswith("<![CDATA[", start) else ">"
+    end = text.find(ending, start)
+    return end + len(ending) if end >= 0 else len(text)
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if value[:1] in {'"', "'"} else value
+
+
+def _decoded(reference: re.Match[str]) -> str:
+    whole, name = reference.group(0, 1)
+    if name is None:
+        return html.unescape(whole)
+    return html5.get(whole[1:], whole)
