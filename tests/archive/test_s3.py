@@ -1,9 +1,13 @@
 import asyncio
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -191,6 +195,32 @@ async def test_a_server_that_never_answers_is_given_up_within_twice_the_timeout(
 
     assert time.monotonic() - started < 2 * SHORT.total_seconds() + 0.5
     assert_one_clean_line(caught.value)
+
+
+EXITS_WHILE_WAITING = """
+import asyncio, sys
+from datetime import timedelta
+from feedmill.archive.location import S3Config
+from feedmill.archive.s3 import S3Blobs
+
+async def main():
+    endpoint = f"http://127.0.0.1:{sys.argv[1]}"
+    blobs = S3Blobs(S3Config("media", "", endpoint, "", "key", "hush", timeout=timedelta(seconds=1)))
+    waiting = asyncio.create_task(blobs.get("a.png"))
+    await asyncio.sleep(0.2)
+    waiting.cancel()
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_gave_up_on_a_silent_server_exits_in_time(silent_port: int) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    command = [sys.executable, "-c", EXITS_WHILE_WAITING, str(silent_port)]
+
+    ended = subprocess.run(command, env=environment, capture_output=True, timeout=10)
+
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("status", ["503 Slow Down", "500 Oops"])

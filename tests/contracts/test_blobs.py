@@ -138,7 +138,7 @@ async def test_a_part_of_an_empty_object_is_empty(blobs: Blobs) -> None:
 @pytest.mark.parametrize(
     ("prefix", "expected"),
     [
-        ("", {"images/1/a/0.png", "images/10/a/0.png", "images/1.png", "backups/1/x.xml"}),
+        ("", {"images/1/a/0.png", "images/10/a/0.png", "images/1.png", "images/2/a/0.png"}),
         ("images/1/", {"images/1/a/0.png"}),
         ("images/1", {"images/1/a/0.png", "images/10/a/0.png", "images/1.png"}),
         ("images/1/a/0.png", {"images/1/a/0.png"}),
@@ -149,7 +149,7 @@ async def test_a_part_of_an_empty_object_is_empty(blobs: Blobs) -> None:
 async def test_a_listing_has_the_keys_that_start_with_its_prefix(
     blobs: Blobs, prefix: str, expected: set[str]
 ) -> None:
-    await put_all(blobs, ["images/1/a/0.png", "images/10/a/0.png", "images/1.png", "backups/1/x.xml"])
+    await put_all(blobs, ["images/1/a/0.png", "images/10/a/0.png", "images/1.png", "images/2/a/0.png"])
 
     assert set(await listed(blobs, prefix)) == expected
 
