@@ -197,6 +197,19 @@ async def test_a_server_that_never_answers_is_given_up_within_twice_the_timeout(
     assert_one_clean_line(caught.value)
 
 
+async def test_a_404_of_a_server_that_knows_no_s3_is_not_a_missing_object() -> None:
+    async with answering("404 Not Found", []) as port:
+        with pytest.raises(BlobError, match="answered 404") as caught:
+            await at(port).get(KEY)
+
+    assert not isinstance(caught.value, BlobMissing)
+
+
+async def test_a_missing_object_is_named(config: S3Config) -> None:
+    with pytest.raises(BlobMissing, match=f"there is no object {config.prefix}/{KEY}"):
+        await S3Blobs(config).get(KEY)
+
+
 EXITS_WHILE_WAITING = """
 import asyncio, sys
 from datetime import timedelta

@@ -40,6 +40,7 @@ THREADS = 32
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
+_LOCATION = re.compile(r"location (.+) not found")
 _HTTP_ERROR = re.compile(r"HttpError \{\s*kind: (\w+)")
 _QUOTED = re.compile(r'"([^"\n]+)"')
 _RANGE_BEYOND_THE_END = "416"
@@ -95,15 +96,16 @@ class S3Blobs:
 
     def _translate(self, error: Exception) -> BlobError:
         status, code = _found(_STATUS, error), _found(_CODE, error)
-        if isinstance(error, FileNotFoundError) and code in (None, "NoSuchKey"):
-            return BlobMissing(f"{self._where()}: there is no such object")
+        if code == "NoSuchKey":  # a 404 alone may be a missing bucket's, or a web server's that knows no S3
+            return BlobMissing(f"{self._where()}: there is no object {_found(_LOCATION, error)}")
         if status is None:
             return BlobUnavailable(f"{self._where()}: no answer ({_cause(error)})")
         kind = BlobUnavailable if _LATER_MAY_WORK.fullmatch(status) else BlobError
         return kind(f"{self._where()}: answered {status} {code or ''}".rstrip())
 
     def _where(self) -> str:
-        return f"bucket {self._config.bucket} at {self._config.endpoint or 'Amazon'}"
+        keys = "" if self._config.access_key else " (without s3_access_key)"
+        return f"bucket {self._config.bucket} at {self._config.endpoint or 'Amazon'}{keys}"
 
 
 def _put(store: S3Store, path: str, data: bytes, content_type: str) -> None:
@@ -112,12 +114,15 @@ def _put(store: S3Store, path: str, data: bytes, content_type: str) -> None:
 
 
 def _get(store: S3Store, path: str, start: int, end: int | None) -> bytes:
-    if end is not None and end <= start:
-        obstore.head(store, path)
-        return b""
     if start == 0 and end is None:
         return bytes(obstore.get(store, path).bytes())
-    options: GetOptions = {"range": {"offset": start} if end is None else (start, end)}
+    if end is None:
+        return _get_range(store, path, {"range": {"offset": start}})
+    # S3 has no range of no bytes; asking for one byte still tells whether the object is there.
+    return _get_range(store, path, {"range": (start, max(end, start + 1))})[: max(0, end - start)]
+
+
+def _get_range(store: S3Store, path: str, options: "GetOptions") -> bytes:
     try:
         return bytes(obstore.get(store, path, options=options).bytes())
     except BaseError as error:
