@@ -48,6 +48,10 @@ class StatementRefused(DatabaseError):
     """A statement exceeds a documented limit of the database, or the database can't understand it."""
 
 
+class CoordinationUnavailable(InfrastructureError):
+    """The place of shared locks and turns does not answer; what it keeps is a hint, so work goes on."""
+
+
 class BlobError(InfrastructureError):
     """The object store did not do what it was asked."""
 

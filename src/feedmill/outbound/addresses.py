@@ -59,7 +59,7 @@ DANGEROUS_PORTS = frozenset(
 class AddressPolicy:
     """Public addresses, and the private ones that the operator's allow list (CIDRs) names."""
 
-    def __init__(self, allow: Iterable[str] = ()) -> None:
+    def __init__(self, allow: Iterable[str | Network] = ()) -> None:
         self._allow = tuple(_network(cidr) for cidr in allow)
         self.verdict = lru_cache(maxsize=4096)(self._verdict)
 
@@ -87,11 +87,11 @@ def is_sane_port(port: int) -> bool:
     return port in WEB_PORTS or (FIRST_FREE_PORT <= port <= 65535 and port not in DANGEROUS_PORTS)
 
 
-def _network(cidr: str) -> Network:
+def _network(cidr: str | Network) -> Network:
     try:
-        return ip_network(cidr.strip(), strict=False)
+        return ip_network(str(cidr).strip(), strict=False)
     except ValueError as error:
-        raise BadSetting(f"{cidr!r} in the list of allowed private addresses is not a network") from error
+        raise BadSetting(f"{str(cidr)!r} among the allowed private addresses is not a network") from error
 
 
 def _unwrap(address: Address) -> tuple[Address, ...]:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 import idna
 
-from feedmill.model.outcome import RefusedKind
+from feedmill.outbound.failures import Rejected
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL = 8192
@@ -19,14 +19,6 @@ BLANKS = "".join(map(chr, range(0x21)))
 INNER_BLANKS = str.maketrans("", "", "\t\r\n")
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*", re.ASCII)
-
-
-class BadUrl(Exception):
-    """Not a URL that we ask for; `kind` is the decision."""
-
-    def __init__(self, kind: RefusedKind, detail: str) -> None:
-        super().__init__(detail)
-        self.kind: RefusedKind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +54,19 @@ def parse(url: str) -> Target:
     """Reads a URL as browsers do where that is harmless, and refuses what could be meant two ways."""
     text = url.strip(BLANKS).translate(INNER_BLANKS)
     if len(text) > MAX_URL:
-        raise BadUrl("url", "the URL is too long")
+        raise Rejected("url", "the URL is too long")
     scheme, separator, rest = text.partition(":")
     if not separator or scheme.lower() not in DEFAULT_PORTS:
-        raise BadUrl("scheme", "only http and https are fetched")
+        raise Rejected("scheme", "only http and https are fetched")
     if not rest.startswith("//"):
-        raise BadUrl("url", "the URL has no host")
+        raise Rejected("url", "the URL has no host")
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise BadUrl("url", "the URL can't be read") from error
+        raise Rejected("url", "the URL can't be read") from error
     if "\\" in parts.netloc:
-        raise BadUrl("url", "it can't be told which part of the URL is the host")
+        raise Rejected("url", "it can't be told which part of the URL is the host")
     host = _host(parts.netloc.rpartition("@")[2])
     path = _encode(parts.path or "/") + (f"?{_encode(parts.query)}" if parts.query else "")
     scheme = parts.scheme.lower()
@@ -91,12 +83,12 @@ def join(base: Target, location: bytes) -> Target:
     try:
         return parse(urljoin(base.url, text))
     except ValueError as error:
-        raise BadUrl("url", "the redirect's target can't be read") from error
+        raise Rejected("url", "the redirect's target can't be read") from error
 
 
 def _port(scheme: str, port: int | None) -> int:
     if port == 0:
-        raise BadUrl("port", "there is no port 0")
+        raise Rejected("port", "there is no port 0")
     return DEFAULT_PORTS[scheme] if port is None else port
 
 
@@ -119,12 +111,12 @@ def _host(netloc: str) -> str:
         return _ipv6(netloc[1:].partition("]")[0])
     name = _unquote(netloc.partition(":")[0]).rstrip(".")
     if not name or len(name) > MAX_NAME:
-        raise BadUrl("url", "the host name is missing or too long")
+        raise Rejected("url", "the host name is missing or too long")
     ascii_name = _ascii(name)
     if NUMBER.fullmatch(ascii_name.rpartition(".")[2]):
         return _ipv4(ascii_name)
     if len(ascii_name) > MAX_NAME or not HOST_NAME.fullmatch(ascii_name):
-        raise BadUrl("url", "the host name can't be one")
+        raise Rejected("url", "the host name can't be one")
     return ascii_name
 
 
@@ -134,29 +126,29 @@ def _ascii(name: str) -> str:
     try:
         return idna.encode(name, uts46=True, std3_rules=False).decode("ascii").lower().rstrip(".")
     except (idna.IDNAError, UnicodeError) as error:
-        raise BadUrl("url", "the host name can't be one") from error
+        raise Rejected("url", "the host name can't be one") from error
 
 
 def _ipv6(text: str) -> str:
     if "%" in text:
-        raise BadUrl("address", "addresses with a zone are local")
+        raise Rejected("address", "addresses with a zone are local")
     try:
         return str(IPv6Address(text))
     except AddressValueError as error:
-        raise BadUrl("url", "the host is not an IPv6 address") from error
+        raise Rejected("url", "the host is not an IPv6 address") from error
 
 
 def _ipv4(text: str) -> str:
     """An IPv4 address in any spelling that a resolver accepts: 127.1, 0x7f.0.0.1, 2130706433, 0177.1."""
     parts = text.split(".")
     if len(parts) > 4 or not all(NUMBER.fullmatch(part) for part in parts):
-        raise BadUrl("url", "the host is not an IPv4 address")
+        raise Rejected("url", "the host is not an IPv4 address")
     try:
         *first, last = [_number(part) for part in parts]
     except ValueError as error:
-        raise BadUrl("url", "the host is not an IPv4 address") from error
+        raise Rejected("url", "the host is not an IPv4 address") from error
     if any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
-        raise BadUrl("url", "the host is not an IPv4 address")
+        raise Rejected("url", "the host is not an IPv4 address")
     high = sum(part << (24 - 8 * place) for place, part in enumerate(first))
     return str(IPv4Address(high + last))
 

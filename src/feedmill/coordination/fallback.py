@@ -1,0 +1,107 @@
+"""Shared turns and locks while they answer, those of this process while they don't."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import TypeVar
+
+import structlog
+
+from feedmill.coordination.locks import LOCK_LENGTH, Locks
+from feedmill.coordination.memory import Clock, MemoryLocks, MemoryTurns
+from feedmill.coordination.turns import TurnRule, Turns
+from feedmill.errors import CoordinationUnavailable
+
+REST = 5.0
+T = TypeVar("T")
+log = structlog.get_logger()
+
+
+class Health:
+    """Whether to ask the shared side: after a failure it is left alone for a few seconds."""
+
+    def __init__(self, clock: Clock = time.monotonic, rest: float = REST) -> None:
+        self._clock = clock
+        self._rest = rest
+        self._ask_again_at = 0.0
+        self._well = True
+
+    async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
+        """The shared side's answer; None when it has none."""
+        if self._clock() < self._ask_again_at:
+            return None
+        try:
+            answer = await question()
+        except CoordinationUnavailable as error:
+            self._ask_again_at = self._clock() + self._rest
+            self._say(False, str(error))
+            return None
+        self._say(True, "")
+        return answer
+
+    def _say(self, well: bool, reason: str) -> None:
+        if well == self._well:
+            return
+        self._well = well
+        if well:
+            log.info("coordination_shared_again")
+        else:
+            log.warning("coordination_local_only", reason=reason)
+
+
+class FallbackTurns:
+    """Paces with everybody, and by itself when the shared side is away.
+
+    Each turn is noted in memory too, so that losing the shared side lets nobody ask twice in a row.
+    """
+
+    def __init__(self, shared: Turns, clock: Clock = time.monotonic, rest: float = REST) -> None:
+        self._shared = shared
+        self._local = MemoryTurns(clock)
+        self._health = Health(clock, rest)
+
+    async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
+        wait = await self._health.ask(lambda: self._shared.take(host, token, rule, pauses))
+        if wait:
+            return wait
+        local_wait = await self._local.take(host, token, rule, pauses)
+        return local_wait if wait is None else wait
+
+    async def finish(self, host: str, token: str) -> None:
+        await self._local.finish(host, token)
+        await self._health.ask(lambda: self._shared.finish(host, token))
+
+    async def pause(self, name: str, length: timedelta) -> None:
+        await self._local.pause(name, length)
+        await self._health.ask(lambda: self._shared.pause(name, length))
+
+
+class FallbackLocks:
+    """Locks for everybody, and for this process when the shared side is away."""
+
+    def __init__(self, shared: Locks, clock: Clock = time.monotonic, rest: float = REST) -> None:
+        self._shared = shared
+        self._local = MemoryLocks(clock)
+        self._health = Health(clock, rest)
+
+    async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        if not await self._local.lock(name, owner, length):
+            return False
+        locked = await self._health.ask(lambda: self._shared.lock(name, owner, length))
+        if locked is False:
+            await self._local.release(name, owner)
+        return locked is not False
+
+    async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        local = await self._local.renew(name, owner, length)
+        renewed = await self._health.ask(lambda: self._shared.renew(name, owner, length))
+        return local if renewed is None else renewed
+
+    async def release(self, name: str, owner: str) -> bool:
+        local = await self._local.release(name, owner)
+        released = await self._health.ask(lambda: self._shared.release(name, owner))
+        return local if released is None else released
+
+    async def holder(self, name: str) -> str | None:
+        local = await self._local.holder(name)
+        return local if local is not None else await self._health.ask(lambda: self._shared.holder(name))

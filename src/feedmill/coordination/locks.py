@@ -1,0 +1,32 @@
+"""PORT: locks that end by themselves. A hint that spares double work; the database's claims decide."""
+
+from datetime import timedelta
+from typing import Protocol
+
+LOCK_LENGTH = timedelta(seconds=180)
+
+
+class Locks(Protocol):
+    """Named locks. The owner is a job id; nobody but the owner renews or releases a lock."""
+
+    async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        """Whether the lock is now the owner's; False when it is held, by whomever."""
+
+    async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        """Makes the lock last `length` from now; False when it is not the owner's any more."""
+
+    async def release(self, name: str, owner: str) -> bool:
+        """Gives the lock back; False when it was not the owner's any more."""
+
+    async def holder(self, name: str) -> str | None:
+        """Whose the lock is; None when it is free."""
+
+
+def feed_lock(feed_id: int) -> str:
+    """The lock that a job holds while it refreshes a feed."""
+    return f"tasklock:feed:{feed_id}"
+
+
+def schedule_lock(feed_id: int) -> str:
+    """The lock that is held while a feed's next job is being put on a queue."""
+    return f"tasklock:schedule:{feed_id}"

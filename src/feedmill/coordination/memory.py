@@ -1,0 +1,97 @@
+"""Turns and locks of one process, in its memory."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from feedmill.coordination.locks import LOCK_LENGTH
+from feedmill.coordination.turns import BUSY_WAIT, NO_WAIT, TurnRule
+
+Clock = Callable[[], float]
+SWEEP_EVERY = 1000
+
+
+@dataclass(slots=True)
+class HostState:
+    next_at: float = 0.0
+    token: str | None = None
+    held_until: float = 0.0
+
+
+class MemoryTurns:
+    """Turns for everything that runs in this process."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._hosts: dict[str, HostState] = {}
+        self._pauses: dict[str, float] = {}
+        self._takes = 0
+
+    async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
+        now = self._clock()
+        self._sweep(now)
+        state = self._hosts.setdefault(host, HostState())
+        free_at = max(state.next_at, *(self._pauses.get(name, 0.0) for name in pauses), 0.0)
+        if free_at > now:
+            return timedelta(seconds=free_at - now)
+        if state.token is not None and state.held_until > now:
+            return BUSY_WAIT
+        state.next_at = now + rule.gap.total_seconds()
+        state.token = token
+        state.held_until = now + rule.hold.total_seconds()
+        return NO_WAIT
+
+    async def finish(self, host: str, token: str) -> None:
+        state = self._hosts.get(host)
+        if state is not None and state.token == token:
+            state.token = None
+
+    async def pause(self, name: str, length: timedelta) -> None:
+        until = self._clock() + length.total_seconds()
+        self._pauses[name] = max(until, self._pauses.get(name, 0.0))
+
+    def _sweep(self, now: float) -> None:
+        """Forgets hosts and pauses that mean nothing any more, now and then."""
+        self._takes += 1
+        if self._takes % SWEEP_EVERY:
+            return
+        self._pauses = {name: until for name, until in self._pauses.items() if until > now}
+        self._hosts = {host: state for host, state in self._hosts.items() if _matters(state, now)}
+
+
+def _matters(state: HostState, now: float) -> bool:
+    return state.next_at > now or (state.token is not None and state.held_until > now)
+
+
+class MemoryLocks:
+    """Locks for everything that runs in this process."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._held: dict[str, tuple[str, float]] = {}
+
+    async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        if await self.holder(name) is not None:
+            return False
+        self._held[name] = (owner, self._clock() + length.total_seconds())
+        return True
+
+    async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
+        if await self.holder(name) != owner:
+            return False
+        self._held[name] = (owner, self._clock() + length.total_seconds())
+        return True
+
+    async def release(self, name: str, owner: str) -> bool:
+        if await self.holder(name) != owner:
+            return False
+        del self._held[name]
+        return True
+
+    async def holder(self, name: str) -> str | None:
+        owner, until = self._held.get(name, (None, 0.0))
+        if owner is not None and until <= self._clock():
+            del self._held[name]
+            return None
+        return owner

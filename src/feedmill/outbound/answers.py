@@ -1,0 +1,96 @@
+"""What a server's headers mean: validators, freshness, and when to come back."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from feedmill.model.outcome import Freshness, Validators
+from feedmill.outbound.asking import MAX_VALIDATOR
+
+LONGEST_PAUSE = timedelta(days=7)
+LONGEST_FRESHNESS = timedelta(days=365)
+MAX_AGE = re.compile(r'(?:^|[\s,;])max-age\s*=\s*"?([0-9]{1,15})', re.IGNORECASE)
+MAX_HEADER_TEXT = 8192
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One server's answer, whole: `body` is decoded, and empty for statuses whose body we don't read."""
+
+    status: int
+    raw_headers: RawHeaders
+    body: bytes = b""
+    received_bytes: int = 0
+    delimited: bool = True
+
+    def raw(self, name: str) -> bytes | None:
+        """The first header of that name, as it came."""
+        wanted = name.encode()
+        return next((value for key, value in self.raw_headers if key.lower() == wanted), None)
+
+    def text(self, name: str) -> str:
+        """The first header of that name as text; empty when there is none."""
+        return _text(self.raw(name) or b"")
+
+    def headers(self) -> dict[str, str]:
+        """All headers by lower-case name, those that repeat joined, monsters left out."""
+        joined: dict[str, str] = {}
+        for name, value in self.raw_headers:
+            key = _text(name).lower()
+            text = f"{joined[key]}, {_text(value)}" if key in joined else _text(value)
+            if len(text) <= MAX_HEADER_TEXT:
+                joined[key] = text
+        return joined
+
+
+def validators_of(answer: Answer) -> Validators:
+    """The validators of an answer; one that can't be kept or sent back is dropped."""
+    return Validators(_validator(answer.raw("etag")), _validator(answer.raw("last-modified")))
+
+
+def freshness_of(answer: Answer) -> Freshness:
+    """What the answer says of its own lifetime."""
+    said = MAX_AGE.search(answer.headers().get("cache-control", ""))
+    max_age = min(timedelta(seconds=int(said[1])), LONGEST_FRESHNESS) if said else None
+    return Freshness(max_age, http_date(answer.text("expires")))
+
+
+def retry_after_of(answer: Answer, now: datetime) -> timedelta | None:
+    """How long the server wants to be left alone, at most seven days; None when it does not say."""
+    said = answer.text("retry-after").strip()
+    if said.isascii() and said.isdigit():
+        length = timedelta(seconds=int(said)) if len(said) < 10 else LONGEST_PAUSE
+    else:
+        date = http_date(said)
+        length = date - now if date else timedelta(0)
+    return min(length, LONGEST_PAUSE) if length > timedelta(0) else None
+
+
+def http_date(text: str) -> datetime | None:
+    """A date as HTTP writes it, in UTC; None when it can't be read."""
+    try:
+        date = parsedate_to_datetime(text[:100])
+        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _validator(raw: bytes | None) -> str | None:
+    """As text that becomes the same bytes again; sent back, text is UTF-8."""
+    if not raw or len(raw) > MAX_VALIDATOR:
+        return None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

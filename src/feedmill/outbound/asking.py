@@ -1,0 +1,51 @@
+"""What we say to a server: the headers of a request."""
+
+from base64 import b64encode
+
+from feedmill.model.outcome import Validators
+from feedmill.outbound.encodings import NAMES
+from feedmill.outbound.options import FetchOptions
+
+ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    "application/xml;q=0.9, text/xml;q=0.9, */*;q=0.8"
+)
+MAX_VALIDATOR = 4096
+# Headers that say how a message is built; a feed's own headers can't change them.
+OURS = frozenset(
+    {"host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect"}
+    | {"keep-alive", "proxy-connection", "proxy-authorization", "accept-encoding", "range"}
+    | {"if-none-match", "if-modified-since"}
+)
+
+
+def request_headers(user_agent: str, validators: Validators, options: FetchOptions) -> dict[str, str]:
+    """The headers that any server may see."""
+    headers = {
+        "User-Agent": options.user_agent or user_agent,
+        "Accept": ACCEPT,
+        "Accept-Encoding": NAMES,
+    }
+    if _sendable(validators.etag):
+        headers["If-None-Match"] = str(validators.etag)
+    if _sendable(validators.last_modified):
+        headers["If-Modified-Since"] = str(validators.last_modified)
+    return headers
+
+
+def secret_headers(options: FetchOptions, from_url: tuple[str, str] | None) -> dict[str, str]:
+    """The headers that only the feed's own host may see."""
+    headers = {name: value for name, value in options.headers.items() if name.strip().lower() not in OURS}
+    credentials = options.basic_auth or from_url
+    if credentials is not None:
+        headers["Authorization"] = f"Basic {b64encode(':'.join(credentials).encode()).decode()}"
+    if options.cookie:
+        headers["Cookie"] = options.cookie
+    return headers
+
+
+def _sendable(value: str | None) -> bool:
+    """Whether a validator can go back as it came; a monster or one with control characters can't."""
+    if not value or len(value) > MAX_VALIDATOR:
+        return False
+    return all(char == "\t" or (char >= " " and char != "\x7f") for char in value)

@@ -1,0 +1,211 @@
+"""The client: every request that Feedmill makes to the outside is one of its calls."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from ssl import SSLContext
+from types import TracebackType
+from typing import Self
+
+from aiohttp import BasicAuth, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from yarl import URL
+
+from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.answers import Answer
+from feedmill.outbound.encodings import Body, TooLarge
+from feedmill.outbound.failures import Rejected, Stumbled, translated, without_retry
+from feedmill.outbound.names import CheckedResolver, CheckedSockets, Names, SystemNames
+from feedmill.outbound.options import FetchOptions, Limits
+from feedmill.outbound.pacing import Pacer, TooFar
+from feedmill.outbound.trip import Trip
+from feedmill.outbound.urls import Target, parse
+
+MAX_HEADER = 128 * 1024
+MAX_HEADERS = 128
+KEEP_ALIVE = 5.0
+READABLE = frozenset({200, 203})
+NO_OPTIONS = FetchOptions()
+DEFAULT_LIMITS = Limits()
+
+
+class Client:
+    """A polite, bounded client that only reaches what the policy allows.
+
+    At most `at_once` requests run at a time; clients that share a pacer share the turns at hosts.
+    """
+
+    def __init__(
+        self,
+        pacer: Pacer,
+        policy: AddressPolicy,
+        user_agent: str,
+        limits: Limits = DEFAULT_LIMITS,
+        at_once: int = 20,
+        names: Names | None = None,
+        tls: SSLContext | None = None,
+    ) -> None:
+        self._pacer = pacer
+        self._policy = policy
+        self._user_agent = user_agent
+        self._limits = limits
+        self._slots = asyncio.Semaphore(at_once)
+        self._names: Names = names or SystemNames()
+        self._tls = tls
+        self._session: ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes idle connections; the client can't be used afterwards."""
+        if self._session is not None:
+            await self._session.close()
+        self._names.close()
+
+    async def get(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        limits: Limits | None = None,
+        options: FetchOptions = NO_OPTIONS,
+    ) -> Outcome:
+        """Fetches a URL through its redirects. Whatever the server does, an outcome comes back."""
+        try:
+            trip = Trip(url, parse(url), limits or self._limits, options, validators or Validators())
+        except Rejected as error:
+            return Refused(url, url, error.kind, str(error))
+        try:
+            while trip.wants_to_follow(answer := await self._ask(trip)):
+                trip.follow(answer)
+        except (Rejected, Stumbled) as error:
+            return trip.stopped(error)
+        except TooFar as error:
+            return trip.deferred(error.wait)
+        outcome = trip.conclude(answer, datetime.now(UTC))
+        await self._respect(trip.target, outcome)
+        return outcome
+
+    async def _respect(self, target: Target, outcome: Outcome) -> None:
+        """Tells everybody who might ask this server that it wants a rest."""
+        if not isinstance(outcome, Throttled):
+            return
+        length = outcome.until - datetime.now(UTC)
+        if outcome.scope == "domain":
+            await self._pacer.pause_domain(target, length)
+        else:
+            await self._pacer.pause_url(target, length)
+
+    async def _ask(self, trip: Trip) -> Answer:
+        """One hop: where is it, may we, is it our turn, and what does it say."""
+        proxy = await self._proxy(trip)
+        async with await self._turn(trip, proxy is not None):
+            started = time.monotonic()
+            try:
+                with translated():
+                    async with asyncio.timeout(trip.left.total_seconds()):
+                        return await self._exchange(trip, proxy)
+            finally:
+                trip.spent += timedelta(seconds=time.monotonic() - started)
+
+    async def _turn(self, trip: Trip, proxied: bool) -> AbstractAsyncContextManager[None]:
+        """A turn at the target's host; hosts that the operator allowed on purpose are not paced."""
+        if await self._is_private(trip.target, trip.limits, proxied):
+            return self._slots
+        return self._pacer.turn(trip.target, self._slots, trip.left)
+
+    async def _is_private(self, target: Target, limits: Limits, proxied: bool = False) -> bool:
+        """Whether the target is one of the operator's own; `Rejected` when it may not be reached at all."""
+        try:
+            addresses = [target.host] if target.is_address else await self._look_up(target.host, limits)
+        except Stumbled:
+            if proxied:
+                return False
+            raise
+        verdicts = {self._policy.verdict(address, target.port) for address in addresses}
+        if not verdicts & {"public", "allowed"}:
+            raise _rejection("port" in verdicts, target)
+        return "public" not in verdicts
+
+    async def _look_up(self, host: str, limits: Limits) -> Sequence[str]:
+        try:
+            async with asyncio.timeout(limits.connect.total_seconds()):
+                return await self._names.look_up(host)
+        except (OSError, UnicodeError) as error:
+            raise Stumbled("dns", "the host name was not found") from error
+
+    async def _proxy(self, trip: Trip) -> Target | None:
+        if trip.options.proxy is None:
+            return None
+        proxy = parse(trip.options.proxy)
+        await self._is_private(proxy, trip.limits)
+        return proxy
+
+    async def _exchange(self, trip: Trip, proxy: Target | None) -> Answer:
+        async with self._open_session().get(
+            URL(trip.target.url, encoded=True),
+            headers=trip.headers(self._user_agent),
+            timeout=_timeout(trip.limits),
+            ssl=self._tls or True if trip.options.verify_tls else False,
+            proxy=URL(proxy.url, encoded=True) if proxy else None,
+            proxy_auth=BasicAuth(*proxy.credentials, "utf-8") if proxy and proxy.credentials else None,
+            allow_redirects=False,
+        ) as response:
+            if response.status not in READABLE:
+                return Answer(response.status, response.raw_headers)
+            return await _read(response, trip.limits.max_bytes)
+
+    def _open_session(self) -> ClientSession:
+        if self._session is None:
+            connector = TCPConnector(
+                resolver=CheckedResolver(self._names, self._policy),
+                socket_factory=CheckedSockets(self._policy),
+                use_dns_cache=False,
+                keepalive_timeout=KEEP_ALIVE,
+                limit=0,
+            )
+            self._session = ClientSession(
+                connector=connector,
+                cookie_jar=DummyCookieJar(),
+                auto_decompress=False,
+                max_line_size=MAX_HEADER,
+                max_field_size=MAX_HEADER,
+                max_headers=MAX_HEADERS,
+                middlewares=(without_retry,),
+            )
+        return self._session
+
+
+async def _read(response: ClientResponse, max_bytes: int) -> Answer:
+    """The whole body, decoded, or an error: a part of it is worth nothing."""
+    answer = Answer(response.status, response.raw_headers)
+    body = Body(answer.headers().get("content-encoding", ""), max_bytes)
+    if (response.content_length or 0) > max_bytes:
+        raise TooLarge
+    delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
+    protocol = response.connection.protocol if response.connection and not delimited else None
+    closed = protocol.closed if protocol else None
+    async for piece in response.content.iter_any():
+        body.feed(piece)
+    if closed is not None and closed.done():
+        closed.result()  # raises when it was not the server's goodbye that ended the body
+    return replace(answer, body=body.finish(), received_bytes=body.received_bytes, delimited=delimited)
+
+
+def _timeout(limits: Limits) -> ClientTimeout:
+    connect, read = limits.connect.total_seconds(), limits.read.total_seconds()
+    return ClientTimeout(total=None, sock_connect=connect, sock_read=read, ceil_threshold=60)
+
+
+def _rejection(only_port: bool, target: Target) -> Rejected:
+    if only_port:
+        return Rejected("port", f"port {target.port} is not one that web servers use")
+    return Rejected("address", f"{target.host} is a private or special address")

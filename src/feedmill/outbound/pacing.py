@@ -1,0 +1,142 @@
+"""When a host may be asked: one request at a time, a gap between two, and rest where the server wants it.
+
+The host is the name as it is looked up (ASCII, lower case), whatever the scheme and port: it is one machine's
+owner that we are polite to.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache, lru_cache
+
+from publicsuffixlist import PublicSuffixList
+
+from feedmill.coordination.turns import TurnRule, Turns
+from feedmill.outbound.urls import Target
+
+GAP = timedelta(seconds=1)
+PATIENCE = timedelta(seconds=30)
+# How much longer than its deadline a request may hold its turn before somebody else gets it.
+SLACK = timedelta(seconds=10)
+
+
+class TooFar(Exception):
+    """The turn is farther away than we wait; `wait` says how far."""
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__(wait)
+        self.wait = wait
+
+
+@dataclass(slots=True)
+class Line:
+    """Those of this process who want to ask one host: one at its door, the others behind it in order."""
+
+    door: asyncio.Lock
+    length: int = 0
+
+
+class Pacer:
+    """Gives turns at hosts, to this process in order and together with the others through `turns`."""
+
+    def __init__(self, turns: Turns, gap: timedelta = GAP, patience: timedelta = PATIENCE) -> None:
+        self._turns = turns
+        self._gap = gap
+        self._patience = patience
+        self._lines: dict[str, Line] = {}
+
+    @asynccontextmanager
+    async def turn(self, target: Target, slots: asyncio.Semaphore, hold: timedelta) -> AsyncIterator[None]:
+        """A turn at the target's host and one of `slots`, or `TooFar`. No slot is held while waiting."""
+        async with self._in_line(target.host) as deadline:
+            token = uuid.uuid4().hex
+            rule = TurnRule(self._gap, hold + SLACK)
+            await self._take(target, token, rule, slots, deadline)
+            try:
+                yield
+            finally:
+                slots.release()
+                await self._turns.finish(target.host, token)
+
+    async def pause_domain(self, target: Target, length: timedelta) -> None:
+        """Nobody asks any host of the target's registrable domain for that long."""
+        await self._turns.pause(_domain_pause(target), length)
+
+    async def pause_url(self, target: Target, length: timedelta) -> None:
+        """Nobody asks for this very URL for that long."""
+        await self._turns.pause(_url_pause(target), length)
+
+    async def _take(
+        self, target: Target, token: str, rule: TurnRule, slots: asyncio.Semaphore, deadline: float
+    ) -> None:
+        """Comes back with the turn and a slot; the slot first, so that the gap counts from the real start."""
+        pauses = (_domain_pause(target), _url_pause(target))
+        while True:
+            await slots.acquire()
+            granted = False
+            try:
+                wait = await self._turns.take(target.host, token, rule, pauses)
+                granted = not wait
+            finally:
+                if not granted:
+                    slots.release()
+            if granted:
+                return
+            if _now() + wait.total_seconds() > deadline:
+                raise TooFar(wait)
+            await asyncio.sleep(wait.total_seconds())
+
+    @asynccontextmanager
+    async def _in_line(self, host: str) -> AsyncIterator[float]:
+        """The place at the host's door, and until when to wait there."""
+        line = self._lines.setdefault(host, Line(asyncio.Lock()))
+        ahead = line.length * self._gap
+        if ahead > self._patience:
+            raise TooFar(ahead)
+        deadline = _now() + self._patience.total_seconds()
+        line.length += 1
+        try:
+            await self._reach_door(line, deadline)
+            try:
+                yield deadline
+            finally:
+                line.door.release()
+        finally:
+            line.length -= 1
+            if not line.length:
+                self._lines.pop(host, None)
+
+    async def _reach_door(self, line: Line, deadline: float) -> None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await line.door.acquire()
+        except TimeoutError:
+            raise TooFar(max(self._gap, line.length * self._gap)) from None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _url_pause(target: Target) -> str:
+    return f"url:{hashlib.sha256(target.url.encode()).hexdigest()[:32]}"
+
+
+def _domain_pause(target: Target) -> str:
+    return f"domain:{target.host if target.is_address else registrable_domain(target.host)}"
+
+
+@lru_cache(maxsize=4096)
+def registrable_domain(host: str) -> str:
+    """The part of a host name that somebody registered; the name itself when it is all public suffix."""
+    domain: str | None = _suffixes().privatesuffix(host)
+    return domain or host
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
