@@ -19,6 +19,7 @@ from sqlalchemy import (
     insert,
     literal,
     select,
+    text,
 )
 from sqlalchemy.schema import CreateTable
 
@@ -73,9 +74,9 @@ async def db(d1_service: Service) -> AsyncIterator[D1Database]:
 
 
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("text", AWKWARD)
-async def test_text_survives_alone_and_in_a_list(db: D1Database, text: str, many: bool) -> None:
-    row = thing(1, text=text)
+@pytest.mark.parametrize("value", AWKWARD)
+async def test_text_survives_alone_and_in_a_list(db: D1Database, value: str, many: bool) -> None:
+    row = thing(1, text=value)
 
     await db.batch([Step(ADD, [row] if many else row)])
 
@@ -114,9 +115,7 @@ async def test_a_boolean_is_kept_as_a_number(db: D1Database) -> None:
     assert await db.query(select(bindparam("yes").label("yes")), {"yes": True}) == [{"yes": 1}]
 
 
-@pytest.mark.parametrize(
-    "value", [2**53, -(2**53), float("nan"), float("inf"), b"bytes", "half \ud800 pair", [1]]
-)
+@pytest.mark.parametrize("value", [2**53, -(2**53), float("nan"), float("inf"), b"bytes", "half \ud800 pair", [1]])
 @pytest.mark.parametrize("many", [False, True])
 async def test_a_value_that_d1_would_change_is_refused(db: D1Database, value: Any, many: bool) -> None:
     row = thing(1, text=value)
@@ -175,9 +174,7 @@ async def test_a_list_for_an_update_becomes_a_statement_for_each(db: D1Database)
     assert [row["text"] for row in await db.query(ALL)] == ["a", None, "c"]
 
 
-async def test_a_list_with_expressions_and_subselects_takes_one_statement(
-    d1_service: Service, db: D1Database
-) -> None:
+async def test_a_list_with_expressions_and_subselects_takes_one_statement(d1_service: Service, db: D1Database) -> None:
     box_of = select(boxes.c.id).where(boxes.c.note == bindparam("box")).scalar_subquery()
     add = insert(things).values(
         id=bindparam("number"),
@@ -207,10 +204,16 @@ async def test_a_row_that_looks_at_the_rows_before_it_sees_them(db: D1Database) 
     assert [(row["id"], row["text"]) for row in await db.query(ALL)] == [(1, "a"), (2, "b"), (3, "c")]
 
 
+async def test_an_insert_of_several_rows_is_left_as_it_is(db: D1Database) -> None:
+    pair = text("INSERT INTO d1_boxes (note) VALUES ('a'), ('b')")
+
+    await db.batch([Step(pair, [{}, {}])])
+
+    assert [row["note"] for row in await db.query(select(boxes))] == ["a", "b", "a", "b"]
+
+
 async def test_a_delete_counts_its_own_rows_and_not_what_a_cascade_took(db: D1Database) -> None:
-    await db.batch(
-        [Step(ADD_BOX, {"id": 1, "note": None}), Step(ADD, [thing(1, box_id=1), thing(2, box_id=1)])]
-    )
+    await db.batch([Step(ADD_BOX, {"id": 1, "note": None}), Step(ADD, [thing(1, box_id=1), thing(2, box_id=1)])])
 
     assert await db.batch([Step(boxes.delete())]) == [1]
     assert await db.query(ALL) == []

@@ -114,7 +114,7 @@ def _over_a_list(sql: str) -> str | None:
     if parts is None:
         return None
     head, row, tail = parts
-    if "?" in head + tail or tail[:1] == [","] or _reads_its_own_table("".join(head), "".join(row)):
+    if "?" in head + tail or "".join(tail).startswith(",") or _reads_its_own_table("".join(head), "".join(row)):
         return None
     numbers = iter(range(len(row)))
     values = [f"json_extract(listed.value, '$[{next(numbers)}]')" if word == "?" else word for word in row]
@@ -162,7 +162,7 @@ def _text(value: str) -> str:
         value.encode()
     except UnicodeEncodeError as error:
         raise StatementRefused(f"D1 takes text that is Unicode: {error}") from error
-    return value
+    return str.__str__(value)
 
 
 def _integer(value: int) -> int:
