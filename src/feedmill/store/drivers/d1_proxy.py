@@ -62,9 +62,7 @@ class ProxyWorker:
         if not url.startswith(("https://", "http://")):
             raise BadSetting(f"the proxy worker's address must start with https://, not {url!r:.40}")
         if not token.isascii() or not token.isprintable() or " " in token:
-            raise BadSetting(
-                "the proxy worker's token must be plain characters without spaces or line breaks"
-            )
+            raise BadSetting("the proxy worker's token must be plain characters without spaces or line breaks")
         self._url = url.rstrip("/")
         self._token = token
         self._timeout = aiohttp.ClientTimeout(total=answer_seconds, connect=CONNECT_SECONDS)
