@@ -53,3 +53,15 @@ async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> As
 async def empty(database: Database) -> None:
     tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
     await database.batch([Step(table.delete()) for table in tables])
+
+
+def settings_of(request: pytest.FixtureRequest, kind: str, folder: Path) -> dict[str, str]:
+    """The settings with which a process of its own reaches the same database as `connect`."""
+    match kind:
+        case "sqlite":
+            return {"database": f"sqlite:///{folder / 'feedmill.db'}"}
+        case "postgresql" | "mariadb":
+            service = "postgres_service" if kind == "postgresql" else "mariadb_service"
+            return {"database": request.getfixturevalue(service).url}
+        case _:
+            return {"database": f"d1+{request.getfixturevalue('d1_service').url}", "database_token": TOKEN}
