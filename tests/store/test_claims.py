@@ -15,7 +15,7 @@ from feedmill.store.claims import FENCE, LEASE, claim_due, claim_feeds, give_bac
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed, feed_of_url
-from feedmill.store.schema import fetch_log, feeds
+from feedmill.store.schema import feeds, fetch_log
 from tests.databases import connect, emptied
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -53,10 +53,8 @@ async def test_of_eight_that_race_for_one_feed_exactly_one_wins_every_round(race
 
 
 async def test_eight_scans_at_once_claim_every_due_feed_exactly_once(racers: list[Database]) -> None:
-    rows = [
-        {"url": f"https://example.org/{n}", "host": "example.org", "next_fetch_at": to_text(NOW), "created_at": to_text(NOW)}
-        for n in range(DUE_FEEDS)
-    ]
+    due = {"host": "example.org", "next_fetch_at": to_text(NOW), "created_at": to_text(NOW)}
+    rows = [{"url": f"https://example.org/{number}", **due} for number in range(DUE_FEEDS)]
     await racers[0].batch([Step(ADD_DUE, rows)])
 
     claimed = Counter(await _claim_all(racers))
