@@ -61,10 +61,13 @@ class AddressPolicy:
 
     def __init__(self, allow: Iterable[str | Network] = ()) -> None:
         self._allow = tuple(_network(cidr) for cidr in allow)
-        self.verdict = lru_cache(maxsize=4096)(self._verdict)
+        self._remembered = lru_cache(maxsize=4096)(self._judge)
 
-    def _verdict(self, address: str, port: int) -> Verdict:
+    def verdict(self, address: str, port: int) -> Verdict:
         """Whether to connect: `public` and `allowed` say yes, `address` and `port` say what is wrong."""
+        return self._remembered(address, port)
+
+    def _judge(self, address: str, port: int) -> Verdict:
         try:
             parsed = ip_address(address)
         except ValueError:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`max_bytes` counts decoded bytes, `read` is the longest silence, `total` leaves out waiting for turns."""
+    """`max_bytes` counts decoded bytes, `read` is the longest silence, `total` is all but the wait for turns."""
 
     max_bytes: int = 15_000_000
     connect: timedelta = timedelta(seconds=5)

@@ -1,0 +1,157 @@
+"""A web server for tests: any loopback address is a host of it, and its answers may be as wrong as need be."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from types import TracebackType
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An ordinary answer; Content-Length is added unless a header says otherwise."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        lines = [f"HTTP/1.1 {self.status} Scripted", f"Date: {formatdate(usegmt=True)}"]
+        lines += [f"{name}: {value}" for name, value in self.headers.items()]
+        if not {"content-length", "transfer-encoding"} & {name.lower() for name in self.headers}:
+            lines.append(f"Content-Length: {len(self.body)}")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode() + self.body
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that came in: at which address of ours, when (monotonic), and what it said."""
+
+    host: str
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+
+class Wire:
+    """The connection, for answers that have to misbehave."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    async def send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
+
+    def hang_up(self) -> None:
+        self._writer.close()
+
+    def reset(self) -> None:
+        """Ends the connection with RST instead of a goodbye."""
+        self._writer.transport.abort()
+
+
+Script = Callable[[Seen, Wire], Awaitable[None]]
+Handler = Callable[[Seen], Answer]
+Served = Answer | bytes | Script | Handler
+
+
+class Web:
+    """`serve` says what a path answers: an `Answer`, raw bytes, or a function that is given the request.
+
+    A function of one argument returns an Answer, a coroutine function of two writes to the wire by itself.
+    Raw bytes and scripts end the connection. The hosts are 127.x.y.z, all on one port.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.requests: list[Seen] = []
+        self.at_once = 0
+        self.most_at_once = 0
+        self._tls = tls
+        self._served: dict[tuple[str | None, str], Served] = {}
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, "0.0.0.0", 0, ssl=self._tls, backlog=1024)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def serve(self, path: str, served: Served, host: str | None = None) -> str:
+        """Says what `path` answers, at one host or at all, and gives its URL."""
+        self._served[host, path] = served
+        return self.url(path, host or "127.0.0.1")
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"{'https' if self._tls else 'http'}://{host}:{self.port}{path}"
+
+    def seen(self, path: str) -> list[Seen]:
+        return [request for request in self.requests if request.path == path]
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            while await self._converse(reader, writer):
+                pass
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError, asyncio.CancelledError):
+            pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and its answer; whether the connection stays open."""
+        seen = await _request(reader, writer)
+        self.requests.append(seen)
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            served = self._find(seen)
+            if isinstance(served, Answer):
+                await Wire(writer).send(served.encode())
+                return True
+            if isinstance(served, bytes):
+                await Wire(writer).send(served)
+            else:
+                await served(seen, Wire(writer))
+            return False
+        finally:
+            self.at_once -= 1
+
+    def _find(self, seen: Seen) -> Answer | bytes | Script:
+        path = seen.path.partition("?")[0]
+        for key in ((seen.host, seen.path), (None, seen.path), (seen.host, path), (None, path)):
+            if key in self._served:
+                served = self._served[key]
+                return served if isinstance(served, Answer | bytes) else _called(served, seen)
+        return Answer(status=404)
+
+
+def _called(served: Script | Handler, seen: Seen) -> Answer | Script:
+    if asyncio.iscoroutinefunction(served):
+        return served
+    return served(seen)  # type: ignore[call-arg,return-value]
+
+
+async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Seen:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("utf-8", "surrogateescape")
+    at = time.monotonic()
+    first, *lines = head.rstrip("\r\n").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Seen(writer.get_extra_info("sockname")[0], method, path, headers, body, at)
