@@ -39,7 +39,8 @@ class Feed:
     next_fetch_at: datetime | None = None
     next_fetch_why: str | None = None
     interval: timedelta | None = None
-    hint: timedelta | None = None
+    rhythm: timedelta | None = None
+    wishes: str | None = None
     last_fetched_at: datetime | None = None
     last_success_at: datetime | None = None
     last_entry_at: datetime | None = None

@@ -33,6 +33,7 @@ TAKE = (
 )
 TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
 MINE = select(feeds).where(feeds.c.claim_token == bindparam("token")).order_by(feeds.c.next_fetch_at, feeds.c.id)
+BY_TOKEN = select(feeds).where(feeds.c.id == bindparam("feed_id"), feeds.c.claim_token == bindparam("token"))
 RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
 GIVE_BACK = (
     feeds.update()
@@ -52,6 +53,12 @@ async def claim_due(db: Database, now: datetime, most: int, lease: timedelta = L
 async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
     """Claims those of these feeds that nobody holds, due or not."""
     return await _take(db, TAKE, list(ids), now, lease)
+
+
+async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
+    """The claim that `token` still has on the feed, if it has."""
+    rows = await db.query(BY_TOKEN, {"feed_id": feed_id, "token": token})
+    return Claim(read_feed(rows[0]), token) if rows else None
 
 
 async def renew(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:

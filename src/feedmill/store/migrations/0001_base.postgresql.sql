@@ -47,7 +47,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   next_fetch_at VARCHAR(24) COLLATE "C",
   next_fetch_why TEXT,
   interval_seconds BIGINT,
-  hint_seconds BIGINT,
+  rhythm_seconds BIGINT,
+  wishes TEXT,
   last_fetched_at VARCHAR(24) COLLATE "C",
   last_success_at VARCHAR(24) COLLATE "C",
   last_entry_at VARCHAR(24) COLLATE "C",
@@ -150,6 +151,7 @@ CREATE TABLE IF NOT EXISTS entries (
   author TEXT,
   image_url TEXT,
   comments_url TEXT,
+  base_url TEXT,
   categories TEXT,
   enclosures TEXT,
   summary TEXT,
@@ -373,7 +375,8 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   PRIMARY KEY (id),
   CONSTRAINT image_tasks_position UNIQUE (entry_id, position),
   FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
-  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  UNIQUE (object_key)
 );
 
 CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);

@@ -46,7 +46,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   next_fetch_at VARCHAR(24),
   next_fetch_why TEXT,
   interval_seconds INTEGER,
-  hint_seconds INTEGER,
+  rhythm_seconds INTEGER,
+  wishes TEXT,
   last_fetched_at VARCHAR(24),
   last_success_at VARCHAR(24),
   last_entry_at VARCHAR(24),
@@ -146,6 +147,7 @@ CREATE TABLE IF NOT EXISTS entries (
   author TEXT,
   image_url TEXT,
   comments_url TEXT,
+  base_url TEXT,
   categories TEXT,
   enclosures TEXT,
   summary TEXT,
@@ -357,7 +359,8 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   updated_at VARCHAR(24) NOT NULL,
   CONSTRAINT image_tasks_position UNIQUE (entry_id, position),
   FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
-  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  UNIQUE (object_key)
 );
 
 CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);

@@ -1,0 +1,155 @@
+"""When next, and why: pure functions of what a feed did, the clock and a draw of the dice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+from feedmill.model.refresh import Schedule
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+QUICKEST, SLOWEST = 15 * MINUTE, 120 * MINUTE
+SILENT_SLOWEST = DAY
+LONGEST_HINT = DAY
+# A feed that is silent for two days is asked every two hours, one that is silent for ten days every ten hours.
+SILENCE_SHARE = 24
+# Gaps are taken from the newest entries only, so that a feed's old habits don't count.
+NEWEST = 20
+# With fewer entries there is no rhythm to speak of.
+NO_RHYTHM = 60 * MINUTE
+ERROR_AFTER = 10
+OUTAGE_PAUSE = 5 * MINUTE
+SPREAD = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings that cadence depends on."""
+
+    backoff_base: timedelta = 30 * MINUTE
+    backoff_cap: timedelta = DAY
+    floor: timedelta = QUICKEST
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the server and the feed ask of those who poll."""
+
+    hint: timedelta | None = None
+    hint_name: str = ""
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """How a feed publishes: the median gap between entries (None: too few to tell), and the last one."""
+
+    rhythm: timedelta | None = None
+    last_entry_at: datetime | None = None
+
+    def silence(self, now: datetime) -> timedelta:
+        return max(now - self.last_entry_at, timedelta()) if self.last_entry_at else timedelta()
+
+
+def after_success(
+    now: datetime, habit: Habit, interval: timedelta | None, wishes: Wishes, rules: Rules, dice: float,
+    *, overflows: bool = False,
+) -> Schedule:  # fmt: skip
+    """The next fetch of a healthy feed; `dice` is between 0 and 1."""
+    length, why = _length(now, habit, interval, wishes, rules, overflows)
+    at = now + length * (1 + SPREAD * dice)
+    open_at = _after_skipped(at, wishes)
+    return Schedule(open_at, why if open_at == at else f"{why}; the feed asks not to be polled before then")
+
+
+def after_failure(now: datetime, failures: int, what: str, rules: Rules, dice: float) -> Schedule:
+    """The next try after `failures` failures in a row."""
+    length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
+    at = now + length * (1 + SPREAD * (2 * dice - 1))
+    if failures >= ERROR_AFTER:
+        return Schedule(at, f"tried once a day after {failures} failures in a row, the last: {what}")
+    return Schedule(at, f"back-off {in_words(length)} after {_failures(failures)}: {what}")
+
+
+def after_throttling(now: datetime, until: datetime, status: int, dice: float) -> Schedule:
+    """Not before the server lets us; a little later, because others wait for the same moment."""
+    length = until - now
+    return Schedule(until + min(length * SPREAD, 5 * MINUTE) * dice, f"server asked (HTTP {status}): Retry-After {in_words(length)}")
+
+
+def after_outage(now: datetime, dice: float) -> Schedule:
+    at = now + OUTAGE_PAUSE * (1 + dice)
+    return Schedule(at, "our own network seems to be down, so this feed was not blamed; tried again soon")
+
+
+def rhythm(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
+    """The median gap between the newest entries; None when there are too few to tell."""
+    newest = sorted((date for date in dates if date <= now), reverse=True)[:NEWEST]
+    gaps = [(later - earlier).total_seconds() for later, earlier in zip(newest, newest[1:], strict=False)]
+    return timedelta(seconds=median(gaps)) if len(gaps) >= 2 else None
+
+
+def automatic(now: datetime, habit: Habit) -> timedelta:
+    """Half the feed's rhythm within bounds, slower for one that has gone silent."""
+    length = NO_RHYTHM if habit.rhythm is None else min(max(habit.rhythm / 2, QUICKEST), SLOWEST)
+    return max(length, min(habit.silence(now) / SILENCE_SHARE, SILENT_SLOWEST))
+
+
+def in_words(length: timedelta) -> str:
+    """`45 s`, `30 min`, `2 h`, `3 days`: what a person would say."""
+    seconds = length.total_seconds()
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 36 * 3600:
+        return f"{seconds / 3600:.1f}".removesuffix(".0") + " h"
+    return f"{seconds / 86400:.1f}".removesuffix(".0") + " days"
+
+
+def _length(
+    now: datetime, habit: Habit, interval: timedelta | None, wishes: Wishes, rules: Rules, overflows: bool
+) -> tuple[timedelta, str]:
+    if interval is not None:
+        length = max(interval, rules.floor)
+        return length, f"every {in_words(length)}, as a subscriber set it"
+    length = automatic(now, habit)
+    why = f"every {in_words(length)}; {_in_words(now, habit)}"
+    if overflows:
+        length = max(length / 2, QUICKEST)
+        why = f"every {in_words(length)}; it publishes more than fits between two fetches"
+    hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
+    if hint and hint > length:
+        return hint, f"every {in_words(hint)}, as the server asked ({wishes.hint_name})"
+    return length, why
+
+
+def _in_words(now: datetime, habit: Habit) -> str:
+    gap, silence = habit.rhythm, habit.silence(now)
+    if silence > 2 * DAY and (gap is None or silence > 3 * gap):
+        return f"silent for {in_words(silence)}"
+    if gap is None:
+        return "too few entries to know its rhythm"
+    if gap < MINUTE:
+        return "publishes many entries at once"
+    if gap <= DAY / 2:
+        return f"publishes about {DAY / gap:.0f} a day"
+    return f"publishes about every {in_words(gap)}"
+
+
+def _after_skipped(at: datetime, wishes: Wishes) -> datetime:
+    """The first moment from `at` on that the feed does not exclude, at most a day later."""
+    if len(wishes.skip_hours) >= 24 or len(wishes.skip_days) >= 7:
+        return at
+    moment = at.astimezone(UTC)
+    for _ in range(24):
+        if moment.hour not in wishes.skip_hours and moment.weekday() not in wishes.skip_days:
+            return at if moment == at else moment
+        moment = (moment + HOUR).replace(minute=at.minute, second=at.second)
+    return moment
+
+
+def _failures(count: int) -> str:
+    return "1 failure" if count == 1 else f"{count} failures in a row"

@@ -1,0 +1,41 @@
+"""Fetching a feed: one conditional request, and a few quick tries more when the failure may pass."""
+
+import random
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import msgspec
+
+from feedmill.model.feed import Feed
+from feedmill.model.outcome import Outcome, Retryable, Validators
+from feedmill.outbound.client import NO_OPTIONS, Client
+from feedmill.outbound.options import FetchOptions
+
+QUICK_TRIES = 3
+FIRST_DELAY = timedelta(seconds=2)
+LONGEST_DELAY = timedelta(seconds=60)
+
+Rest = Callable[[float], Awaitable[None]]
+
+
+async def fetch_feed(client: Client, feed: Feed, rest: Rest) -> Outcome:
+    """The feed's answer; `rest` sleeps between tries (and may let others work meanwhile)."""
+    validators = Validators(feed.etag, feed.last_modified) if feed.etag or feed.last_modified else None
+    options = read_options(feed.http_options)
+    outcome = await client.get(feed.url, validators, options=options)
+    for attempt in range(QUICK_TRIES):
+        if not isinstance(outcome, Retryable):
+            break
+        await rest(quick_delay(attempt, random.random()).total_seconds())  # noqa: S311
+        outcome = await client.get(feed.url, validators, options=options)
+    return outcome
+
+
+def quick_delay(attempt: int, dice: float) -> timedelta:
+    """2 s, 4 s, 8 s … up to 60 s, each shortened by up to half so that many don't come back together."""
+    whole: timedelta = FIRST_DELAY * 2**attempt
+    return min(whole, LONGEST_DELAY) * (1 - dice / 2)
+
+
+def read_options(text: str | None) -> FetchOptions:
+    return NO_OPTIONS if text is None else msgspec.json.decode(text, type=FetchOptions)

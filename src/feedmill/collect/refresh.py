@@ -1,0 +1,119 @@
+"""The spine: how a feed becomes entries. Read this file first.
+
+    claim → fetch → keep raw → decode → parse → decide → store in one batch → announce
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.raw import keep_raw
+from feedmill.collect import decide
+from feedmill.collect.cadence import Rules
+from feedmill.collect.decide import Moment
+from feedmill.collect.fetch import Rest, fetch_feed
+from feedmill.collect.outage import OutageGuard
+from feedmill.collect.parse import parse
+from feedmill.collect.reconcile import offered, reconcile
+from feedmill.errors import NotAFeed
+from feedmill.model.feed import ArchivePolicy, Claim, Feed
+from feedmill.model.outcome import NotModified, Response
+from feedmill.model.parsed import ParsedFeed
+from feedmill.model.refresh import Decision, RawBody
+from feedmill.outbound.client import Client
+from feedmill.store.database import Database, Step
+from feedmill.store.refreshes import find_known, record
+
+# Parsing more than this would hold up the others on the event loop for too long.
+THREAD_BYTES = 100_000
+
+
+Also = Callable[[Decision], Sequence[Step]]
+
+
+def nothing_else(decision: Decision) -> Sequence[Step]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a refresh works with."""
+
+    db: Database
+    blobs: Blobs
+    client: Client
+    rules: Rules = Rules()
+    soft_limit: timedelta = timedelta(seconds=90)
+    rest: Rest = asyncio.sleep
+    announce: Callable[[Feed, Decision], None] = lambda feed, decision: None
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    dice: Callable[[], float] = random.random
+    outage: OutageGuard = field(default_factory=OutageGuard)
+
+
+async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) -> Decision:
+    """Refreshes a claimed feed; what `also` makes of the decision is written in the same batch."""
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(tools.soft_limit.total_seconds()):
+            decision = await _attempt(tools, claim.feed, started)
+    except TimeoutError:
+        decision = decide.took_too_long(claim.feed, _moment(tools, started))
+    await record(tools.db, claim, decision, also(decision))
+    tools.announce(claim.feed, decision)
+    return decision
+
+
+async def _attempt(tools: Tools, feed: Feed, started: float) -> Decision:
+    outcome = await fetch_feed(tools.client, feed, tools.rest)
+    tools.outage.saw(feed.url, outcome, tools.clock())
+    moment = _moment(tools, started)
+    match outcome:
+        case Response():
+            return await _understand(tools, feed, outcome, moment)
+        case NotModified():
+            return decide.unchanged(feed, outcome, moment)
+        case _:
+            return decide.not_fetched(feed, outcome, moment)
+
+
+async def _understand(tools: Tools, feed: Feed, response: Response, moment: Moment) -> Decision:
+    digest = sha256(response.body).hexdigest()
+    seen_before = digest == feed.body_sha256
+    if seen_before and feed.last_error_kind is None:
+        return decide.unchanged(feed, response, moment)
+    raw = None if seen_before else await keep_raw(tools.blobs, feed.id, response, digest)
+    try:
+        parsed = await _parse(response)
+    except NotAFeed as error:
+        return decide.not_understood(feed, response, str(error), raw, digest, moment)
+    return await _compare(tools, feed, response, parsed, raw, digest, moment)
+
+
+async def _compare(
+    tools: Tools, feed: Feed, response: Response, parsed: ParsedFeed, raw: RawBody | None, digest: str, moment: Moment
+) -> Decision:
+    entries = offered(parsed)
+    known, purged = await find_known(tools.db, feed.id, list(entries))
+    with_images = feed.archive_policy is ArchivePolicy.ALL
+    site_url = parsed.link or response.final_url
+    changes = reconcile(entries, known, purged, moment.now, site_url=site_url, with_images=with_images)
+    return decide.updated(feed, response, parsed, changes, raw, digest, moment)
+
+
+async def _parse(response: Response) -> ParsedFeed:
+    if len(response.body) <= THREAD_BYTES:
+        return parse(response.body, content_type=response.content_type, url=response.final_url)
+    return await asyncio.to_thread(parse, response.body, content_type=response.content_type, url=response.final_url)
+
+
+def _moment(tools: Tools, started: float) -> Moment:
+    now = tools.clock()
+    elapsed = timedelta(seconds=time.monotonic() - started)
+    return Moment(now, elapsed, tools.rules, tools.dice(), tools.outage.is_down(now))

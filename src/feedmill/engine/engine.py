@@ -1,0 +1,21 @@
+"""PORT: where jobs are handed in to be run, sooner or later, here or elsewhere."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from feedmill.engine.jobs import Job, Priority
+
+Handler = Callable[[Job], Awaitable[None]]
+
+
+class Engine(Protocol):
+    """Runs jobs by handing each to the handler. What a job comes to stands in the database."""
+
+    async def submit(self, job: Job, priority: Priority) -> None:
+        """Has the job run when its turn comes."""
+
+    async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
+        """Has the jobs run, and once all have ended, well or not, the callback."""
+
+    async def stop(self) -> list[Job]:
+        """Lets what runs come to its end, within limits; the jobs that were not done."""

@@ -1,0 +1,44 @@
+"""Jobs: frozen values of ids. One may be lost, doubled or late, because the row it speaks of is the truth."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Priority(IntEnum):
+    """What goes first. Lower classes still get their share (see the adapters)."""
+
+    MANUAL = 0
+    NEW_FEED = 1
+    SCHEDULED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshFeed:
+    """Refresh one feed. `token` is its claim when the scan took one already; `lane` is its host, a hint."""
+
+    feed_id: int
+    token: str | None = None
+    batch_id: int | None = None
+    lane: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchComplete:
+    """Every job of a batch has ended, well or not."""
+
+    batch_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanComplete:
+    """Every feed of a scheduled scan has been seen to; what they brought waits for the image workers."""
+
+    token: str
+
+
+Job = RefreshFeed | BatchComplete | ScanComplete
+
+
+def lane_of(job: Job) -> str:
+    """Jobs of one lane run one after another; those without a lane don't wait for each other."""
+    return job.lane if isinstance(job, RefreshFeed) else ""

@@ -1,0 +1,181 @@
+"""What one refresh comes to: decided purely, then written in one batch."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from feedmill.model.parsed import Enclosure
+
+FailureKind = Literal[
+    "dns", "connect", "tls", "timeout", "reset", "protocol", "truncated", "decoding", "partial", "http_5xx", "http_4xx",
+    "throttled", "gone", "refused", "too_large", "not_a_feed",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a feed is due next and why, in words for a person. No time: never by itself."""
+
+    at: datetime | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entry that the store has: enough to tell whether the feed changed it."""
+
+    id: int
+    digest: str
+    in_feed: bool
+    revision_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """An entry as it is stored for the first time. Its text is never changed afterwards."""
+
+    guid: str
+    digest: str
+    sort_at: datetime
+    published_at: datetime
+    updated_at: datetime | None
+    link: str | None
+    title: str | None
+    author: str | None
+    summary: str | None
+    content_html: str | None
+    base_url: str | None
+    language: str | None
+    image_url: str | None
+    comments_url: str | None
+    categories: tuple[str, ...]
+    enclosures: tuple[Enclosure, ...]
+    images: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a feed made of an entry that we have: kept beside the first text."""
+
+    entry_id: int
+    number: int
+    digest: str
+    link: str | None
+    title: str | None
+    author: str | None
+    summary: str | None
+    content_html: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The difference between what a feed offers and what we have.
+
+    `returned` were out of the feed and are in it again, `dropped` the other way round. `overflows` is set when
+    the feed shares no entry with its last answer, so that some may have come and gone unseen.
+    """
+
+    new: tuple[NewEntry, ...] = ()
+    revised: tuple[Revision, ...] = ()
+    returned: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+    overflows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RawBody:
+    """A body as it was kept in the object store."""
+
+    key: str
+    sha256: str
+    size: int
+    headers: str
+    http_status: int
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFacts:
+    """What a feed says of itself; None leaves what we know."""
+
+    title: str | None = None
+    site_url: str | None = None
+    description: str | None = None
+    language: str | None = None
+    icon_url: str | None = None
+    image_url: str | None = None
+    hub_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where permanent redirects point, for how many fetches in a row, and whether that is enough to follow."""
+
+    to: str | None = None
+    times: int = 0
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The facts of one fetch that its log line and the feed's times come from."""
+
+    at: datetime
+    elapsed: timedelta
+    http_status: int | None = None
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A new body, understood."""
+
+    visit: Visit
+    schedule: Schedule
+    changes: Changes
+    facts: FeedFacts
+    raw: RawBody | None
+    entry_count: int
+    etag: str | None
+    last_modified: str | None
+    body_sha256: str
+    last_entry_at: datetime | None
+    rhythm: timedelta | None
+    wishes: str | None
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A 304, or the same bytes again: a success."""
+
+    visit: Visit
+    schedule: Schedule
+    etag: str | None
+    last_modified: str | None
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The feed's fault. `counted` is False when it was our own network that was down."""
+
+    visit: Visit
+    schedule: Schedule
+    kind: FailureKind
+    message: str
+    counted: bool = True
+    disables: bool = False
+    gone_since: datetime | None = None
+    raw: RawBody | None = None
+    body_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Nothing was asked: the turn at the host is too far away."""
+
+    schedule: Schedule
+
+
+Decision = Updated | Unchanged | Failed | Postponed

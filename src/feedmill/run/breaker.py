@@ -1,0 +1,28 @@
+"""When our own storage fails, feeds are left alone for a while: they would be fetched for nothing."""
+
+from datetime import datetime, timedelta
+
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(minutes=10)
+
+
+class Breaker:
+    """Closed while storage works; each failure after a pause doubles the next pause."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._until: datetime | None = None
+
+    def worked(self) -> None:
+        self._failures = 0
+        self._until = None
+
+    def failed(self, now: datetime) -> None:
+        if self._until is not None and now < self._until:
+            return
+        self._until = now + min(FIRST_PAUSE * 2**self._failures, LONGEST_PAUSE)
+        self._failures = min(self._failures + 1, 20)
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether no new work should be started."""
+        return self._until is not None and now < self._until

@@ -1,0 +1,176 @@
+"""Batches as rows: what was asked for, what has come of each feed, and when the last one ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import bindparam, exists, func, select
+
+from feedmill.model.times import from_text, moment_or_none, to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert, insert_new
+from feedmill.store.schema import batch_jobs, batches
+
+FAILED_OUTCOMES = ("failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`done`, `new_entries` and `failed` count the jobs that have ended."""
+
+    id: int
+    kind: str
+    user_id: int | None
+    status: str
+    total: int
+    done: int
+    new_entries: int
+    failed: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What came of one feed in a batch."""
+
+    feed_id: int
+    outcome: str
+    new_entries: int = 0
+    ms: int = 0
+    message: str | None = None
+
+
+_ended = batch_jobs.c.finished_at.is_not(None)
+_unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c.finished_at.is_(None))
+
+CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "created_at", "heard_at")
+BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
+ADD_JOB = insert(batch_jobs, "feed_id").values(
+    batch_id=select(batches.c.id).where(batches.c.token == bindparam("batch_token")).scalar_subquery()
+)
+READ = select(batches).where(batches.c.id == bindparam("batch_id"))
+COUNTS = select(
+    func.count().label("done"),
+    func.coalesce(func.sum(batch_jobs.c.new_entries), 0).label("new_entries"),
+    func.coalesce(func.sum(batch_jobs.c.outcome.in_(FAILED_OUTCOMES).cast(batch_jobs.c.ms.type)), 0).label("failed"),
+).where(batch_jobs.c.batch_id == bindparam("batch_id"), _ended)
+OUTCOMES = (
+    select(batch_jobs)
+    .where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at >= bindparam("since"))
+    .order_by(batch_jobs.c.finished_at, batch_jobs.c.feed_id)
+)
+LEFT = select(batch_jobs.c.feed_id).where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at.is_(None))
+END_JOB = (
+    batch_jobs.update()
+    .where(
+        batch_jobs.c.batch_id == bindparam("job_batch"),
+        batch_jobs.c.feed_id == bindparam("job_feed"),
+        batch_jobs.c.finished_at.is_(None),
+    )
+    .values({name: bindparam(f"job_{name}") for name in ("outcome", "new_entries", "ms", "message", "finished_at")})
+)
+DROP_LEFT = (
+    batch_jobs.update()
+    .where(batch_jobs.c.batch_id == bindparam("batch"), batch_jobs.c.finished_at.is_(None))
+    .values(outcome="cancelled", finished_at=bindparam("at"))
+)
+CANCEL = (
+    batches.update()
+    .where(batches.c.id == bindparam("batch"), batches.c.status == "running")
+    .values(status="cancelled", cancelled_at=bindparam("at"), finished_at=bindparam("at"), running_key=None)
+)
+FINISH = (
+    batches.update()
+    .where(batches.c.id == bindparam("batch"), batches.c.status == "running", ~_unfinished)
+    .values(status="done", finished_at=bindparam("at"), running_key=None)
+)
+HEAR = batches.update().where(batches.c.id == bindparam("batch")).values(heard_at=bindparam("at"))
+ORPHANS = select(batches.c.id).where(batches.c.status == "running", batches.c.heard_at < bindparam("before"))
+
+
+async def start_batch(
+    db: Database, kind: str, feed_ids: Sequence[int], now: datetime, user_id: int | None = None
+) -> tuple[int, bool]:
+    """The batch of that kind and user that runs, and whether it is a new one. Asking again joins it."""
+    token, at, running_key = token_hex(16), to_text(now), f"{kind}:{user_id or 'all'}"
+    row = {
+        "token": token, "kind": kind, "user_id": user_id, "running_key": running_key, "total": len(feed_ids),
+        "created_at": at, "heard_at": at,
+    }  # fmt: skip
+    await db.batch([Step(CREATE, row)])
+    [found] = await db.query(BY_KEY, {"running_key": running_key})
+    if found["token"] != token:
+        return found["id"], False
+    await db.batch([Step(ADD_JOB, [{"feed_id": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)])])
+    return found["id"], True
+
+
+async def read_batch(db: Database, batch_id: int) -> Batch | None:
+    rows = await db.query(READ, {"batch_id": batch_id})
+    if not rows:
+        return None
+    [counts] = await db.query(COUNTS, {"batch_id": batch_id})
+    return _batch(rows[0], counts)
+
+
+async def outcomes_since(db: Database, batch_id: int, since: str) -> list[tuple[str, JobOutcome]]:
+    """The jobs that ended at `since` or later, with the time of each."""
+    return [(row["finished_at"], _outcome(row)) for row in await db.query(OUTCOMES, {"batch_id": batch_id, "since": since})]
+
+
+async def jobs_left(db: Database, batch_id: int) -> list[int]:
+    return [row["feed_id"] for row in await db.query(LEFT, {"batch_id": batch_id})]
+
+
+def end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:
+    """The step that ends a job of a batch; ending it again changes nothing."""
+    values = {"outcome": outcome.outcome, "new_entries": outcome.new_entries, "ms": outcome.ms, "message": outcome.message}
+    return Step(
+        END_JOB,
+        {"job_batch": batch_id, "job_feed": outcome.feed_id, "job_finished_at": to_text(now)}
+        | {f"job_{name}": value for name, value in values.items()},
+    )
+
+
+async def finish_batch(db: Database, batch_id: int, now: datetime) -> bool:
+    """Ends the batch if nothing of it is left; True for the one caller who ended it."""
+    return await db.batch([Step(FINISH, {"batch": batch_id, "at": to_text(now)})]) == [1]
+
+
+async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:
+    """Drops what waits; what runs comes to its end. False when the batch had ended already."""
+    values = {"batch": batch_id, "at": to_text(now)}
+    cancelled, _ = await db.batch([Step(CANCEL, values), Step(DROP_LEFT, values)])
+    return cancelled == 1
+
+
+async def hear_batch(db: Database, batch_id: int, now: datetime) -> None:
+    """Says that somebody works on the batch."""
+    await db.batch([Step(HEAR, {"batch": batch_id, "at": to_text(now)})])
+
+
+async def orphaned_batches(db: Database, before: datetime) -> list[int]:
+    """Running batches that nobody has said to work on since then."""
+    return [row["id"] for row in await db.query(ORPHANS, {"before": to_text(before)})]
+
+
+def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
+    return Batch(
+        id=row["id"],
+        kind=row["kind"],
+        user_id=row["user_id"],
+        status=row["status"],
+        total=row["total"],
+        done=counts["done"],
+        new_entries=int(counts["new_entries"]),
+        failed=int(counts["failed"]),
+        created_at=from_text(row["created_at"]),
+        finished_at=moment_or_none(row["finished_at"]),
+    )
+
+
+def _outcome(row: Row) -> JobOutcome:
+    return JobOutcome(row["feed_id"], row["outcome"], row["new_entries"], row["ms"], row["message"])

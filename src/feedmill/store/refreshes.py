@@ -1,0 +1,338 @@
+"""THE atomic write: what a refresh decided, all of it or nothing, and only by who still holds the claim."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from sqlalchemy import Update, bindparam, func, literal, select, union_all
+
+from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.model.feed import Claim, FeedStatus
+from feedmill.model.refresh import (
+    Changes,
+    Decision,
+    Failed,
+    FeedFacts,
+    Known,
+    Move,
+    NewEntry,
+    Postponed,
+    RawBody,
+    Revision,
+    Unchanged,
+    Updated,
+    Visit,
+)
+from feedmill.model.times import text_or_none, to_text
+from feedmill.store.claims import FENCE
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.schema import (
+    entries,
+    feed_urls,
+    feeds,
+    fetch_log,
+    image_tasks,
+    raw_bodies,
+    revisions,
+    subscriptions,
+    tombstones,
+    unread,
+    users,
+)
+
+ERROR_AFTER = 10
+
+
+class ClaimLost(InfrastructureError):
+    """Somebody else holds the feed now, or it is gone; nothing was written."""
+
+
+# --- reading what is known --------------------------------------------------------------------------------
+
+_known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
+IN_FEED = _known.where(entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1)
+BY_GUID = union_all(
+    _known.where(entries.c.feed_id == bindparam("feed_id"), one_of(entries.c.guid, "guids")),
+    select(literal(0), tombstones.c.guid, literal(""), literal(0), literal(0)).where(
+        tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
+    ),
+)
+
+
+async def find_known(db: Database, feed_id: int, guids: Sequence[str]) -> tuple[dict[str, Known], set[str]]:
+    """What the store has of these entries and of the feed's last answer; and which of them were purged."""
+    rows = list(await db.query(IN_FEED, {"feed_id": feed_id}))
+    seen = {row["guid"] for row in rows}
+    if missing := [guid for guid in guids if guid not in seen]:
+        rows += await db.query(BY_GUID, {"feed_id": feed_id, "guids": as_list(missing)})
+    purged = {row["guid"] for row in rows if not row["id"]}
+    known = {
+        row["guid"]: Known(row["id"], row["digest"], bool(row["in_feed"]), row["revision_count"])
+        for row in rows
+        if row["id"]
+    }
+    return known, purged
+
+
+# --- the write --------------------------------------------------------------------------------------------
+
+
+def _feed_update(*names: str, **computed: Any) -> Update:
+    """An update of the claimed feed that fails without the claim and gives it back."""
+    # The fence first: MySQL reads a column that was set further left in its new value.
+    values: list[tuple[str, Any]] = [("fence", FENCE), *((name, bindparam(name)) for name in names), *computed.items()]
+    freed = [("claim_token", None), ("claimed_until", None)]
+    return feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
+
+
+_schedule = ("next_fetch_at", "next_fetch_why")
+_success = (*_schedule, "etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times", "url")
+_healed = {
+    "status": FeedStatus.ACTIVE, "consecutive_failures": 0, "last_error": None, "last_error_kind": None, "gone_since": None,
+}  # fmt: skip
+_facts = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
+
+FEED_UPDATED = _feed_update(
+    *_success,
+    "body_sha256",
+    "rhythm_seconds",
+    "wishes",
+    **_healed,
+    **{name: func.coalesce(bindparam(name), feeds.c[name]) for name in _facts},
+    last_entry_at=func.coalesce(bindparam("last_entry_at"), feeds.c.last_entry_at),
+    entry_count=feeds.c.entry_count + bindparam("new_entries"),
+)
+FEED_UNCHANGED = _feed_update(*_success, **_healed)
+FEED_FAILED = _feed_update(
+    *_schedule, "last_fetched_at", "status", "consecutive_failures", "last_error", "last_error_kind", "gone_since", "body_sha256"
+)
+FEED_POSTPONED = _feed_update(*_schedule)
+LOG = insert(
+    fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
+)
+ENTRY = insert(
+    entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "in_feed", "first_seen_at", "last_seen_at",
+    "published_at", "updated_at", "language", "link", "title", "author", "image_url", "comments_url", "base_url",
+    "categories", "enclosures", "summary", "content_html",
+)  # fmt: skip
+IMAGE = insert(
+    image_tasks, "feed_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
+).values(
+    entry_id=select(entries.c.id)
+    .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
+    .scalar_subquery()
+)
+REVISION = insert(
+    revisions, "entry_id", "number", "seen_at", "digest", "link", "title", "author", "summary", "content_html"
+)
+REVISED = (
+    entries.update()
+    .where(entries.c.id == bindparam("entry_id"))
+    .values(digest=bindparam("new_digest"), revision_count=bindparam("number"))
+)
+SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(in_feed=bindparam("present"), last_seen_at=bindparam("at"))
+RAW = insert(
+    raw_bodies, "feed_id", "key", "fetched_at", "http_status", "headers", "sha256", "size", "parse_result", "entry_count", "new_entries"
+)
+OLD_URL = insert(feed_urls, "feed_id", "url", "until")
+# New entries are unread for everybody who subscribes; nothing else about reading is touched by a refresh.
+UNREAD = unread.insert().from_select(
+    ["list_id", "sort_at", "entry_id", "subscription_id"],
+    select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
+    .select_from(subscriptions.join(users, users.c.id == subscriptions.c.user_id).join(entries, entries.c.feed_id == subscriptions.c.feed_id))
+    .where(subscriptions.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1, entries.c.refresh_token == bindparam("token")),
+)
+COUNT_UNREAD = (
+    subscriptions.update()
+    .where(subscriptions.c.feed_id == bindparam("feed_id"))
+    .values(unread_count=subscriptions.c.unread_count + bindparam("new_entries"))
+)
+
+
+async def record(db: Database, claim: Claim, decision: Decision, extra: Sequence[Step] = ()) -> None:
+    """Writes the decision and gives the claim back, in one batch; raises `ClaimLost` if it was lost."""
+    try:
+        await db.batch([*_steps(claim, decision), *extra])
+    except ConstraintViolated as error:
+        raise ClaimLost(f"feed {claim.feed.id}: {error}") from error
+
+
+def _steps(claim: Claim, decision: Decision) -> list[Step]:
+    match decision:
+        case Updated():
+            return _updated(claim, decision)
+        case Unchanged():
+            outcome = "not_modified" if decision.visit.http_status == 304 else "same"
+            return [Step(FEED_UNCHANGED, _success_values(claim, decision)), *_moved(claim, decision.move, decision.visit), _log(claim, decision.visit, outcome)]
+        case Failed():
+            return _failed(claim, decision)
+        case Postponed():
+            return [Step(FEED_POSTPONED, _base(claim, decision))]
+
+
+def _updated(claim: Claim, updated: Updated) -> list[Step]:
+    changes, visit = updated.changes, updated.visit
+    feed = _success_values(claim, updated) | {
+        "body_sha256": updated.body_sha256,
+        "rhythm_seconds": None if updated.rhythm is None else int(updated.rhythm.total_seconds()),
+        "wishes": updated.wishes,
+        "last_entry_at": text_or_none(updated.last_entry_at),
+        "new_entries": len(changes.new),
+        **_facts_values(updated.facts),
+    }
+    message = "shares no entry with the answer before: some may have come and gone unseen" if changes.overflows else None
+    log = _log(claim, visit, "updated", len(changes.new), len(changes.revised), message)
+    return [
+        Step(FEED_UPDATED, feed),
+        *_moved(claim, updated.move, visit),
+        *_new(claim, changes, visit),
+        *_old(changes, visit),
+        *_raw(claim, updated.raw, "ok", updated.entry_count, len(changes.new)),
+        log,
+    ]
+
+
+def _new(claim: Claim, changes: Changes, visit: Visit) -> list[Step]:
+    if not changes.new:
+        return []
+    at, feed_id = to_text(visit.at), claim.feed.id
+    images = [image for entry in changes.new for image in _images(feed_id, entry, at)]
+    mine = {"feed_id": feed_id, "token": claim.token, "new_entries": len(changes.new)}
+    return [
+        Step(ENTRY, [_entry_row(claim, entry, at) for entry in changes.new]),
+        *([Step(IMAGE, images)] if images else []),
+        Step(UNREAD, mine),
+        Step(COUNT_UNREAD, mine),
+    ]
+
+
+def _old(changes: Changes, visit: Visit) -> list[Step]:
+    at = to_text(visit.at)
+    steps = []
+    if changes.revised:
+        steps += [
+            Step(REVISION, [asdict(revision) | {"seen_at": at} for revision in changes.revised]),
+            Step(REVISED, [_revised(revision) for revision in changes.revised]),
+        ]
+    for present, ids in ((1, changes.returned), (0, changes.dropped)):
+        if ids:
+            steps.append(Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": at}))
+    return steps
+
+
+def _failed(claim: Claim, failed: Failed) -> list[Step]:
+    feed = claim.feed
+    failures = feed.consecutive_failures + int(failed.counted)
+    status = FeedStatus.ERROR if failures >= ERROR_AFTER else feed.status
+    values = _base(claim, failed) | {
+        "last_fetched_at": to_text(failed.visit.at),
+        "status": FeedStatus.DISABLED if failed.disables else status,
+        "consecutive_failures": failures,
+        "last_error": failed.message,
+        "last_error_kind": failed.kind,
+        "gone_since": text_or_none(failed.gone_since),
+        "body_sha256": failed.body_sha256 or feed.body_sha256,
+    }
+    return [
+        Step(FEED_FAILED, values),
+        *_raw(claim, failed.raw, failed.message, 0, 0),
+        _log(claim, failed.visit, failed.kind, message=failed.message),
+    ]
+
+
+def _raw(claim: Claim, raw: RawBody | None, parse_result: str, entry_count: int, new_entries: int) -> list[Step]:
+    if raw is None:
+        return []
+    row = asdict(raw) | {
+        "feed_id": claim.feed.id, "fetched_at": to_text(raw.fetched_at), "parse_result": parse_result,
+        "entry_count": entry_count, "new_entries": new_entries,
+    }  # fmt: skip
+    return [Step(RAW, row)]
+
+
+def _moved(claim: Claim, move: Move, visit: Visit) -> list[Step]:
+    if not move.settled:
+        return []
+    return [Step(OLD_URL, {"feed_id": claim.feed.id, "url": claim.feed.url, "until": to_text(visit.at)})]
+
+
+def _log(
+    claim: Claim, visit: Visit, outcome: str, new_entries: int = 0, revised_entries: int = 0, message: str | None = None
+) -> Step:
+    line = {
+        "feed_id": claim.feed.id, "at": to_text(visit.at), "outcome": outcome, "http_status": visit.http_status,
+        "bytes": visit.bytes, "ms": round(visit.elapsed.total_seconds() * 1000), "new_entries": new_entries,
+        "revised_entries": revised_entries, "message": message,
+    }  # fmt: skip
+    return Step(LOG, line)
+
+
+# --- values -> parameters ---------------------------------------------------------------------------------
+
+
+def _base(claim: Claim, decision: Decision) -> dict[str, Any]:
+    return {
+        "feed_id": claim.feed.id,
+        "token": claim.token,
+        "next_fetch_at": text_or_none(decision.schedule.at),
+        "next_fetch_why": decision.schedule.why,
+    }
+
+
+def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any]:
+    move, at = success.move, to_text(success.visit.at)
+    settled = move.to is not None and move.settled
+    return _base(claim, success) | {
+        "etag": success.etag,
+        "last_modified": success.last_modified,
+        "last_fetched_at": at,
+        "last_success_at": at,
+        "moved_to": None if settled else move.to,
+        "moved_times": 0 if settled else move.times,
+        "url": move.to if settled else claim.feed.url,
+    }
+
+
+def _facts_values(facts: FeedFacts) -> Mapping[str, Any]:
+    return {name: getattr(facts, name) for name in _facts}
+
+
+def _entry_row(claim: Claim, entry: NewEntry, at: str) -> dict[str, Any]:
+    return {
+        "feed_id": claim.feed.id,
+        "guid": entry.guid,
+        "sort_at": to_text(entry.sort_at),
+        "refresh_token": claim.token,
+        "digest": entry.digest,
+        "in_feed": 1,
+        "first_seen_at": at,
+        "last_seen_at": at,
+        "published_at": to_text(entry.published_at),
+        "updated_at": text_or_none(entry.updated_at),
+        "language": entry.language,
+        "link": entry.link,
+        "title": entry.title,
+        "author": entry.author,
+        "image_url": entry.image_url,
+        "comments_url": entry.comments_url,
+        "base_url": entry.base_url,
+        "categories": _json(entry.categories),
+        "enclosures": _json(entry.enclosures),
+        "summary": entry.summary,
+        "content_html": entry.content_html,
+    }
+
+
+def _images(feed_id: int, entry: NewEntry, at: str) -> list[dict[str, Any]]:
+    same = {"feed_id": feed_id, "guid": entry.guid, "next_attempt_at": at, "created_at": at, "updated_at": at}
+    return [same | {"position": position, "original_url": url} for position, url in enumerate(entry.images)]
+
+
+def _revised(revision: Revision) -> dict[str, Any]:
+    return {"entry_id": revision.entry_id, "new_digest": revision.digest, "number": revision.number}
+
+
+def _json(values: Sequence[Any]) -> str | None:
+    return msgspec.json.encode(values).decode() if values else None
