@@ -1,7 +1,9 @@
 """A web server for tests: any loopback address is a host of it, and its answers may be as wrong as need be."""
 
 import asyncio
+import socket
 import ssl
+import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -53,6 +55,8 @@ class Wire:
 
     def reset(self) -> None:
         """Ends the connection with RST instead of a goodbye."""
+        connection = self._writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
 

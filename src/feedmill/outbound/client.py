@@ -16,9 +16,10 @@ from yarl import URL
 from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
+from feedmill.outbound.connections import CheckedResolver, CheckedSockets, ask_once
 from feedmill.outbound.encodings import Body, TooLarge
-from feedmill.outbound.failures import Rejected, Stumbled, translated, without_retry
-from feedmill.outbound.names import CheckedResolver, CheckedSockets, Names, SystemNames
+from feedmill.outbound.failures import Rejected, Stumbled, translated
+from feedmill.outbound.names import Names, SystemNames
 from feedmill.outbound.options import FetchOptions, Limits
 from feedmill.outbound.pacing import Pacer, TooFar
 from feedmill.outbound.trip import Trip
@@ -179,7 +180,7 @@ class Client:
                 max_line_size=MAX_HEADER,
                 max_field_size=MAX_HEADER,
                 max_headers=MAX_HEADERS,
-                middlewares=(without_retry,),
+                middlewares=(ask_once,),
             )
         return self._session
 
@@ -192,7 +193,7 @@ async def _read(response: ClientResponse, max_bytes: int) -> Answer:
         raise TooLarge
     delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
     protocol = response.connection.protocol if response.connection and not delimited else None
-    closed = protocol.closed if protocol else None
+    closed = protocol.closed if protocol is not None else None
     async for piece in response.content.iter_any():
         body.feed(piece)
     if closed is not None and closed.done():

@@ -26,22 +26,6 @@ class Stumbled(Exception):
         self.kind: RetryableKind = kind
 
 
-class Dropped(aiohttp.ClientError):
-    """The server closed the connection without an answer."""
-
-
-async def without_retry(
-    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
-) -> aiohttp.ClientResponse:
-    """Keeps aiohttp from asking again by itself at once: a second request needs a turn of its own."""
-    try:
-        return await handler(request)
-    except aiohttp.ClientConnectorError:
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise Dropped(str(error)) from error
-
-
 @contextmanager
 def translated() -> Iterator[None]:
     """Turns whatever the exchange with a server raises into `Rejected` or `Stumbled`."""

@@ -1,4 +1,4 @@
-"""Host names turned into addresses, and sockets opened to checked addresses alone."""
+"""Host names turned into addresses."""
 
 import asyncio
 import socket
@@ -6,10 +6,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
-
-from aiohttp.abc import AbstractResolver, ResolveResult
-
-from feedmill.outbound.addresses import AddressPolicy
 
 THREADS = 32
 REMEMBER_SECONDS = 30.0
@@ -53,50 +49,10 @@ class SystemNames:
 
 def _ask_system(host: str) -> Sequence[str]:
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(_with_scope(info[4]) for info in found))
+    return list(dict.fromkeys(with_scope(info[4]) for info in found))
 
 
-def _with_scope(sockaddr: tuple[Any, ...]) -> str:
+def with_scope(sockaddr: tuple[Any, ...]) -> str:
     """The address as text; one that is bound to an interface says so, and is refused for it."""
     scoped = len(sockaddr) == 4 and sockaddr[3]
     return f"{sockaddr[0].partition('%')[0]}%{sockaddr[3]}" if scoped else str(sockaddr[0])
-
-
-class CheckedResolver(AbstractResolver):
-    """Gives aiohttp the addresses of a name that the policy lets us connect to."""
-
-    def __init__(self, names: Names, policy: AddressPolicy) -> None:
-        self._names = names
-        self._policy = policy
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        addresses = await self._names.look_up(host)
-        allowed = [item for item in addresses if self._policy.verdict(item, port) in ("public", "allowed")]
-        if not allowed:
-            raise OSError(f"no address of {host} may be connected to")
-        return [_resolved(host, address, port) for address in allowed]
-
-    async def close(self) -> None:
-        """Nothing to close: the names belong to whoever made them."""
-
-
-def _resolved(host: str, address: str, port: int) -> ResolveResult:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
-    return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)
-
-
-class CheckedSockets:
-    """Opens sockets for aiohttp. The address checked is the one that connect() gets, so no answer of a
-    name server can come between."""
-
-    def __init__(self, policy: AddressPolicy) -> None:
-        self._policy = policy
-
-    def __call__(self, info: tuple[Any, ...]) -> socket.socket:
-        family, kind, protocol, _, sockaddr = info
-        if self._policy.verdict(_with_scope(sockaddr), sockaddr[1]) not in ("public", "allowed"):
-            raise OSError(f"{sockaddr[0]} port {sockaddr[1]} may not be connected to")
-        return socket.socket(family, kind, protocol)

@@ -124,9 +124,7 @@ class Trip:
     def _not_modified(self, answer: Answer, now: datetime) -> NotModified:
         """What we asked with stays: a 304 that names another ETag does not give us what that stands for."""
         new, freshness = validators_of(answer), freshness_of(answer)
-        kept = Validators(
-            self.validators.etag or new.etag, self.validators.last_modified or new.last_modified
-        )
+        kept = Validators(self.validators.etag or new.etag, self.validators.last_modified or new.last_modified)
         return NotModified(self.url, self.target.url, kept, freshness, self.permanent_url, now, self.spent)
 
     def _throttled(self, answer: Answer, scope: Scope, now: datetime) -> Throttled:

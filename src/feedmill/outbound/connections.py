@@ -1,0 +1,85 @@
+"""How aiohttp connects for us: to checked addresses alone, and asking no server twice by itself."""
+
+import socket
+from contextvars import ContextVar
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.names import Names, with_scope
+
+# The addresses to which sockets were opened for the request at hand; none means an idle connection was used.
+_opened: ContextVar[list[str] | None] = ContextVar("opened", default=None)
+
+
+class CheckedResolver(AbstractResolver):
+    """Gives aiohttp the addresses of a name that the policy lets us connect to."""
+
+    def __init__(self, names: Names, policy: AddressPolicy) -> None:
+        self._names = names
+        self._policy = policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        addresses = await self._names.look_up(host)
+        allowed = [item for item in addresses if self._policy.verdict(item, port) in ("public", "allowed")]
+        if not allowed:
+            raise OSError(f"no address of {host} may be connected to")
+        return [_resolved(host, address, port) for address in allowed]
+
+    async def close(self) -> None:
+        """Nothing to close: the names belong to whoever made them."""
+
+
+def _resolved(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+    return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)
+
+
+class CheckedSockets:
+    """Opens sockets for aiohttp. The address checked is the one that connect() gets, so no answer of a
+    name server can come between."""
+
+    def __init__(self, policy: AddressPolicy) -> None:
+        self._policy = policy
+
+    def __call__(self, info: tuple[Any, ...]) -> socket.socket:
+        family, kind, protocol, _, sockaddr = info
+        if self._policy.verdict(with_scope(sockaddr), sockaddr[1]) not in ("public", "allowed"):
+            raise OSError(f"{sockaddr[0]} port {sockaddr[1]} may not be connected to")
+        if (opened := _opened.get()) is not None:
+            opened.append(sockaddr[0])
+        return socket.socket(family, kind, protocol)
+
+
+class Dropped(aiohttp.ClientError):
+    """The server closed the connection without an answer."""
+
+
+async def ask_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keeps aiohttp from asking a server again that hung up: a second request needs a turn of its own.
+
+    Only when it was an idle connection that ended, which the server could do before it saw the request, is
+    the request sent again on a new one.
+    """
+    opened: list[str] = []
+    _opened.set(opened)
+    try:
+        return await _ask(request, handler)
+    except Dropped:
+        if opened:
+            raise
+    return await _ask(request, handler)
+
+
+async def _ask(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise Dropped(str(error)) from error
