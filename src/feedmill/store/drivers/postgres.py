@@ -16,6 +16,8 @@ from feedmill.store.dialect import Compiler
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 60
+MIGRATION_SECONDS = 3600
+ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
 # A batch that lost a race was undone whole, so it may be run again as it is.
 RACE_TRIES = 5
 
@@ -61,7 +63,9 @@ class PostgresDatabase:
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection:
-            await connection.execute(sql)
+            # IF NOT EXISTS does not help two that create the same table at once. The pool unlocks on its release.
+            await connection.execute(ONE_AT_A_TIME, timeout=MIGRATION_SECONDS)
+            await connection.execute(sql, timeout=MIGRATION_SECONDS)
 
     async def close(self) -> None:
         if self._pool is not None:

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import CreateTable
 
-from feedmill.errors import ConstraintViolated, DatabaseError, StatementRefused
+from feedmill.errors import DatabaseError, StatementRefused
 from feedmill.model.times import to_text
 from feedmill.store import locks, schema
 from feedmill.store.database import Database, Step
@@ -86,12 +86,4 @@ async def _create_own_tables(db: Database) -> None:
     dialect = DIALECTS[db.dialect_name]
     for table in (schema.locks, schema.migrations):
         sql = str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
-        await _create(db, " ".join(sql.split()))
-
-
-async def _create(db: Database, sql: str) -> None:
-    try:
-        await db.exec(sql)
-    except ConstraintViolated:
-        # Two at once on PostgreSQL: IF NOT EXISTS of the slower one meets the other's table being made.
-        await db.exec(sql)
+        await db.exec(" ".join(sql.split()))
