@@ -4,10 +4,21 @@ import glob
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.services.server import Service, end, find_binary, folder, free_port, launch, unprivileged, wait_for_port
+from tests.services.server import (
+    Service,
+    ServiceMissing,
+    end,
+    find_binary,
+    folder,
+    free_port,
+    launch,
+    unprivileged,
+    wait_for_port,
+)
 
 
 @contextmanager
@@ -28,6 +39,16 @@ def running_postgres() -> Iterator[Service]:
         process = launch(run, home / "log", cwd=home, **who)
         try:
             wait_for_port(port, process, home / "log")
+            _wait_until_ready(find_binary("pg_isready", *folders), port)
             yield Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")
         finally:
             end(process, signal.SIGINT)
+
+
+def _wait_until_ready(pg_isready: str, port: int, seconds: float = 30) -> None:
+    # It listens before it lets anyone in.
+    deadline = time.monotonic() + seconds
+    while subprocess.run([pg_isready, "-q", "-h", "127.0.0.1", "-p", str(port)]).returncode != 0:
+        if time.monotonic() > deadline:
+            raise ServiceMissing(f"PostgreSQL did not let anyone in within {seconds} s")
+        time.sleep(0.02)
