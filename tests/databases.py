@@ -1,9 +1,11 @@
 """Databases for tests: the same schema on each of the four, emptied before it is handed out."""
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from secrets import token_hex
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -53,6 +55,34 @@ async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> As
 async def empty(database: Database) -> None:
     tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
     await database.batch([Step(table.delete()) for table in tables])
+
+
+@asynccontextmanager
+async def blank(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[Callable[[], Database]]:
+    """Makes connections to a database of that kind that has no tables at all."""
+    if kind == "sqlite":
+        path = folder / f"{token_hex(4)}.db"
+        yield lambda: SqliteDatabase(path)
+        return
+    shared = connect(request, kind, folder)
+    try:
+        if kind == "d1":
+            await _drop_tables(shared)
+            yield lambda: connect(request, kind, folder)
+            await _drop_tables(shared)
+            return
+        name = f"blank_{token_hex(4)}"
+        await shared.exec(f"CREATE DATABASE {name}")
+        url = urlsplit(settings_of(request, kind, folder)["database"])._replace(path=f"/{name}").geturl()
+        yield lambda: PostgresDatabase(url) if kind == "postgresql" else MysqlDatabase(url)
+        await shared.exec(f"DROP DATABASE {name}")
+    finally:
+        await shared.close()
+
+
+async def _drop_tables(database: Database) -> None:
+    for table in reversed(metadata.sorted_tables):
+        await database.exec(f"DROP TABLE IF EXISTS {table.name}")
 
 
 def settings_of(request: pytest.FixtureRequest, kind: str, folder: Path) -> dict[str, str]:

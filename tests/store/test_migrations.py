@@ -1,0 +1,161 @@
+"""Migrations on each of the four databases: from nothing, again, at once, half-way, and into the schema."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from feedmill.model.times import to_text
+from feedmill.store import locks, schema
+from feedmill.store.database import Database, Step
+from feedmill.store.migrations import DIALECTS, RECORD, NewerSchema, migrate, pending, read_migrations
+from tests.databases import blank
+from tests.store.catalog import catalog
+
+Connect = Callable[[], Database]
+
+KINDS = ["sqlite", "postgresql", "mariadb", "d1"]
+
+
+@pytest.fixture(params=KINDS)
+async def connect_blank(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Connect]:
+    """Makes connections, closed at the end, to a database without tables."""
+    opened: list[Database] = []
+    async with blank(request, request.param, tmp_path) as connect:
+
+        def open_one() -> Database:
+            opened.append(connect())
+            return opened[-1]
+
+        yield open_one
+        for database in opened:
+            await database.close()
+
+
+async def test_an_empty_database_becomes_the_schema(connect_blank: Connect) -> None:
+    db = connect_blank()
+
+    done = await migrate(db)
+
+    assert [migration.version for migration in done] == [m.version for m in read_migrations(db.dialect_name)]
+    assert await pending(db) == []
+
+
+async def test_migrating_again_changes_nothing(connect_blank: Connect) -> None:
+    db = connect_blank()
+    await migrate(db)
+    before = await catalog(db)
+
+    assert await migrate(db) == []
+    assert await catalog(db) == before
+
+
+async def test_every_statement_can_be_run_again(connect_blank: Connect) -> None:
+    db = connect_blank()
+    await migrate(db)
+    before = await catalog(db)
+
+    for migration in read_migrations(db.dialect_name):
+        for statement in migration.statements:
+            await db.exec(statement)
+
+    assert await catalog(db) == before
+
+
+async def test_of_eight_that_migrate_at_once_one_does_it_and_all_are_served(connect_blank: Connect) -> None:
+    racers = [connect_blank() for _ in range(8)]
+
+    done = await asyncio.gather(*(migrate(racer) for racer in racers))
+
+    assert sorted(map(len, done)) == [0] * 7 + [len(read_migrations(racers[0].dialect_name))]
+    assert await pending(racers[0]) == []
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 1])
+async def test_what_was_killed_half_way_is_finished(connect_blank: Connect, share: float) -> None:
+    db = connect_blank()
+    await migrate_until_killed(db, share)
+
+    await migrate(db)
+
+    assert await pending(db) == []
+    assert await missing_tables(db) == set()
+
+
+async def test_the_lock_of_a_killed_migration_ends_by_itself(connect_blank: Connect) -> None:
+    db = connect_blank()
+    await migrate_until_killed(db, 0.5)
+    lease = timedelta(seconds=1)
+    assert await locks.acquire(db, "migrate", "of-the-dead", datetime.now(UTC), lease)
+    started = time.monotonic()
+
+    done = await migrate(db)
+
+    assert len(done) == len(read_migrations(db.dialect_name))
+    assert 0.5 < time.monotonic() - started < 15
+
+
+async def test_the_migrations_lead_to_the_schema_in_the_code(
+    request: pytest.FixtureRequest, tmp_path: Path, connect_blank: Connect
+) -> None:
+    migrated = connect_blank()
+    await migrate(migrated)
+    led_to = await catalog(migrated)
+
+    async with blank(request, request.node.callspec.params["connect_blank"], tmp_path) as connect:
+        drawn = connect()
+        await create_as_drawn(drawn)
+        assert led_to == await catalog(drawn)
+        await drawn.close()
+
+
+async def test_a_database_of_a_newer_feedmill_is_refused_and_left_alone(connect_blank: Connect) -> None:
+    db = connect_blank()
+    await migrate(db)
+    await db.batch([Step(RECORD, {"version": 9999, "applied_at": to_text(datetime.now(UTC))})])
+
+    with pytest.raises(NewerSchema, match="9999"):
+        await migrate(db)
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_migrations_are_numbered_from_one_without_a_gap(dialect: str) -> None:
+    versions = [migration.version for migration in read_migrations(dialect)]
+
+    assert versions == list(range(1, len(versions) + 1))
+
+
+def test_every_dialect_has_the_same_migrations() -> None:
+    names = [[(m.version, m.name) for m in read_migrations(dialect)] for dialect in DIALECTS]
+
+    assert names[0] == names[1] == names[2]
+
+
+async def migrate_until_killed(db: Database, share: float) -> None:
+    """Runs only a share of the first migration's statements, and records nothing."""
+    statements = read_migrations(db.dialect_name)[0].statements
+    for table in (schema.locks, schema.migrations):
+        await db.exec(one_line(CreateTable(table, if_not_exists=True).compile(dialect=DIALECTS[db.dialect_name])))
+    for statement in statements[: round(len(statements) * share)]:
+        await db.exec(statement)
+
+
+async def missing_tables(db: Database) -> set[str]:
+    there = {line.split()[0] for line in await catalog(db)}
+    return set(schema.metadata.tables) - there
+
+
+async def create_as_drawn(db: Database) -> None:
+    dialect = DIALECTS[db.dialect_name]
+    for table in schema.metadata.sorted_tables:
+        await db.exec(one_line(CreateTable(table).compile(dialect=dialect)))
+        for index in table.indexes:
+            await db.exec(one_line(CreateIndex(index).compile(dialect=dialect)))
+
+
+def one_line(sql: object) -> str:
+    return " ".join(str(sql).split())
