@@ -75,9 +75,7 @@ def test_feeds_named_come_before_feeds_linked_and_comments_come_last():
 
     feeds = found(page)
 
-    assert [feed.url for feed in feeds] == [
-        f"https://example.org{path}" for path in ("/feed/", "/news.rss", "/c")
-    ]
+    assert [feed.url for feed in feeds] == [f"https://example.org{path}" for path in ("/feed/", "/news.rss", "/c")]
     assert [feed.rank for feed in feeds] == [0, 1, 2]
 
 
@@ -107,9 +105,9 @@ def test_ordinary_links_to_feeds_are_found(href: str):
 
 
 def test_a_link_that_says_feed_counts_only_when_it_leads_to_data():
-    assert addresses(
-        '<a href="/all.xml">RSS feed</a><a href="/what-is-rss">RSS</a><a href="/b.xml">Map</a>'
-    ) == ["https://example.org/all.xml"]
+    assert addresses('<a href="/all.xml">RSS feed</a><a href="/what-is-rss">RSS</a><a href="/b.xml">Map</a>') == [
+        "https://example.org/all.xml"
+    ]
 
 
 def test_the_feed_scheme_is_read_as_http():
@@ -195,6 +193,12 @@ def test_titles_are_right_in_any_encoding(codec: str, content_type: str | None, 
     page = f"<html>{head}<title>{title}</title><p>{title * 3}<link rel=feed href=/all>"
 
     assert found(page.encode(codec), content_type=content_type)[0].title == title
+
+
+def test_the_page_names_its_encoding_where_detection_could_only_guess():
+    page = '<meta charset="iso-8859-4"><title>ŋ</title><link rel=feed href=/all>'.encode("iso-8859-4")
+
+    assert found(page)[0].title == "ŋ"
 
 
 @pytest.mark.parametrize(

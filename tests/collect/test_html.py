@@ -83,9 +83,7 @@ def test_a_relative_address_without_a_base_is_left_out():
 
 
 def test_the_base_element_is_honoured():
-    assert image_addresses('<base href="/other/"><img src="a.png">', BASE) == [
-        "https://example.org/other/a.png"
-    ]
+    assert image_addresses('<base href="/other/"><img src="a.png">', BASE) == ["https://example.org/other/a.png"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +100,10 @@ def test_the_base_element_is_honoured():
 )
 def test_what_a_browser_takes_for_no_image_is_none(html: str):
     assert image_addresses(html, BASE) == []
+
+
+def test_a_cdata_section_ends_at_the_first_bracket_as_in_a_browser():
+    assert image_addresses("<![CDATA[ x><img src=a.png> ]]>", BASE) == ["https://example.org/blog/a.png"]
 
 
 def test_an_image_in_noscript_counts_because_we_run_no_scripts():
@@ -185,17 +187,13 @@ def test_an_image_that_is_not_archived_keeps_its_own_address():
 
 
 def test_a_lazy_image_is_shown_in_place_of_its_placeholder():
-    shown = replace_images(
-        '<img src="/spinner.gif" data-src="a.png">', BASE, {"https://example.org/spinner.gif": "/s"}
-    )
+    shown = replace_images('<img src="/spinner.gif" data-src="a.png">', BASE, {"https://example.org/spinner.gif": "/s"})
 
     assert shown == '<img src="https://example.org/blog/a.png">'
 
 
 def test_an_archived_src_is_not_hidden_by_a_srcset_that_failed():
-    shown = replace_images(
-        '<img src="a.png" srcset="b.png 2x">', BASE, {"https://example.org/blog/a.png": "/1"}
-    )
+    shown = replace_images('<img src="a.png" srcset="b.png 2x">', BASE, {"https://example.org/blog/a.png": "/1"})
 
     assert shown == '<img src="/1">'
 
@@ -227,6 +225,7 @@ def test_plain_text_is_cut_between_words_within_the_limit():
     assert plain_text("<p>one two three four", 14) == "one two three…"
     assert plain_text("中" * 50, 10) == "中" * 9 + "…"
     assert plain_text("short", 5) == "short"
+    assert plain_text("<i>ab</i> " * 20, 10) == "ab ab ab…"
 
 
 @given(MARKUP, st.integers(0, 30))
