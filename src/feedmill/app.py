@@ -3,14 +3,23 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
+from feedmill import __version__
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.location import FolderConfig, parse_objects_url
 from feedmill.archive.s3 import S3Blobs
+from feedmill.collect.cadence import Rules
+from feedmill.collect.refresh import Tools
+from feedmill.coordination.memory import MemoryTurns
 from feedmill.errors import BadSetting
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.client import Client
+from feedmill.outbound.options import Limits
+from feedmill.outbound.pacing import Pacer
 from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.drivers.d1 import D1Database
@@ -19,6 +28,7 @@ from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 
+USER_AGENT = f"Feedmill/{__version__} (+https://github.com/feedmill/feedmill)"
 KNOWN = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
 
 
@@ -29,6 +39,8 @@ class App:
     settings: Settings
     db: Database
     blobs: Blobs
+    client: Client
+    tools: Tools
 
 
 @asynccontextmanager
@@ -38,9 +50,26 @@ async def build(settings: Settings) -> AsyncIterator[App]:
     db = open_database(settings)
     try:
         await migrate(db)
-        yield App(settings, db, blobs)
+        async with open_client(settings) as client:
+            yield App(settings, db, blobs, client, Tools(db, blobs, client, read_rules(settings)))
     finally:
         await db.close()
+
+
+def open_client(settings: Settings) -> Client:
+    limits = Limits(
+        max_bytes=settings.max_feed_bytes,
+        connect=timedelta(seconds=settings.connect_seconds),
+        read=timedelta(seconds=settings.read_seconds),
+        total=timedelta(seconds=settings.total_seconds),
+    )
+    pacer = Pacer(MemoryTurns(), timedelta(seconds=settings.host_gap))
+    user_agent = settings.user_agent or USER_AGENT
+    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, settings.fetches_at_once)
+
+
+def read_rules(settings: Settings) -> Rules:
+    return Rules(timedelta(minutes=settings.backoff_base), timedelta(minutes=settings.backoff_cap))
 
 
 def open_database(settings: Settings) -> Database:

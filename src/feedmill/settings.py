@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
     total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
 
+    backoff_base: float = Field(30, gt=0, description="Minutes until the next try after a feed's first failure; doubles.")
+    backoff_cap: float = Field(1440, gt=0, description="The longest time between two tries of a failing feed, in minutes.")
+
     @property
     def database_url(self) -> str:
         """The database's URL with the default filled in."""

@@ -9,6 +9,7 @@ import uvicorn
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
 from feedmill.errors import CallerError
+from feedmill.run.embedded import embedded, scheduling
 from feedmill.serve import asgi
 from feedmill.serve.occupancy import occupied
 from feedmill.settings import Settings
@@ -29,7 +30,7 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = _listen(settings)
-    async with build(settings) as app:
+    async with build(settings) as app, embedded(app) as parts, scheduling(parts):
         config = uvicorn.Config(
             asgi.create(app), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False
         )

@@ -34,8 +34,8 @@ class InProcessEngine:
 
     @property
     def backlog(self) -> int:
-        """How many jobs wait for a place."""
-        return len(self._waiting)
+        """How many jobs could start if there were places; those that wait for their host don't count."""
+        return self._waiting.ready
 
     async def submit(self, job: Job, priority: Priority) -> None:
         self._idle.clear()

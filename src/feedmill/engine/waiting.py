@@ -20,6 +20,11 @@ class Waiting:
     def __len__(self) -> int:
         return sum(map(len, self._ready.values())) + sum(map(len, self._parked.values()))
 
+    @property
+    def ready(self) -> int:
+        """How many wait for a place only, not for another job of their lane (as far as that is known)."""
+        return sum(map(len, self._ready.values()))
+
     def add(self, job: Job, priority: Priority) -> None:
         self._ready[priority].append(job)
 

@@ -1,7 +1,7 @@
 """What a job does: from its ids to the flow that it stands for."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from feedmill.errors import InfrastructureError
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Decision, Failed, Postponed, Unchanged, Updated
 from feedmill.run.breaker import Breaker
-from feedmill.store.batches import JobOutcome, end_job, finish_batch
+from feedmill.store.batches import JobOutcome, end_job, finish_batch, is_left
 from feedmill.store.claims import claim_feeds, give_back, read_claim
 from feedmill.store.database import Step
 from feedmill.store.feeds import feeds_of_ids
@@ -32,6 +32,7 @@ class Handlers:
     refresh_gap: timedelta = REFRESH_GAP
     breaker: Breaker = field(default_factory=Breaker)
     claims: dict[tuple[int, str], Claim] = field(default_factory=dict)
+    scan_complete: Callable[[str], None] = lambda token: None
 
     async def __call__(self, job: Job) -> None:
         match job:
@@ -40,7 +41,7 @@ class Handlers:
             case BatchComplete():
                 await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
             case ScanComplete():
-                log.debug("every feed of a scan was seen to", token=job.token)
+                self.scan_complete(job.token)
 
     async def _refresh(self, job: RefreshFeed) -> None:
         claim = await self._claim(job)
@@ -62,6 +63,8 @@ class Handlers:
 
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
         """The claim that the job came with, or a fresh one; or why there is none."""
+        if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
+            return JobOutcome(job.feed_id, "cancelled")
         if job.token is not None:
             known = self.claims.pop((job.feed_id, job.token), None)
             claim = known or await read_claim(self.tools.db, job.feed_id, job.token)

@@ -6,14 +6,12 @@ from datetime import datetime
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy import bindparam, case, exists, func, select
 
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert, insert_new
 from feedmill.store.schema import batch_jobs, batches
-
-FAILED_OUTCOMES = ("failed", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ READ = select(batches).where(batches.c.id == bindparam("batch_id"))
 COUNTS = select(
     func.count().label("done"),
     func.coalesce(func.sum(batch_jobs.c.new_entries), 0).label("new_entries"),
-    func.coalesce(func.sum(batch_jobs.c.outcome.in_(FAILED_OUTCOMES).cast(batch_jobs.c.ms.type)), 0).label("failed"),
+    func.coalesce(func.sum(case((batch_jobs.c.outcome == "failed", 1), else_=0)), 0).label("failed"),
 ).where(batch_jobs.c.batch_id == bindparam("batch_id"), _ended)
 OUTCOMES = (
     select(batch_jobs)
@@ -87,8 +85,10 @@ FINISH = (
     .where(batches.c.id == bindparam("batch"), batches.c.status == "running", ~_unfinished)
     .values(status="done", finished_at=bindparam("at"), running_key=None)
 )
+IS_LEFT = LEFT.where(batch_jobs.c.feed_id == bindparam("feed_id"))
 HEAR = batches.update().where(batches.c.id == bindparam("batch")).values(heard_at=bindparam("at"))
-ORPHANS = select(batches.c.id).where(batches.c.status == "running", batches.c.heard_at < bindparam("before"))
+ADOPT = HEAR.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
+ORPHANS = select(batches.c.id, batches.c.heard_at).where(batches.c.status == "running", batches.c.heard_at < bindparam("before"))
 
 
 async def start_batch(
@@ -125,6 +125,11 @@ async def jobs_left(db: Database, batch_id: int) -> list[int]:
     return [row["feed_id"] for row in await db.query(LEFT, {"batch_id": batch_id})]
 
 
+async def is_left(db: Database, batch_id: int, feed_id: int) -> bool:
+    """Whether the batch still wants this feed: not ended, not cancelled."""
+    return bool(await db.query(IS_LEFT, {"batch_id": batch_id, "feed_id": feed_id}))
+
+
 def end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:
     """The step that ends a job of a batch; ending it again changes nothing."""
     values = {"outcome": outcome.outcome, "new_entries": outcome.new_entries, "ms": outcome.ms, "message": outcome.message}
@@ -152,9 +157,15 @@ async def hear_batch(db: Database, batch_id: int, now: datetime) -> None:
     await db.batch([Step(HEAR, {"batch": batch_id, "at": to_text(now)})])
 
 
-async def orphaned_batches(db: Database, before: datetime) -> list[int]:
-    """Running batches that nobody has said to work on since then."""
-    return [row["id"] for row in await db.query(ORPHANS, {"before": to_text(before)})]
+async def adopt_batches(db: Database, before: datetime, now: datetime) -> list[int]:
+    """Takes over the running batches that nobody has worked on since `before`; each by one caller only."""
+    orphans = await db.query(ORPHANS, {"before": to_text(before)})
+    adopted = []
+    for row in orphans:
+        values = {"batch": row["id"], "at": to_text(now), "heard_at_before": row["heard_at"]}
+        if await db.batch([Step(ADOPT, values)]) == [1]:
+            adopted.append(row["id"])
+    return adopted
 
 
 def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:

@@ -42,7 +42,9 @@ class Compiler:
         return known
 
     def _compile(self, statement: Executable) -> Compiled:
-        compiled = statement.compile(dialect=self.dialect)  # type: ignore[attr-defined]
+        compiled = statement.compile(  # type: ignore[attr-defined]
+            dialect=self.dialect, compile_kwargs={"render_postcompile": True}
+        )
         names = tuple(compiled.positiontup or ())
         required = {name for name, bind in compiled.binds.items() if bind.required}
         defaults = {name: value for name, value in compiled.params.items() if name not in required}

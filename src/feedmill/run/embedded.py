@@ -1,0 +1,65 @@
+"""Everything that runs in the background of one process: the engine, the scheduler, the batches."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from feedmill.app import App
+from feedmill.engine.inprocess import InProcessEngine
+from feedmill.model.feed import Feed
+from feedmill.run.batches import Batches
+from feedmill.run.handlers import Handlers
+from feedmill.run.scheduler import Scheduler
+
+# More jobs than fetches at once: while some parse and store, others keep the line busy.
+JOBS_PER_FETCH = 2
+# A person who asks again within so many host gaps gets the same answer.
+REFRESH_GAPS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    engine: InProcessEngine
+    handlers: Handlers
+    scheduler: Scheduler
+    batches: Batches
+
+
+@asynccontextmanager
+async def embedded(app: App) -> AsyncIterator[Embedded]:
+    """The parts, ready to be given work; stopped at the end with their claims given back."""
+    parts = assemble(app)
+    try:
+        yield parts
+    finally:
+        await parts.scheduler.give_back(await parts.engine.stop())
+
+
+@asynccontextmanager
+async def scheduling(parts: Embedded) -> AsyncIterator[None]:
+    """Runs the scheduler for the block."""
+    running = asyncio.create_task(parts.scheduler.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+def assemble(app: App) -> Embedded:
+    gap = timedelta(seconds=app.settings.host_gap)
+
+    def lane_of(feed: Feed) -> str:
+        return (urlsplit(feed.url).hostname or "") if gap else ""
+
+    async def rest(seconds: float) -> None:
+        await engine.rest(seconds)
+
+    handlers = Handlers(replace(app.tools, rest=rest), gap * REFRESH_GAPS)
+    engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
+    scheduler = Scheduler(app.db, engine, handlers, lane_of)
+    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, lane_of))
