@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -25,9 +25,11 @@ from feedmill.errors import NotAFeed
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.outcome import NotModified, Response
 from feedmill.model.parsed import ParsedFeed
-from feedmill.model.refresh import Decision, RawBody
+from feedmill.model.refresh import Decision, RawBody, Unchanged, Updated
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
+from feedmill.store.feeds import feed_of_url
+from feedmill.store.merges import merge_feeds
 from feedmill.store.refreshes import find_known, record
 
 # Parsing more than this would hold up the others on the event loop for too long.
@@ -66,11 +68,16 @@ async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) ->
     except TimeoutError:
         decision = decide.took_too_long(claim.feed, _moment(tools, started))
     await record(tools.db, claim, decision, also(decision))
+    await _merge_if_moved(tools, claim.feed, decision)
     tools.announce(claim.feed, decision)
     return decision
 
 
 async def _attempt(tools: Tools, feed: Feed, started: float) -> Decision:
+    return await _aim_move(tools, feed, await _decide(tools, feed, started))
+
+
+async def _decide(tools: Tools, feed: Feed, started: float) -> Decision:
     outcome = await fetch_feed(tools.client, feed, tools.rest)
     tools.outage.saw(feed.url, outcome, tools.clock())
     moment = _moment(tools, started)
@@ -105,6 +112,21 @@ async def _compare(
     site_url = parsed.link or response.final_url
     changes = reconcile(entries, known, purged, moment.now, site_url=site_url, with_images=with_images)
     return decide.updated(feed, response, parsed, changes, raw, digest, moment)
+
+
+async def _aim_move(tools: Tools, feed: Feed, decision: Decision) -> Decision:
+    """A settled move to a URL that another feed has becomes a merge."""
+    if not isinstance(decision, Updated | Unchanged) or not decision.move.settled or decision.move.to is None:
+        return decision
+    there = await feed_of_url(tools.db, decision.move.to)
+    if there is None or there.id == feed.id:
+        return decision
+    return replace(decision, move=replace(decision.move, settled=False, merges_with=there.id))
+
+
+async def _merge_if_moved(tools: Tools, feed: Feed, decision: Decision) -> None:
+    if isinstance(decision, Updated | Unchanged) and decision.move.merges_with is not None and decision.move.to:
+        await merge_feeds(tools.db, feed.id, feed.url, decision.move.merges_with, decision.move.to, tools.clock())
 
 
 async def _parse(response: Response) -> ParsedFeed:

@@ -109,11 +109,15 @@ class FeedFacts:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where permanent redirects point, for how many fetches in a row, and whether that is enough to follow."""
+    """Where permanent redirects point, for how many fetches in a row, and whether that is enough to follow.
+
+    `merges_with` is the feed that has that URL already: then this one gives it all it has.
+    """
 
     to: str | None = None
     times: int = 0
     settled: bool = False
+    merges_with: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
