@@ -1,26 +1,40 @@
 """The command line: one file per command. In: what a person typed. Out: plain words, an exit code."""
 
 import sys
+from importlib import import_module
 
 import click
 
-from feedmill.cli.check import check
 from feedmill.cli.context import Context
-from feedmill.cli.migrate import migrate
-from feedmill.cli.serve import serve
-from feedmill.cli.settings import settings
 from feedmill.errors import CallerError, FeedmillError
+
+# One file per command: `check` is the function check in feedmill/cli/check.py.
+COMMANDS = ("check", "migrate", "serve", "settings")
 
 FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
 
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
 Exit codes: 0 done, 1 it failed, 2 what was asked can't be done as it was asked, 130 interrupted.
 Settings come from the command line, FEEDMILL_… variables, feedmill.toml, in that order."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EPILOG)
+class LazyGroup(click.Group):
+    """Imports a command's file when that command is asked for, so that each starts with only what it needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"feedmill.cli.{cmd_name}"), cmd_name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings=HELP, epilog=EPILOG)
 @click.version_option(package_name="feedmill", message="feedmill %(version)s")
 @click.option("--data", metavar="FOLDER", help="The data folder (setting data).")
 @click.option("--set", "given", metavar="NAME=VALUE", multiple=True, help="Any setting, see 'feedmill settings'.")
@@ -29,10 +43,6 @@ Settings come from the command line, FEEDMILL_… variables, feedmill.toml, in t
 def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: bool) -> None:
     """Feedmill collects feeds politely, keeps them for good and hands them on."""
     ctx.obj = Context(given=(*given, *([f"data={data}"] if data else [])), debug=debug)
-
-
-for command in (serve, migrate, settings, check):
-    cli.add_command(command)
 
 
 def main() -> None:

@@ -1,19 +1,13 @@
-"""What every command gets: the settings, and a way to run asynchronous work."""
+"""What every command gets: what was typed before it, and the settings that follow from that."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import click
 
 from feedmill import logs
-from feedmill.app import App, build
 from feedmill.errors import BadSetting
 from feedmill.settings import Settings, load
-
-Result = TypeVar("Result")
 
 
 @dataclass
@@ -28,18 +22,10 @@ class Context:
 
     def settings_with(self, **more: object) -> Settings:
         """The settings with those that a command takes as options of its own."""
-        settings = load(**dict(_split(pair) for pair in self.given), **more)
+        options = {name: value for name, value in more.items() if value is not None}
+        settings = load(**{**dict(_split(pair) for pair in self.given), **options})
         logs.set_up(settings)
         return settings
-
-    def run(self, work: Callable[[App], Awaitable[Result]]) -> Result:
-        """Runs `work` in a world built from the settings."""
-
-        async def in_app() -> Result:
-            async with build(self.settings) as app:
-                return await work(app)
-
-        return asyncio.run(in_app())
 
 
 pass_context = click.make_pass_decorator(Context)
