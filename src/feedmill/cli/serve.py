@@ -12,6 +12,7 @@ from feedmill.errors import CallerError
 from feedmill.run.embedded import embedded, scheduling
 from feedmill.serve import asgi
 from feedmill.serve.occupancy import occupied
+from feedmill.serve.server import Server
 from feedmill.settings import Settings
 
 GRACE_SECONDS = 25
@@ -35,7 +36,7 @@ async def _serve(settings: Settings) -> None:
             asgi.create(app), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False
         )
         click.echo(f"Feedmill is running: open {_address(settings)}")
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await Server(config).serve(sockets=[listening])
 
 
 def _listen(settings: Settings) -> socket.socket:
