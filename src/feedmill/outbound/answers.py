@@ -11,7 +11,7 @@ from feedmill.outbound.asking import MAX_VALIDATOR
 
 LONGEST_PAUSE = timedelta(days=7)
 LONGEST_FRESHNESS = timedelta(days=365)
-MAX_AGE = re.compile(r'(?:^|[\s,;])max-age\s*=\s*"?([0-9]{1,15})', re.IGNORECASE)
+MAX_AGE = re.compile(r'(?:^|[\s,;])max-age\s*=\s*"?([0-9]+)', re.IGNORECASE)
 MAX_HEADER_TEXT = 8192
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
@@ -55,7 +55,7 @@ def validators_of(answer: Answer) -> Validators:
 def freshness_of(answer: Answer) -> Freshness:
     """What the answer says of its own lifetime."""
     said = MAX_AGE.search(answer.headers().get("cache-control", ""))
-    max_age = min(timedelta(seconds=int(said[1])), LONGEST_FRESHNESS) if said else None
+    max_age = min(_seconds(said[1]), LONGEST_FRESHNESS) if said else None
     return Freshness(max_age, http_date(answer.text("expires")))
 
 
@@ -63,7 +63,7 @@ def retry_after_of(answer: Answer, now: datetime) -> timedelta | None:
     """How long the server wants to be left alone, at most seven days; None when it does not say."""
     said = answer.text("retry-after").strip()
     if said.isascii() and said.isdigit():
-        length = timedelta(seconds=int(said)) if len(said) < 10 else LONGEST_PAUSE
+        length = _seconds(said)
     else:
         date = http_date(said)
         length = date - now if date else timedelta(0)
@@ -77,6 +77,11 @@ def http_date(text: str) -> datetime | None:
         return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
+
+
+def _seconds(digits: str) -> timedelta:
+    """So many seconds; of a number that is absurd, only that it is large."""
+    return timedelta(seconds=int(digits) if len(digits) <= 12 else 10**12)
 
 
 def _validator(raw: bytes | None) -> str | None:

@@ -1,5 +1,6 @@
 """What we say to a server: the headers of a request."""
 
+import re
 from base64 import b64encode
 
 from feedmill.model.outcome import Validators
@@ -11,6 +12,8 @@ ACCEPT = (
     "application/xml;q=0.9, text/xml;q=0.9, */*;q=0.8"
 )
 MAX_VALIDATOR = 4096
+# Control characters but the tab, and halves of surrogate pairs.
+UNSENDABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 # Headers that say how a message is built; a feed's own headers can't change them.
 OURS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect"}
@@ -26,10 +29,10 @@ def request_headers(user_agent: str, validators: Validators, options: FetchOptio
         "Accept": ACCEPT,
         "Accept-Encoding": NAMES,
     }
-    if _sendable(validators.etag):
-        headers["If-None-Match"] = str(validators.etag)
-    if _sendable(validators.last_modified):
-        headers["If-Modified-Since"] = str(validators.last_modified)
+    if validators.etag is not None and _sendable(validators.etag):
+        headers["If-None-Match"] = validators.etag
+    if validators.last_modified is not None and _sendable(validators.last_modified):
+        headers["If-Modified-Since"] = validators.last_modified
     return headers
 
 
@@ -44,8 +47,6 @@ def secret_headers(options: FetchOptions, from_url: tuple[str, str] | None) -> d
     return headers
 
 
-def _sendable(value: str | None) -> bool:
-    """Whether a validator can go back as it came; a monster or one with control characters can't."""
-    if not value or len(value) > MAX_VALIDATOR:
-        return False
-    return all(char == "\t" or (char >= " " and char != "\x7f") for char in value)
+def _sendable(value: str) -> bool:
+    """Whether a validator can go back as it came; a monster, or one that is no text for a header, can't."""
+    return 0 < len(value) <= MAX_VALIDATOR and not UNSENDABLE.search(value)

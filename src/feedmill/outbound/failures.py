@@ -64,11 +64,15 @@ def _of_connection(error: Exception) -> Rejected | Stumbled:
             return Stumbled("connect", f"no connection: {_reason(error)}")
         case aiohttp.ClientPayloadError():
             return Stumbled("truncated", "the body ends too early, or its length is wrong")
-        case aiohttp.ClientResponseError() if isinstance(error.__cause__, LineTooLong):
+        case aiohttp.ClientResponseError() if _comes_from(error, LineTooLong):
             return Rejected("headers", "the headers are larger than allowed")
         case aiohttp.ClientResponseError():
             return Stumbled("protocol", "the answer is not HTTP")
     return Stumbled("reset", "the server closed the connection")
+
+
+def _comes_from(error: BaseException | None, kind: type[Exception]) -> bool:
+    return error is not None and (isinstance(error, kind) or _comes_from(error.__cause__, kind))
 
 
 def _reason(error: Exception) -> str:
