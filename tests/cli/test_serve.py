@@ -1,0 +1,117 @@
+"""`feedmill serve` as a process: it starts, answers, ends when told to, and shares its folder with commands only."""
+
+import asyncio
+import signal
+import socket
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from feedmill.model.feed import Feed
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.feeds import add_feed, all_feeds
+from tests.cli.command import assert_one_line, feedmill, serving
+
+SECOND_START_SECONDS = 3
+# So that the server leaves the feeds of these tests alone.
+NEVER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+def test_a_server_answers_and_ends_cleanly_when_told_to(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        status, health = server.get("/health")
+        assert (status, health["status"], health["database"]) == (200, "ok", "ok")
+
+        assert server.stop() == 0
+
+    assert (tmp_path / "data" / "feedmill.db").exists()
+
+
+def test_ctrl_c_ends_a_server_without_a_traceback(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        assert server.stop(signal.SIGINT) == 0
+
+    assert "Traceback" not in (tmp_path / "serve.log").read_text()
+
+
+def test_a_server_prints_the_address_to_open(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        server.stop()
+        assert server.process.stdout is not None
+        assert f"open {server.address}\n" in server.process.stdout.read()
+
+
+def test_a_second_start_is_quick(tmp_path: Path) -> None:
+    feedmill("migrate", cwd=tmp_path)
+
+    times = [_time_to_start(tmp_path) for _ in range(3)]
+
+    # The quickest of three: this is about our work, not about what else the machine does.
+    assert min(times) < SECOND_START_SECONDS
+
+
+def _time_to_start(folder: Path) -> float:
+    started = time.monotonic()
+    with serving(cwd=folder) as server:
+        assert server.get("/health")[0] == 200
+        return time.monotonic() - started
+
+
+def test_a_second_server_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        second = feedmill("serve", "--port", "1", cwd=tmp_path)
+
+        assert_one_line(second, "another server", str(server.process.pid), "--data", code=2)
+        assert server.get("/health")[0] == 200
+
+
+def test_a_server_that_was_killed_leaves_the_folder_free(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        server.stop(signal.SIGKILL)
+
+    with serving(cwd=tmp_path) as server:
+        assert server.get("/health")[0] == 200
+
+
+def test_a_port_in_use_is_said_in_one_line_before_anything_is_touched(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+
+        done = feedmill("serve", "--port", port, cwd=tmp_path)
+
+    assert_one_line(done, f"127.0.0.1:{port}", "--port", code=2)
+    assert not (tmp_path / "data" / "feedmill.db").exists()
+
+
+def test_commands_run_beside_a_server(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        assert feedmill("migrate", cwd=tmp_path).stdout == "nothing to do: the schema is up to date\n"
+        assert feedmill("check", cwd=tmp_path).returncode == 0
+        assert server.get("/health")[0] == 200
+
+
+async def test_many_processes_write_beside_a_server_and_nothing_is_lost(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path) as server:
+        checks = asyncio.gather(*(asyncio.to_thread(feedmill, "check", cwd=tmp_path) for _ in range(3)))
+        urls = await _add_feeds(tmp_path, 100)
+
+        assert [check.returncode for check in await checks] == [0, 0, 0]
+        assert server.get("/health")[0] == 200
+
+    assert {feed.url for feed in await _feeds(tmp_path)} == urls
+
+
+async def _add_feeds(folder: Path, how_many: int) -> set[str]:
+    db = SqliteDatabase(folder / "data" / "feedmill.db")
+    added = {(await add_feed(db, f"http://example.invalid/{number}", NEVER)).url for number in range(how_many)}
+    await db.close()
+    return added
+
+
+async def _feeds(folder: Path) -> list[Feed]:
+    db = SqliteDatabase(folder / "data" / "feedmill.db")
+    feeds = await all_feeds(db)
+    await db.close()
+    return feeds
