@@ -41,10 +41,19 @@ def secret_headers(options: FetchOptions, from_url: tuple[str, str] | None) -> d
     headers = {name: value for name, value in options.headers.items() if name.strip().lower() not in OURS}
     credentials = options.basic_auth or from_url
     if credentials is not None:
-        headers["Authorization"] = f"Basic {b64encode(':'.join(credentials).encode()).decode()}"
+        headers["Authorization"] = _basic(credentials)
     if options.cookie:
         headers["Cookie"] = options.cookie
     return headers
+
+
+def proxy_headers(credentials: tuple[str, str] | None) -> dict[str, str]:
+    """The headers that only the proxy may see."""
+    return {"Proxy-Authorization": _basic(credentials)} if credentials else {}
+
+
+def _basic(credentials: tuple[str, str]) -> str:
+    return f"Basic {b64encode(':'.join(credentials).encode()).decode()}"
 
 
 def _sendable(value: str) -> bool:

@@ -10,12 +10,13 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
-from aiohttp import BasicAuth, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from yarl import URL
 
 from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
+from feedmill.outbound.asking import proxy_headers
 from feedmill.outbound.connections import CheckedResolver, CheckedSockets, ask_once
 from feedmill.outbound.encodings import Body, TooLarge
 from feedmill.outbound.failures import Rejected, Stumbled, translated
@@ -151,13 +152,17 @@ class Client:
         return proxy
 
     async def _exchange(self, trip: Trip, proxy: Target | None) -> Answer:
+        headers = trip.headers(self._user_agent)
+        for_proxy = proxy_headers(proxy.credentials) if proxy else {}
+        if trip.target.scheme == "http":
+            headers |= for_proxy
         async with self._open_session().get(
             URL(trip.target.url, encoded=True),
-            headers=trip.headers(self._user_agent),
+            headers=headers,
             timeout=_timeout(trip.limits),
             ssl=self._tls or True if trip.options.verify_tls else False,
             proxy=URL(proxy.url, encoded=True) if proxy else None,
-            proxy_auth=BasicAuth(*proxy.credentials, "utf-8") if proxy and proxy.credentials else None,
+            proxy_headers=for_proxy or None,
             allow_redirects=False,
         ) as response:
             if response.status not in READABLE:
