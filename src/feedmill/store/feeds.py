@@ -1,5 +1,6 @@
 """Feeds as rows and back."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -53,15 +54,23 @@ def read_feed(row: Row) -> Feed:
 
 async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
     """The feed of that URL, made and due at once if it is new."""
-    row = {
-        "url": url, "host": (urlsplit(url).hostname or "")[:255], "title": title, "added_by_person": int(not declared),
-        "declared": int(declared), "next_fetch_at": to_text(now), "next_fetch_why": "new feed", "created_at": to_text(now),
-    }  # fmt: skip
-    await db.batch([Step(ADD, row)])
+    await db.batch([Step(ADD, _new_row(url, now, title, declared))])
     found = await feed_of_url(db, url)
     if found is None:
         raise AssertionError(f"{url} was added and is not there")
     return found
+
+
+async def add_feeds(db: Database, urls: Sequence[str], now: datetime) -> None:
+    """Makes those of these feeds that are new, all due at once."""
+    await db.batch([Step(ADD, [_new_row(url, now, None, declared=False) for url in urls])])
+
+
+def _new_row(url: str, now: datetime, title: str | None, declared: bool) -> dict[str, object]:
+    return {
+        "url": url, "host": (urlsplit(url).hostname or "")[:255], "title": title, "added_by_person": int(not declared),
+        "declared": int(declared), "next_fetch_at": to_text(now), "next_fetch_why": "new feed", "created_at": to_text(now),
+    }  # fmt: skip
 
 
 async def feed_of_url(db: Database, url: str) -> Feed | None:

@@ -1,0 +1,241 @@
+"""Refreshing feeds beside the package `reader` and a bare loop, in one run, as CPU time per feed.
+
+usage: python bench/refresh.py [--feeds 1000] [--rounds 3] [--latency]
+
+Needs the feed farm of ../shared. Every candidate is a process of its own with a folder of its own; what is
+measured is its CPU time (all threads) from after its imports to its end, and its peak memory.
+"""
+
+import argparse
+import asyncio
+import json
+import platform
+import resource
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FARM = ROOT.parent / "shared" / "feedfarm" / "feedfarm.py"
+AT_ONCE = 20
+PHASES = ("first", "unchanged", "changed")
+CANDIDATES = ("feedmill", "bare", "reader")
+
+
+# --- the candidates ---------------------------------------------------------------------------------------
+
+
+async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
+    from feedmill.app import build
+    from feedmill.run.embedded import embedded
+    from feedmill.settings import load
+    from feedmill.store.feeds import add_feeds, all_feeds
+
+    settings = load(
+        data=str(folder), allow_private="127.0.0.0/8", host_gap=0, fetches_at_once=AT_ONCE, log_level="error", log_format="json"
+    )
+    async with build(settings) as app, embedded(app) as parts:
+        if phase == "first":
+            await add_feeds(app.db, urls, parts.batches.clock())
+        ids = [feed.id for feed in await all_feeds(app.db)]
+        started = mark()
+        batch_id, _ = await parts.batches.refresh("bench", ids)
+        async for progress in parts.batches.watch(batch_id):
+            last = progress.batch
+        report(started, new=last.new_entries, failed=last.failed)
+
+
+async def run_bare(folder: Path, urls: list[str], phase: str) -> None:
+    import aiohttp
+    from lxml import etree
+
+    db = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    db.executescript(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+        "CREATE TABLE IF NOT EXISTS feeds (url TEXT PRIMARY KEY, etag TEXT, modified TEXT);"
+        "CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, link TEXT, title TEXT,"
+        " author TEXT, published TEXT, summary TEXT, content TEXT, UNIQUE (feed, guid));"
+        "CREATE INDEX IF NOT EXISTS listed ON entries (feed, published, id);"
+    )
+    slots = asyncio.Semaphore(AT_ONCE)
+    wanted = {"guid", "id", "link", "title", "author", "creator", "pubDate", "updated", "description", "summary", "encoded", "content"}
+
+    def fields(item: Any) -> dict[str, str]:
+        found = {}
+        for child in item:
+            name = child.tag.rpartition("}")[2]
+            if name in wanted:
+                found[name] = child.text or child.get("href") or ""
+        return found
+
+    async def refresh(session: aiohttp.ClientSession, url: str) -> None:
+        known = db.execute("SELECT etag, modified FROM feeds WHERE url = ?", (url,)).fetchone()
+        headers = {"If-None-Match": known[0] or "", "If-Modified-Since": known[1] or ""} if known else {}
+        async with slots, session.get(url, headers=headers) as answer:
+            if answer.status == 304:
+                db.execute("UPDATE feeds SET modified = modified WHERE url = ?", (url,))
+                return
+            body = await answer.read()
+        items = [i for i in etree.fromstring(body).iter() if str(i.tag).rpartition("}")[2] in ("item", "entry")]
+        rows = []
+        for found in map(fields, items):
+            rows.append((url, found.get("guid") or found.get("id"), found.get("link"), found.get("title"), found.get("author"),
+                         found.get("pubDate") or found.get("updated"), found.get("description"), found.get("encoded") or found.get("content")))
+        db.execute("BEGIN")
+        db.executemany("INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content) VALUES (?,?,?,?,?,?,?,?)", rows)
+        db.execute("INSERT OR REPLACE INTO feeds VALUES (?, ?, ?)", (url, answer.headers.get("ETag"), answer.headers.get("Last-Modified")))
+        db.execute("COMMIT")
+
+    started = mark()
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        await asyncio.gather(*(refresh(session, url) for url in urls))
+    report(started, new=db.execute("SELECT count(*) FROM entries").fetchone()[0], failed=0)
+
+
+async def run_reader(folder: Path, urls: list[str], phase: str) -> None:
+    import reader
+
+    library = reader.make_reader(str(folder / "reader.db"), feed_root=None)
+    if phase == "first":
+        for url in urls:
+            library.add_feed(url)
+    started = mark()
+    library.update_feeds(workers=AT_ONCE, scheduled=False)
+    report(started, new=library.get_entry_counts().total, failed=0)
+    library.close()
+
+
+def mark() -> tuple[float, float]:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime, time.perf_counter()
+
+
+def report(started: tuple[float, float], **more: int) -> None:
+    cpu, wall = mark()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"cpu": cpu - started[0], "wall": wall - started[1], "peak_mb": peak, **more}), flush=True)
+
+
+# --- the run ----------------------------------------------------------------------------------------------
+
+
+class Farm:
+    """A feed farm of our own, ended with us."""
+
+    def __init__(self, feeds: int, **knobs: object) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        args = [f"--{name.replace('_', '-')}={value}" for name, value in knobs.items()]
+        self.process = subprocess.Popen(
+            [sys.executable, str(FARM), f"--port={self.port}", f"--feeds={feeds}", *args],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        self.urls = self._wait(feeds)
+
+    def get(self, path: str) -> str:
+        return urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60).read().decode()
+
+    def _wait(self, feeds: int) -> list[str]:
+        for _ in range(600):
+            try:
+                return self.get(f"/urls?n={feeds}").split()
+            except OSError:
+                time.sleep(0.1)
+        raise SystemExit("the feed farm did not start")
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def measure(candidate: str, folder: Path, farm: Farm, phase: str) -> dict[str, float]:
+    home = folder / candidate
+    home.mkdir(exist_ok=True)
+    (home / "urls").write_text("\n".join(farm.urls))
+    done = subprocess.run(
+        [sys.executable, __file__, "--candidate", candidate, "--phase", phase, "--folder", str(home)],
+        capture_output=True, text=True, cwd=home,
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"{candidate} failed:\n{done.stderr[-3000:]}")
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def one_round(feeds: int, candidates: tuple[str, ...], farm: Farm) -> dict[tuple[str, str], dict[str, float]]:
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for phase in PHASES:
+            if phase == "changed":
+                farm.get("/admin/advance?share=0.1&k=2")
+            for candidate in candidates:
+                results[candidate, phase] = measure(candidate, Path(folder), farm, phase)
+    return results
+
+
+def print_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]], candidates: tuple[str, ...]) -> None:
+    print(f"{feeds} feeds of 30 entries, {len(rounds)} rounds, medians; Python {platform.python_version()}, {AT_ONCE} at once")
+    print(f"{'CPU ms per feed':16}" + "".join(f"{phase:>12}" for phase in PHASES) + f"{'peak MB':>10}")
+    middle = {
+        (c, p): statistics.median(r[c, p]["cpu"] * 1000 / feeds for r in rounds) for c in candidates for p in PHASES
+    }
+    for candidate in candidates:
+        peak = max(r[candidate, p]["peak_mb"] for r in rounds for p in PHASES)
+        print(f"{candidate:16}" + "".join(f"{middle[candidate, p]:12.2f}" for p in PHASES) + f"{peak:10.0f}")
+    for rival in candidates[1:]:
+        ratios = (middle["feedmill", phase] / middle[rival, phase] for phase in PHASES)
+        print(f"{'feedmill / ' + rival:16}" + "".join(f"{ratio:12.2f}" for ratio in ratios))
+
+
+def print_latency(feeds: int) -> None:
+    """Wall time where every answer takes 150 ms, against the ideal of `AT_ONCE` answers at a time."""
+    farm = Farm(feeds, latency_ms=150, sigma=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            wall = measure("feedmill", Path(folder), farm, "first")["wall"]
+    finally:
+        farm.end()
+    ideal = feeds * 0.150 / AT_ONCE
+    print(f"150 ms latency: {wall:.2f} s for {feeds} feeds, ideal {ideal:.2f} s, ratio {wall / ideal:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--feeds", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", help="candidates, separated by commas")
+    parser.add_argument("--latency", action="store_true", help="measure wall time at 150 ms latency as well")
+    parser.add_argument("--candidate")
+    parser.add_argument("--phase")
+    parser.add_argument("--folder", type=Path)
+    args = parser.parse_args()
+    if args.candidate:
+        runners: dict[str, Callable[..., Awaitable[None]]] = {
+            "feedmill": run_feedmill, "bare": run_bare, "reader": run_reader,
+        }
+        asyncio.run(runners[args.candidate](args.folder, (args.folder / "urls").read_text().split(), args.phase))
+        return
+    if not FARM.exists():
+        raise SystemExit("the feed farm (../shared/feedfarm) is not here")
+    candidates = tuple(args.only.split(",")) if args.only else CANDIDATES
+    farm = Farm(args.feeds)
+    try:
+        rounds = [one_round(args.feeds, candidates, farm) for _ in range(args.rounds)]
+    finally:
+        farm.end()
+    print_table(args.feeds, rounds, candidates)
+    if args.latency:
+        print_latency(args.feeds)
+
+
+if __name__ == "__main__":
+    main()
