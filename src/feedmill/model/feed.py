@@ -27,6 +27,8 @@ class Feed:
     url: str
     created_at: datetime
     title: str | None = None
+    own_title: str | None = None
+    folder: tuple[str, ...] = ()
     site_url: str | None = None
     status: FeedStatus = FeedStatus.ACTIVE
     archive_policy: ArchivePolicy = ArchivePolicy.ALL
@@ -52,6 +54,11 @@ class Feed:
     moved_times: int = 0
     entry_count: int = 0
     claimed_until: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it: the operator's title, else its own, else where it is."""
+        return self.own_title or self.title or self.url
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
@@ -24,6 +25,8 @@ def read_feed(row: Row) -> Feed:
         url=row["url"],
         created_at=from_text(row["created_at"]),
         title=row["title"],
+        own_title=row["own_title"],
+        folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
         site_url=row["site_url"],
         status=FeedStatus(row["status"]),
         archive_policy=ArchivePolicy(row["archive_policy"]),

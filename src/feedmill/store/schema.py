@@ -40,6 +40,9 @@ feeds = table(
     Column("url", Url, nullable=False, unique=True),
     Column("host", ascii_text(255), nullable=False),
     Column("title", LongText),
+    # What the operator calls it and where it is filed (a JSON list); a refresh leaves both alone.
+    Column("own_title", LongText),
+    Column("folder", LongText),
     Column("site_url", LongText),
     Column("description", LongText),
     Column("language", ascii_text(64)),

@@ -28,6 +28,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   url VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   host VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   title LONGTEXT,
+  own_title LONGTEXT,
+  folder LONGTEXT,
   site_url LONGTEXT,
   description LONGTEXT,
   language VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,

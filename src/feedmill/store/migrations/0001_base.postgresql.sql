@@ -30,6 +30,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   url VARCHAR(2048) COLLATE "C" NOT NULL,
   host VARCHAR(255) COLLATE "C" NOT NULL,
   title TEXT,
+  own_title TEXT,
+  folder TEXT,
   site_url TEXT,
   description TEXT,
   language VARCHAR(64) COLLATE "C",

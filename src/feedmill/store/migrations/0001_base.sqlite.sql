@@ -29,6 +29,8 @@ CREATE TABLE IF NOT EXISTS feeds (
   url VARCHAR(2048) NOT NULL,
   host VARCHAR(255) NOT NULL,
   title TEXT,
+  own_title TEXT,
+  folder TEXT,
   site_url TEXT,
   description TEXT,
   language VARCHAR(64),
