@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -17,44 +16,48 @@ MAX_HEADER_TEXT = 8192
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """One server's answer, whole: `body` is decoded, and empty for statuses whose body we don't read."""
+    """One server's answer, whole: `body` is decoded, and empty for statuses whose body we don't read.
 
-    status: int
-    raw_headers: RawHeaders
-    body: bytes = b""
-    received_bytes: int = 0
-    delimited: bool = True
+    `headers` has them all by lower-case name, those that repeat joined, monsters left out.
+    """
 
-    def raw(self, name: str) -> bytes | None:
-        """The first header of that name, as it came."""
-        wanted = name.encode()
-        return next((value for key, value in self.raw_headers if key.lower() == wanted), None)
+    def __init__(self, status: int, raw_headers: RawHeaders) -> None:
+        self.status = status
+        self.headers = _joined(raw_headers)
+        self.body = b""
+        self.received_bytes = 0
+        self.delimited = True
+        self._raw_headers = raw_headers
+
+    def raw(self, name: bytes) -> bytes:
+        """The first header of that name, as it came; empty when there is none."""
+        return next((value for key, value in self._raw_headers if key.lower() == name), b"")
 
     def text(self, name: str) -> str:
-        """The first header of that name as text; empty when there is none."""
-        return _text(self.raw(name) or b"")
+        """The header of that name; empty when there is none."""
+        return self.headers.get(name, "")
 
-    def headers(self) -> dict[str, str]:
-        """All headers by lower-case name, those that repeat joined, monsters left out."""
-        joined: dict[str, str] = {}
-        for name, value in self.raw_headers:
-            key = _text(name).lower()
-            text = f"{joined[key]}, {_text(value)}" if key in joined else _text(value)
-            if len(text) <= MAX_HEADER_TEXT:
-                joined[key] = text
-        return joined
+
+def _joined(raw_headers: RawHeaders) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for name, value in raw_headers:
+        key, text = _text(name).lower(), _text(value)
+        if key in joined:
+            text = f"{joined[key]}, {text}"
+        if len(text) <= MAX_HEADER_TEXT:
+            joined[key] = text
+    return joined
 
 
 def validators_of(answer: Answer) -> Validators:
     """The validators of an answer; one that can't be kept or sent back is dropped."""
-    return Validators(_validator(answer.raw("etag")), _validator(answer.raw("last-modified")))
+    return Validators(_validator(answer.raw(b"etag")), _validator(answer.raw(b"last-modified")))
 
 
 def freshness_of(answer: Answer) -> Freshness:
     """What the answer says of its own lifetime."""
-    said = MAX_AGE.search(answer.headers().get("cache-control", ""))
+    said = MAX_AGE.search(answer.text("cache-control"))
     max_age = min(_seconds(said[1]), LONGEST_FRESHNESS) if said else None
     return Freshness(max_age, http_date(answer.text("expires")))
 
@@ -72,6 +75,8 @@ def retry_after_of(answer: Answer, now: datetime) -> timedelta | None:
 
 def http_date(text: str) -> datetime | None:
     """A date as HTTP writes it, in UTC; None when it can't be read."""
+    if not text:
+        return None
     try:
         date = parsedate_to_datetime(text[:100])
         return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
@@ -84,7 +89,7 @@ def _seconds(digits: str) -> timedelta:
     return timedelta(seconds=int(digits) if len(digits) <= 12 else 10**12)
 
 
-def _validator(raw: bytes | None) -> str | None:
+def _validator(raw: bytes) -> str | None:
     """As text that becomes the same bytes again; sent back, text is UTF-8."""
     if not raw or len(raw) > MAX_VALIDATOR:
         return None

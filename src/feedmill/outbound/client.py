@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self
@@ -165,9 +165,10 @@ class Client:
             proxy_headers=for_proxy or None,
             allow_redirects=False,
         ) as response:
-            if response.status not in READABLE:
-                return Answer(response.status, response.raw_headers)
-            return await _read(response, trip.limits.max_bytes)
+            answer = Answer(response.status, response.raw_headers)
+            if response.status in READABLE:
+                await _read(response, answer, trip.limits.max_bytes)
+            return answer
 
     def _open_session(self) -> ClientSession:
         if self._session is None:
@@ -190,22 +191,23 @@ class Client:
         return self._session
 
 
-async def _read(response: ClientResponse, max_bytes: int) -> Answer:
-    """The whole body, decoded, or an error: a part of it is worth nothing."""
-    answer = Answer(response.status, response.raw_headers)
-    body = Body(answer.headers().get("content-encoding", ""), max_bytes)
+async def _read(response: ClientResponse, answer: Answer, max_bytes: int) -> None:
+    """Adds the whole body, decoded, to the answer, or raises: a part of it is worth nothing."""
+    body = Body(answer.text("content-encoding"), max_bytes)
     if (response.content_length or 0) > max_bytes:
         raise TooLarge
-    delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
-    protocol = response.connection.protocol if response.connection and not delimited else None
+    answer.delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
+    protocol = response.connection.protocol if response.connection and not answer.delimited else None
     closed = protocol.closed if protocol is not None else None
     async for piece in response.content.iter_any():
         body.feed(piece)
     if closed is not None and closed.done():
         closed.result()  # raises when it was not the server's goodbye that ended the body
-    return replace(answer, body=body.finish(), received_bytes=body.received_bytes, delimited=delimited)
+    answer.body = body.finish()
+    answer.received_bytes = body.received_bytes
 
 
+@lru_cache(maxsize=64)
 def _timeout(limits: Limits) -> ClientTimeout:
     connect, read = limits.connect.total_seconds(), limits.read.total_seconds()
     return ClientTimeout(total=None, sock_connect=connect, sock_read=read, ceil_threshold=60)

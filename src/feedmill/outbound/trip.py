@@ -59,11 +59,11 @@ class Trip:
         return headers
 
     def wants_to_follow(self, answer: Answer) -> bool:
-        return answer.status in REDIRECTS and bool((answer.raw("location") or b"").strip())
+        return answer.status in REDIRECTS and bool(answer.raw(b"location").strip())
 
     def follow(self, answer: Answer) -> None:
         """Goes on to where the answer points, if that is allowed."""
-        target = join(self.target, answer.raw("location") or b"")
+        target = join(self.target, answer.raw(b"location"))
         if target.url in self._visited:
             raise Rejected("redirect_loop", "the redirects go in a circle")
         if len(self._visited) > self.limits.redirects:
@@ -100,7 +100,7 @@ class Trip:
             url=self.url,
             final_url=self.target.url,
             status=answer.status,
-            headers=answer.headers(),
+            headers=answer.headers,
             body=answer.body,
             content_type=answer.text("content-type"),
             validators=validators_of(answer) if answer.status == 200 else Validators(),

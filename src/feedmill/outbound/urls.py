@@ -1,7 +1,8 @@
 """A URL as a stranger wrote it, made into the one form that is checked, paced and requested."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
@@ -14,6 +15,7 @@ MAX_URL = 8192
 MAX_NAME = 253
 # What stays as it is in a path or query; "%" too, because what is encoded already must not be encoded again.
 SAFE = "!$%&'()*+,-./:;=?@_~[]|^"
+ENCODED = re.compile(f"[A-Za-z0-9{re.escape(SAFE)}]*")
 # Browsers strip these at the ends and drop the last three inside.
 BLANKS = "".join(map(chr, range(0x21)))
 INNER_BLANKS = str.maketrans("", "", "\t\r\n")
@@ -30,12 +32,12 @@ class Target:
     port: int
     path: str
     credentials: tuple[str, str] | None = None
+    url: str = field(init=False)
 
-    @property
-    def url(self) -> str:
+    def __post_init__(self) -> None:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.path}"
+        object.__setattr__(self, "url", f"{self.scheme}://{host}{port}{self.path}")
 
     @property
     def is_address(self) -> bool:
@@ -56,21 +58,18 @@ def parse(url: str) -> Target:
     if len(text) > MAX_URL:
         raise Rejected("url", "the URL is too long")
     scheme, separator, rest = text.partition(":")
-    if not separator or scheme.lower() not in DEFAULT_PORTS:
+    scheme = scheme.lower()
+    if not separator or scheme not in DEFAULT_PORTS:
         raise Rejected("scheme", "only http and https are fetched")
     if not rest.startswith("//"):
         raise Rejected("url", "the URL has no host")
     try:
         parts = urlsplit(text)
-        port = parts.port
     except ValueError as error:
         raise Rejected("url", "the URL can't be read") from error
-    if "\\" in parts.netloc:
-        raise Rejected("url", "it can't be told which part of the URL is the host")
-    host = _host(parts.netloc.rpartition("@")[2])
+    host, port, credentials = _authority(parts.netloc)
     path = _encode(parts.path or "/") + (f"?{_encode(parts.query)}" if parts.query else "")
-    scheme = parts.scheme.lower()
-    return Target(scheme, host, _port(scheme, port), path, _credentials(parts.username, parts.password))
+    return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, credentials)
 
 
 def join(base: Target, location: bytes) -> Target:
@@ -86,16 +85,31 @@ def join(base: Target, location: bytes) -> Target:
         raise Rejected("url", "the redirect's target can't be read") from error
 
 
-def _port(scheme: str, port: int | None) -> int:
-    if port == 0:
-        raise Rejected("port", "there is no port 0")
-    return DEFAULT_PORTS[scheme] if port is None else port
+@lru_cache(maxsize=4096)
+def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
+    """Host, port and credentials; a port that is not given is None."""
+    if "\\" in netloc:
+        raise Rejected("url", "it can't be told which part of the URL is the host")
+    before, _, place = netloc.rpartition("@")
+    return _host(place), _port(place), _credentials(before)
 
 
-def _credentials(username: str | None, password: str | None) -> tuple[str, str] | None:
-    if not username and not password:
+def _port(place: str) -> int | None:
+    name, _, text = place.rpartition("]")[2].partition(":")
+    if name and "]" in place:
+        raise Rejected("url", "the host is not an IPv6 address")
+    if not text:
         return None
-    return (_unquote(username or ""), _unquote(password or ""))
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535):
+        raise Rejected("url", "the URL has no valid port")
+    if int(text) == 0:
+        raise Rejected("port", "there is no port 0")
+    return int(text)
+
+
+def _credentials(userinfo: str) -> tuple[str, str] | None:
+    username, _, password = userinfo.partition(":")
+    return (_unquote(username), _unquote(password)) if username or password else None
 
 
 def _unquote(text: str) -> str:
@@ -103,13 +117,13 @@ def _unquote(text: str) -> str:
 
 
 def _encode(text: str) -> str:
-    return quote(text, safe=SAFE, errors="replace")
+    return text if ENCODED.fullmatch(text) else quote(text, safe=SAFE, errors="replace")
 
 
-def _host(netloc: str) -> str:
-    if netloc.startswith("["):
-        return _ipv6(netloc[1:].partition("]")[0])
-    name = _unquote(netloc.partition(":")[0]).rstrip(".")
+def _host(place: str) -> str:
+    if place.startswith("["):
+        return _ipv6(place[1:].partition("]")[0])
+    name = _unquote(place.partition(":")[0]).rstrip(".")
     if not name or len(name) > MAX_NAME:
         raise Rejected("url", "the host name is missing or too long")
     ascii_name = _ascii(name)

@@ -1,0 +1,187 @@
+"""How fast and how fair the outbound client is, beside a bare loop of the same HTTP library.
+
+    python bench/outbound.py            # both measurements, about half a minute
+
+1. 1,000 small feeds of one allowed loopback host: the client with all its checks against bare aiohttp, in turns.
+2. 200 paced hosts, one dead and one slow: how late the others are asked, beside the same without those two.
+"""
+
+import argparse
+import asyncio
+import gzip
+import multiprocessing
+import socket
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from datetime import timedelta
+from multiprocessing.connection import Connection
+
+import aiohttp
+import uvloop
+
+from feedmill.coordination.memory import MemoryTurns
+from feedmill.model.outcome import Response
+from feedmill.outbound.addresses import AddressPolicy, Verdict
+from feedmill.outbound.client import Client
+from feedmill.outbound.options import Limits
+from feedmill.outbound.pacing import Pacer
+
+AT_ONCE = 20
+ITEM = "<item><guid>{0}</guid><title>Item {0}</title><description>Some words about {0}.</description></item>"
+FEED = ("<rss version='2.0'><channel>" + "".join(map(ITEM.format, range(100))) + "</channel></rss>").encode()
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+PACKED = gzip.compress(FEED)
+ANSWER = HEAD % len(PACKED) + PACKED
+SLOW_HOST, DEAD_HOST = "127.0.1.1", "127.0.1.2"
+GAP = timedelta(seconds=1)
+ROUNDS_PER_HOST = 3
+
+Fetch = Callable[[str], Awaitable[bool]]
+
+
+class Server(asyncio.Protocol):
+    """Answers every request with the feed; the slow host lets three seconds pass first."""
+
+    arrivals: dict[str, list[float]]
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.transport = transport
+        self.host: str = transport.get_extra_info("sockname")[0]
+
+    def data_received(self, data: bytes) -> None:
+        self.arrivals.setdefault(self.host, []).append(time.monotonic())
+        if self.host == SLOW_HOST:
+            asyncio.get_running_loop().call_later(3, self.transport.write, ANSWER)
+        else:
+            self.transport.write(ANSWER)
+
+
+def serve(control: Connection) -> None:
+    async def run() -> None:
+        Server.arrivals = {}
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(Server, "0.0.0.0", 0, backlog=2000)
+        control.send(server.sockets[0].getsockname()[1])
+        while await loop.run_in_executor(None, control.recv):
+            control.send(Server.arrivals)
+            Server.arrivals = {}
+
+    uvloop.run(run())
+
+
+class LoopbackIsPublic(AddressPolicy):
+    """Takes loopback for the public Internet, so that it is paced."""
+
+    def verdict(self, address: str, port: int) -> Verdict:
+        return "public" if address.startswith("127.0.1.") else super().verdict(address, port)
+
+
+async def timed(fetch: Fetch, urls: list[str]) -> float:
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(url: str) -> bool:
+        async with slots:
+            return await fetch(url)
+
+    started = time.perf_counter()
+    assert all(await asyncio.gather(*map(one, urls)))
+    return time.perf_counter() - started
+
+
+async def throughput(port: int, feeds: int, rounds: int) -> None:
+    """Prints how fast the client is against a bare loop; the ratio is the median of rounds in turns."""
+    urls = [f"http://127.0.0.1:{port}/feed/{number}.xml" for number in range(feeds)]
+    policy = AddressPolicy(["127.0.0.0/8"])
+    async with (
+        aiohttp.ClientSession() as session,
+        Client(Pacer(MemoryTurns()), policy, "bench", at_once=AT_ONCE) as client,
+    ):
+
+        async def bare(url: str) -> bool:
+            async with session.get(url) as response:
+                return await response.read() == FEED
+
+        async def careful(url: str) -> bool:
+            outcome = await client.get(url)
+            return isinstance(outcome, Response) and outcome.body == FEED
+
+        await timed(bare, urls[:100])
+        await timed(careful, urls[:100])
+        pairs = [(await timed(bare, urls), await timed(careful, urls)) for _ in range(rounds)]
+    bare_time, careful_time = (statistics.median(column) for column in zip(*pairs, strict=True))
+    ratio = statistics.median(before / after for before, after in pairs)
+    print(f"bare aiohttp loop     {feeds / bare_time:8.0f} feeds/s   (median of {rounds} rounds of {feeds})")
+    print(f"client, all checks on {feeds / careful_time:8.0f} feeds/s")
+    print(f"ratio                 {ratio:8.2f}           (bar: 0.60)")
+
+
+def dead_host(stack: ExitStack) -> int:
+    """The port of a listener whose queue is full and that never accepts: one more connection attempt hangs."""
+    listener = stack.enter_context(socket.socket())
+    listener.bind((DEAD_HOST, 0))
+    listener.listen(0)
+    port: int = listener.getsockname()[1]
+    for _ in range(4):
+        filler = stack.enter_context(socket.socket())
+        filler.setblocking(False)
+        filler.connect_ex((DEAD_HOST, port))
+    return port
+
+
+async def lateness(urls: list[str], control: Connection) -> list[float]:
+    """How late the ordinary hosts were asked, each request against its earliest polite moment."""
+    limits = Limits(connect=timedelta(seconds=2), read=timedelta(seconds=5), total=timedelta(seconds=5))
+    pacer = Pacer(MemoryTurns(), GAP)
+    async with Client(pacer, LoopbackIsPublic(), "bench", limits, AT_ONCE) as client:
+        started = time.monotonic()
+        await asyncio.gather(*map(client.get, urls))
+    control.send(True)
+    arrivals: dict[str, list[float]] = control.recv()
+    return [
+        at - started - place * GAP.total_seconds()
+        for host, times in arrivals.items()
+        if host not in (SLOW_HOST, DEAD_HOST)
+        for place, at in enumerate(sorted(times))
+    ]
+
+
+async def fairness(port: int, control: Connection, hosts: int) -> None:
+    """Prints the lateness of the ordinary hosts without and with a dead and a slow one among them."""
+    control.send(True)
+    control.recv()
+    places = range(ROUNDS_PER_HOST)
+    ordinary = [f"http://127.0.1.{host}:{port}/{place}.xml" for place in places for host in range(3, hosts + 1)]
+    with ExitStack() as stack:
+        dead = [f"http://{DEAD_HOST}:{dead_host(stack)}/{place}.xml" for place in places]
+        slow = [f"http://{SLOW_HOST}:{port}/{place}.xml" for place in places]
+        report("all well", await lateness(ordinary, control))
+        report("one dead, one slow", await lateness(dead + slow + ordinary, control))
+
+
+def report(name: str, late: list[float]) -> None:
+    ordered = sorted(late)
+    half, most = (ordered[int(len(ordered) * share)] * 1000 for share in (0.5, 0.99))
+    print(
+        f"{name:20} {len(late)} requests, late by: median {half:.0f} ms, p99 {most:.0f} ms, at most {ordered[-1]:.2f} s"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--feeds", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--hosts", type=int, default=200)
+    options = parser.parse_args()
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
+    server.start()
+    port = ours.recv()
+    uvloop.run(throughput(port, options.feeds, options.rounds))
+    uvloop.run(fairness(port, ours, options.hosts))
+    server.terminate()
+
+
+if __name__ == "__main__":
+    main()
