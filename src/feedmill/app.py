@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from feedmill import __version__
 from feedmill.archive.blobs import Blobs
@@ -77,6 +77,10 @@ def open_database(settings: Settings) -> Database:
     scheme, separator, rest = url.partition("://")
     if not separator:
         raise BadSetting(f"database: {url!r} is no URL; known are {KNOWN}")
+    if not _has_hosts(url):
+        # Neither the URL nor the parser's words: a part of the password may be in them.
+        hint = "write #, / and @ in a password as %23, %2F and %40"
+        raise BadSetting(f"database: the host or port of the {scheme}:// URL can't be read ({hint})")
     match scheme:
         case "sqlite":
             return SqliteDatabase(_sqlite_path(rest))
@@ -93,6 +97,15 @@ def open_blobs(settings: Settings) -> Blobs:
     secret = settings.s3_secret_key.get_secret_value()
     place = parse_objects_url(settings.objects or str(settings.data / "objects"), settings.s3_access_key, secret)
     return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else S3Blobs(place)
+
+
+def _has_hosts(url: str) -> bool:
+    """Whether host and port, or those of each of several hosts, can be read."""
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
+        return all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        return False
 
 
 def _sqlite_path(rest: str) -> Path:

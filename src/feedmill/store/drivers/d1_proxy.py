@@ -61,6 +61,8 @@ class ProxyWorker:
     def __init__(self, url: str, token: str, answer_seconds: float = ANSWER_SECONDS) -> None:
         if not url.startswith(("https://", "http://")):
             raise BadSetting(f"the proxy worker's address must start with https://, not {url!r:.40}")
+        if "@" in url.split("/")[2]:
+            raise BadSetting("the proxy worker's address takes no name and password, only the token")
         if not token.isascii() or not token.isprintable() or " " in token:
             raise BadSetting("the proxy worker's token must be plain characters without spaces or line breaks")
         self._url = url.rstrip("/")
