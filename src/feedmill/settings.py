@@ -4,6 +4,7 @@ The command line goes before the environment (`FEEDMILL_…`), that before the f
 """
 
 import os
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -86,11 +87,12 @@ def load(**given: Any) -> Settings:
     if named and not Path(named).is_file():
         raise BadSetting(f"{PREFIX}CONFIG names {named}, and there is no such file")
     _refuse_unknown_variables()
+    typed = {name: value for name, value in given.items() if value is not None}
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**typed)
     except ValidationError as error:
-        raise BadSetting("; ".join(_explain(problem) for problem in error.errors())) from None
-    except ValueError as error:
+        raise BadSetting("; ".join(_explain(problem, typed) for problem in error.errors())) from None
+    except (ValueError, OSError) as error:
         raise BadSetting(f"{_file()}: {error}") from None
 
 
@@ -105,8 +107,16 @@ def _refuse_unknown_variables() -> None:
             raise BadSetting(f"{name} is no setting of Feedmill: 'feedmill settings' lists them")
 
 
-def _explain(problem: Any) -> str:
-    name = ".".join(str(part) for part in problem["loc"]) or "settings"
+def _explain(problem: Any, typed: Mapping[str, Any]) -> str:
+    name = str(problem["loc"][0]) if problem["loc"] else "settings"
     if problem["type"] == "extra_forbidden":
-        return f"{name} is no setting of Feedmill: 'feedmill settings' lists them"
-    return f"{name.split('.')[0]}: {problem['msg'].removeprefix('Value error, ')}"
+        return f"{_place(name, typed)} is no setting of Feedmill: 'feedmill settings' lists them"
+    return f"{_place(name, typed)}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _place(name: str, typed: Mapping[str, Any]) -> str:
+    """A setting's name with where its value stands, unless it was typed just now."""
+    if name in typed:
+        return name
+    variable = f"{PREFIX}{name.upper()}"
+    return f"{name} ({variable if variable in os.environ else f'in {_file()}'})"
