@@ -48,9 +48,8 @@ def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: boo
 def main() -> None:
     """Runs the command line; whatever goes wrong becomes one line and an exit code."""
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # What click gives back is the code of whoever asked it to exit, else None.
+        sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
