@@ -36,7 +36,7 @@ UNAVAILABLE = {
     sqlite3.SQLITE_BUSY: "is locked by another program",
     sqlite3.SQLITE_LOCKED: "is locked by another program",
     sqlite3.SQLITE_READONLY: "can't be written to (read-only file or folder)",
-    sqlite3.SQLITE_IOERR: "can't be read or written (I/O error)",
+    sqlite3.SQLITE_IOERR: "can't be read or written (I/O error, or the disk is full)",
     sqlite3.SQLITE_FULL: "can't grow: the disk is full",
     sqlite3.SQLITE_CANTOPEN: "can't be opened",
     sqlite3.SQLITE_PERM: "can't be opened: permission denied",
