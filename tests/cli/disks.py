@@ -1,0 +1,52 @@
+"""Small disks to fill and disks to write-protect: tmpfs mounts, which take root."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A disk of that size, mounted on a new folder."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        _cannot(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Leaves no byte free; delete the file that this returns to have room again."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        for size in (65536, 512, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                continue
+    return ballast
+
+
+def protect(disk: Path) -> None:
+    """Makes the whole disk read-only."""
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+
+
+def unprotect(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+
+
+def _cannot(why: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)

@@ -1,0 +1,137 @@
+"""Settings: which source wins, how a bad one is named, and that every one is explained."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from feedmill.errors import BadSetting
+from feedmill.settings import PREFIX, Settings, load
+
+BAD = {
+    "port": "words",
+    "log_format": "loud",
+    "log_level": "all",
+    "host_gap": "-1",
+    "fetches_at_once": "0",
+    "max_feed_bytes": "1.5",
+    "connect_seconds": "0",
+    "read_seconds": "soon",
+    "total_seconds": "-5",
+    "allow_private": "10.0.0.0/99",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.startswith(PREFIX):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_without_any_source_the_defaults_stand() -> None:
+    assert load().port == 8000
+
+
+def test_the_command_line_wins_over_the_environment_over_the_file_over_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("feedmill.toml").write_text('port = 1\nlisten = "file"\nuser_agent = "file"\n')
+    monkeypatch.setenv("FEEDMILL_PORT", "2")
+    monkeypatch.setenv("FEEDMILL_LISTEN", "environment")
+
+    settings = load(port="3")
+
+    assert (settings.port, settings.listen, settings.user_agent) == (3, "environment", "file")
+    assert settings.log_level == "info"
+
+
+def test_an_option_that_was_not_given_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEEDMILL_PORT", "2")
+
+    assert load(port=None).port == 2
+
+
+def test_another_file_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("other.toml").write_text("port = 5")
+    monkeypatch.setenv("FEEDMILL_CONFIG", "other.toml")
+
+    assert load().port == 5
+
+
+def test_a_named_file_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEEDMILL_CONFIG", "/nowhere/feedmill.toml")
+
+    with pytest.raises(BadSetting, match=r"/nowhere/feedmill.toml"):
+        load()
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_value_names_the_setting_and_where_it_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    with pytest.raises(BadSetting, match=f"^{name}: "):
+        load(**{name: BAD[name]})
+
+    Path("feedmill.toml").write_text(f'{name} = "{BAD[name]}"')
+    with pytest.raises(BadSetting, match=rf"^{name} \(in feedmill.toml\): "):
+        load()
+
+    monkeypatch.setenv(f"FEEDMILL_{name.upper()}", BAD[name])
+    with pytest.raises(BadSetting, match=rf"^{name} \(FEEDMILL_{name.upper()}\): "):
+        load()
+
+
+def test_every_bad_value_is_told_at_once() -> None:
+    with pytest.raises(BadSetting, match=r"port: .*; log_level: "):
+        load(port="words", log_level="all")
+
+
+def test_an_unknown_setting_is_refused_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BadSetting, match=r"^colour is no setting"):
+        load(colour="red")
+
+    Path("feedmill.toml").write_text('colour = "red"')
+    with pytest.raises(BadSetting, match=r"^colour \(in feedmill.toml\) is no setting"):
+        load()
+
+    monkeypatch.setenv("FEEDMILL_COLOUR", "red")
+    with pytest.raises(BadSetting, match=r"^FEEDMILL_COLOUR is no setting"):
+        load()
+
+
+@pytest.mark.parametrize("content", [b"port = = 1", b"[section\n", b"port = 1\nport = 2", b"port = \xff\xfe"])
+def test_a_broken_file_is_told_with_its_name(content: bytes) -> None:
+    Path("feedmill.toml").write_bytes(content)
+
+    with pytest.raises(BadSetting, match=r"^feedmill.toml: "):
+        load()
+
+
+def test_a_bad_secret_is_not_shown() -> None:
+    with pytest.raises(BadSetting) as caught:
+        load(database_token=["hunter2"], port="hunter2")
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_secrets_do_not_show_when_settings_are_printed() -> None:
+    settings = load(database_token="hunter2", s3_secret_key="hunter3", redis="redis://:hunter4@host")
+
+    assert "hunter" not in repr(settings)
+
+
+def test_networks_are_read_from_text_and_from_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("feedmill.toml").write_text('allow_private = ["10.0.0.0/8", "fd00::/8"]')
+    from_file = load().allow_private
+    monkeypatch.setenv("FEEDMILL_ALLOW_PRIVATE", "10.0.0.0/8, fd00::/8")
+
+    assert [str(network) for network in from_file] == ["10.0.0.0/8", "fd00::/8"]
+    assert load().allow_private == from_file
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_explained_in_one_sentence(name: str) -> None:
+    sentence = Settings.model_fields[name].description or ""
+
+    assert sentence.endswith(".")
+    assert sentence[0].isupper()
