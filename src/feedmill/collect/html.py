@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from feedmill.collect.links import absolute
 from feedmill.collect.srcset import candidates, wanted
-from feedmill.collect.tags import Tag, attributes, decode_text, tags
+from feedmill.collect.tags import Tag, attributes, decode_text, find_tags, tags
 
 # fmt: off
 _LAZY_SRC = (
@@ -39,6 +39,8 @@ _SHOWN_AS: dict[str, dict[str, str]] = {
     "source": _SRCSETS,
     "video": {"poster": "poster", "data-poster": "poster"},
 }
+
+_SHOWING = frozenset(_SHOWN_AS)
 
 _HAS_IMAGES = re.compile(r"<(?:img|image|amp-img|source|video)[\t\n\f\r /]", re.I)
 _HAS_BASE = re.compile(r"<base[\t\n\f\r /]", re.I)
@@ -111,7 +113,7 @@ def plain_text(html: str, limit: int | None) -> str:
 
 def _image_tags(html: str) -> Iterator[Tag]:
     if _HAS_IMAGES.search(html):
-        yield from (tag for tag in tags(html) if tag.name in _SHOWN_AS and not tag.closing)
+        yield from find_tags(html, _SHOWING)
 
 
 def _slots(tag: Tag, found: dict[str, str], base: str | None) -> Iterator[ImageSlot]:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html.entities import html5
 from typing import NamedTuple
 
@@ -81,6 +82,35 @@ def tags(text: str, rules: Rules = HTML, start: int = 0) -> Iterator[Tag]:
                 yield Tag("!", position, len(text))
                 return
             position = closing.start()
+
+
+def find_tags(text: str, names: frozenset[str]) -> Iterator[Tag]:
+    """Yields the opening tags of those names that `tags` would yield for HTML, several times as fast."""
+    skip = _skipping(names | HTML.raw_text)
+    position = 0
+    while position < len(text):
+        skipped = skip.match(text, position)
+        if skipped and skipped.end() > position:
+            position = skipped.end()
+            continue
+        # Whatever is not plainly uninteresting goes the careful way, one tag at a time.
+        tag = next(tags(text, HTML, position), None)
+        if tag is None:
+            return
+        position = tag.end
+        if tag.name in HTML.raw_text and not tag.closing:
+            closing = _RAW_TEXT_END[tag.name].search(text, position)
+            position = closing.start() if closing else len(text)
+        if tag.name in names and not tag.closing:
+            yield tag
+
+
+@cache
+def _skipping(names: frozenset[str]) -> re.Pattern[str]:
+    """Matches text and tags of other names, as long as their quotes are in order and hold no `<` or `>`."""
+    other = rf"</?(?!(?:{'|'.join(sorted(names))})[{_SPACE}/>])[A-Za-z][A-Za-z0-9]*+"
+    tame = rf"""(?:[^<>"'=]++|=[{_SPACE}]*+(?:"[^"<>]*+"|'[^'<>]*+')?+)"""
+    return re.compile(rf"(?:[^<]++|{other}(?:[{_SPACE}/]{tame}{{0,60}})?+>){{1,200}}+", re.I)
 
 
 def attributes(text: str, tag: Tag) -> dict[str, str]:

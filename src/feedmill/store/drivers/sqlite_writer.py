@@ -1,0 +1,137 @@
+"""The one thread that writes to a SQLite database. Batches that wait together share one commit."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+Work = Callable[[sqlite3.Connection], Any]
+
+# A commit costs about as much as a small batch; a longer row of them would keep the first one waiting.
+MOST_TOGETHER = 32
+
+
+class Task(NamedTuple):
+    """Work, and the future of whoever waits for it. `alone`: outside any transaction."""
+
+    work: Work
+    alone: bool
+    loop: asyncio.AbstractEventLoop
+    future: "asyncio.Future[Any]"
+
+
+class Raised(NamedTuple):
+    """What a task came to, if that was an error."""
+
+    error: Exception
+
+
+class Writer:
+    """Each task happens whole or not at all, whatever becomes of those beside it."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._connection: sqlite3.Connection | None = None
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._ahead: list[Task | None] = []
+        self._thread: threading.Thread | None = None
+
+    async def run(self, work: Work, *, alone: bool = False) -> Any:
+        """Runs `work` on the writing connection; what it raises is raised here."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="sqlite-writer", daemon=True)
+            self._thread.start()
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._tasks.put(Task(work, alone, loop, future))
+        return await future
+
+    def close(self) -> None:
+        """Finishes what waits and lets go of the connection."""
+        self._tasks.put(None)
+        if self._thread is not None:
+            self._thread.join()
+
+    def _serve(self) -> None:
+        while (tasks := self._next_tasks()) is not None:
+            results = [self._attempt(tasks[0].work)] if tasks[0].alone else self._commit(tasks)
+            _tell(tasks, results)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _next_tasks(self) -> list[Task] | None:
+        """The next task with those behind it that can share its commit; None to stop."""
+        first = self._ahead.pop() if self._ahead else self._tasks.get()
+        if first is None:
+            return None
+        tasks = [first]
+        while not first.alone and len(tasks) < MOST_TOGETHER:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task is None or task.alone:
+                self._ahead.append(task)
+                break
+            tasks.append(task)
+        return tasks
+
+    def _commit(self, tasks: list[Task]) -> list[Any]:
+        """Runs the tasks in one transaction; a task that fails is undone by itself."""
+        together = self._attempt(lambda connection: _in_transaction(connection, [task.work for task in tasks]))
+        return [together] * len(tasks) if isinstance(together, Raised) else together
+
+    def _attempt(self, work: Work) -> Any:
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            return work(self._connection)
+        except Exception as error:  # Whatever it is, it belongs to whoever waits for the work.
+            return Raised(error)
+
+
+def _in_transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        one = len(works) == 1
+        results = [works[0](connection)] if one else [_in_savepoint(connection, work) for work in works]
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return results
+
+
+def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
+    connection.execute("SAVEPOINT task")
+    try:
+        result = work(connection)
+    except Exception as error:
+        # A full disk ends the whole transaction; then there is nothing left to go on with.
+        if not connection.in_transaction:
+            raise
+        connection.execute("ROLLBACK TO task")
+        result = Raised(error)
+    connection.execute("RELEASE task")
+    return result
+
+
+def _tell(tasks: list[Task], results: list[Any]) -> None:
+    """Wakes every loop once, however many of its tasks are done."""
+    for loop in {task.loop for task in tasks}:
+        mine = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, mine)
+
+
+def _settle(outcomes: "list[tuple[asyncio.Future[Any], Any]]") -> None:
+    for future, result in outcomes:
+        if future.done():
+            continue
+        if isinstance(result, Raised):
+            future.set_exception(result.error)
+        else:
+            future.set_result(result)
