@@ -64,6 +64,11 @@ class Settings(BaseSettings):
     read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
     total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
 
+    feeds_file: Path | None = Field(
+        None, description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.json or "
+        "feeds.toml in the data folder, if there is one."
+    )  # fmt: skip
+
     backoff_base: float = Field(30, gt=0, description="Minutes until the next try after a feed's first failure; doubles.")
     backoff_cap: float = Field(1440, gt=0, description="The longest time between two tries of a failing feed, in minutes.")
 

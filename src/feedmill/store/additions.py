@@ -1,0 +1,113 @@
+"""Many feeds added at once; those that are there already stay as they are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from feedmill.model.feed import ArchivePolicy
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import feed_urls, feeds
+
+# As many rows as every database takes in one batch without complaint.
+LOT = 500
+
+ADD = insert_new(
+    feeds, "url", "host", "title", "own_title", "folder", "site_url", "archive_policy", "http_options",
+    "interval_seconds", "added_by_person", "declared", "next_fetch_at", "next_fetch_why", "created_at",
+)  # fmt: skip
+HERE = select(feeds.c.url, feeds.c.id, feeds.c.status, feeds.c.moved_to).where(one_of(feeds.c.url, "urls"))
+FORMERLY = (
+    select(feed_urls.c.url, feed_urls.c.feed_id).where(one_of(feed_urls.c.url, "urls")).order_by(feed_urls.c.until)
+)
+PERSON_TOO = (
+    feeds.update().where(one_of(feeds.c.id, "ids"), feeds.c.added_by_person == 0).values(added_by_person=1)
+)
+WAKE = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.next_fetch_at.is_(None), feeds.c.status != "disabled")
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+)
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class NewFeed:
+    """A feed that is to be added. `title` is a first guess, `own_title` stays whatever the feed says."""
+
+    url: str
+    title: str | None = None
+    own_title: str | None = None
+    folder: tuple[str, ...] = ()
+    site_url: str | None = None
+    archive_policy: ArchivePolicy = ArchivePolicy.ALL
+    http_options: str | None = None
+    interval: timedelta | None = None
+    declared: bool = False
+
+
+async def add_feeds(
+    db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: str = "new feed"
+) -> None:
+    """Adds those that are not there, due at `due_at`."""
+    same = {"next_fetch_at": to_text(due_at), "next_fetch_why": why, "created_at": to_text(now)}
+    for lot in lots(new):
+        await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
+
+
+async def ids_of_urls(db: Database, urls: Sequence[str]) -> dict[str, int]:
+    """The feeds that are at these URLs, or were before they moved; a URL that nobody knows is not in it."""
+    found: dict[str, int] = {}
+    for lot in lots(urls):
+        params = {"urls": as_list(list(lot))}
+        found |= {row["url"]: row["feed_id"] for row in await db.query(FORMERLY, params)}
+        # A feed that was merged into another leaves its row at the old URL: the other one is meant.
+        for row in await db.query(HERE, params):
+            retired = row["status"] == "disabled" and row["moved_to"] is not None
+            if not retired or row["url"] not in found:
+                found[row["url"]] = row["id"]
+    return found
+
+
+async def want_too(db: Database, ids: Sequence[int], now: datetime) -> None:
+    """Says that a person wants these feeds, whoever added them first; those at rest are due again."""
+    for lot in lots(ids):
+        params = {"ids": as_list(list(lot)), "at": to_text(now), "why": "a person added it again"}
+        await db.batch([Step(PERSON_TOO, params), Step(WAKE, params)])
+
+
+def feed_values(feed: NewFeed) -> dict[str, Any]:
+    return {
+        "url": feed.url,
+        "host": (urlsplit(feed.url).hostname or "")[:255],
+        "title": feed.title,
+        "site_url": feed.site_url,
+        "http_options": feed.http_options,
+        "added_by_person": int(not feed.declared),
+        "declared": int(feed.declared),
+        **option_values(feed.own_title, feed.folder, feed.interval, feed.archive_policy),
+    }
+
+
+def option_values(
+    own_title: str | None, folder: tuple[str, ...], interval: timedelta | None, archive_policy: ArchivePolicy
+) -> dict[str, Any]:
+    """What an operator may choose for a feed, as columns."""
+    return {
+        "own_title": own_title,
+        "folder": msgspec.json.encode(folder).decode() if folder else None,
+        "interval_seconds": None if interval is None else int(interval.total_seconds()),
+        "archive_policy": archive_policy,
+    }
+
+
+def lots(things: Sequence[Thing], size: int = LOT) -> Iterator[Sequence[Thing]]:
+    for start in range(0, len(things), size):
+        yield things[start : start + size]
