@@ -25,7 +25,7 @@ from feedmill.errors import NotAFeed
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.outcome import NotModified, Response
 from feedmill.model.parsed import ParsedFeed
-from feedmill.model.refresh import Decision, RawBody, Unchanged, Updated
+from feedmill.model.refresh import Decision, Known, RawBody, Unchanged, Updated
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds import feed_of_url
@@ -34,6 +34,7 @@ from feedmill.store.refreshes import find_known, record
 
 # Parsing more than this would hold up the others on the event loop for too long.
 THREAD_BYTES = 100_000
+NOTHING_KNOWN: tuple[dict[str, Known], set[str]] = ({}, set())
 
 
 Also = Callable[[Decision], Sequence[Step]]
@@ -107,7 +108,8 @@ async def _compare(
     tools: Tools, feed: Feed, response: Response, parsed: ParsedFeed, raw: RawBody | None, digest: str, moment: Moment
 ) -> Decision:
     entries = offered(parsed)
-    known, purged = await find_known(tools.db, feed.id, list(entries))
+    is_new = feed.last_success_at is None and not feed.entry_count
+    known, purged = NOTHING_KNOWN if is_new else await find_known(tools.db, feed.id, list(entries))
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = parsed.link or response.final_url
     changes = reconcile(entries, known, purged, moment.now, site_url=site_url, with_images=with_images)

@@ -6,9 +6,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from feedmill.engine.engine import Engine
-from feedmill.engine.jobs import BatchComplete, Priority, RefreshFeed
+from feedmill.engine.jobs import BatchComplete, Priority
 from feedmill.model.feed import Feed
-from feedmill.store.batches import Batch, JobOutcome, adopt_batches, jobs_left, outcomes_since, read_batch, start_batch
+from feedmill.model.times import from_text, to_text
+from feedmill.run.handlers import Handlers
+from feedmill.store.batches import (
+    Batch,
+    JobOutcome,
+    adopt_batches,
+    end_job,
+    jobs_left,
+    outcomes_since,
+    read_batch,
+    start_batch,
+)
+from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
 
@@ -31,6 +43,7 @@ class Batches:
 
     db: Database
     engine: Engine
+    handlers: Handlers
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -67,12 +80,21 @@ class Batches:
             await asyncio.sleep(TELL_EVERY)
 
     async def _submit(self, batch_id: int, feed_ids: list[int]) -> None:
-        feeds = {feed.id: feed for feed in await feeds_of_ids(self.db, feed_ids)}
-        lanes = {feed_id: self.lane_of(feed) for feed_id, feed in feeds.items()}
-        jobs = [RefreshFeed(feed_id, batch_id=batch_id, lane=lanes.get(feed_id, "")) for feed_id in feed_ids]
+        """Claims all that can be claimed at once; what can't has its outcome already."""
+        found = {feed.id: feed for feed in await feeds_of_ids(self.db, feed_ids)}
+        too_soon = {feed.id: reason for feed in found.values() if (reason := self.handlers.too_soon(feed))}
+        claims = await claim_feeds(self.db, [id for id in found if id not in too_soon], self.clock())
+        claimed = {claim.feed.id for claim in claims}
+        rest = [_unclaimed(id, id in found, too_soon.get(id)) for id in feed_ids if id not in claimed]
+        await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in rest])
+        jobs = self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)
 
 
+def _unclaimed(feed_id: int, is_there: bool, too_soon: str | None) -> JobOutcome:
+    reason = too_soon or ("already_running" if is_there else "feed_deleted")
+    return JobOutcome(feed_id, "skipped", message=reason)
+
+
 def _a_little_before(text: str) -> str:
-    moment = datetime.fromisoformat(text) - timedelta(seconds=5)
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+    return to_text(from_text(text) - timedelta(seconds=5))

@@ -1,7 +1,7 @@
 """What a job does: from its ids to the flow that it stands for."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -13,8 +13,9 @@ from feedmill.errors import InfrastructureError
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Decision, Failed, Postponed, Unchanged, Updated
 from feedmill.run.breaker import Breaker
+from feedmill.run.keeper import ClaimKeeper
 from feedmill.store.batches import JobOutcome, end_job, finish_batch, is_left
-from feedmill.store.claims import claim_feeds, give_back, read_claim
+from feedmill.store.claims import claim_feeds, give_back
 from feedmill.store.database import Step
 from feedmill.store.feeds import feeds_of_ids
 from feedmill.store.refreshes import ClaimLost
@@ -26,22 +27,24 @@ REFRESH_GAP = timedelta(seconds=30)
 
 @dataclass(slots=True)
 class Handlers:
-    """Runs jobs. `claims` remembers what the scan of this process claimed, which saves reading it again."""
+    """Runs jobs."""
 
     tools: Tools
+    keeper: ClaimKeeper
     refresh_gap: timedelta = REFRESH_GAP
     breaker: Breaker = field(default_factory=Breaker)
-    claims: dict[tuple[int, str], Claim] = field(default_factory=dict)
-    scan_complete: Callable[[str], None] = lambda token: None
 
     async def __call__(self, job: Job) -> None:
         match job:
             case RefreshFeed():
-                await self._refresh(job)
+                try:
+                    await self._refresh(job)
+                finally:
+                    self.keeper.done(job)
             case BatchComplete():
                 await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
             case ScanComplete():
-                self.scan_complete(job.token)
+                log.debug("every feed of a scan was seen to", token=job.token)
 
     async def _refresh(self, job: RefreshFeed) -> None:
         claim = await self._claim(job)
@@ -63,19 +66,24 @@ class Handlers:
 
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
         """The claim that the job came with, or a fresh one; or why there is none."""
-        if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
-            return JobOutcome(job.feed_id, "cancelled")
         if job.token is not None:
-            known = self.claims.pop((job.feed_id, job.token), None)
-            claim = known or await read_claim(self.tools.db, job.feed_id, job.token)
-            return claim or JobOutcome(job.feed_id, "skipped", message="somebody else refreshes it")
-        found = await feeds_of_ids(self.tools.db, [job.feed_id])
-        if not found:
-            return JobOutcome(job.feed_id, "skipped", message="feed_deleted")
-        if reason := self.too_soon(found[0]):
-            return JobOutcome(job.feed_id, "skipped", message=reason)
+            claim = await self.keeper.take(job.feed_id, job.token)
+            if claim is None:
+                return JobOutcome(job.feed_id, "skipped", message="somebody else refreshes it")
+            if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
+                return await self._let_go(claim, JobOutcome(job.feed_id, "cancelled"))
+            return claim
         claims = await claim_feeds(self.tools.db, [job.feed_id], self.tools.clock())
-        return claims[0] if claims else JobOutcome(job.feed_id, "skipped", message="already_running")
+        if not claims:
+            there = await feeds_of_ids(self.tools.db, [job.feed_id])
+            return JobOutcome(job.feed_id, "skipped", message="already_running" if there else "feed_deleted")
+        if reason := self.too_soon(claims[0].feed):
+            return await self._let_go(claims[0], JobOutcome(job.feed_id, "skipped", message=reason))
+        return claims[0]
+
+    async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
+        await give_back(self.tools.db, [claim])
+        return outcome
 
     def too_soon(self, feed: Feed) -> str | None:
         """Why this feed is not fetched again yet, if so."""

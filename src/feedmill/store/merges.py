@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
@@ -47,6 +47,11 @@ RETIRE = (
     .where(feeds.c.id == bindparam("source"))
     .values(status="disabled", next_fetch_at=None, next_fetch_why=bindparam("why"), moved_to=bindparam("to"), entry_count=0)
 )
+COUNT_ENTRIES = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("target"))
+    .values(entry_count=select(func.count()).where(entries.c.feed_id == bindparam("target")).scalar_subquery())
+)
 NOTE_URL = insert(feed_urls, "feed_id", "url", "until")
 
 
@@ -67,6 +72,7 @@ async def merge_feeds(db: Database, source: int, source_url: str, target: int, t
             Step(DROP_SUBSCRIPTIONS, {"ids": as_list([pair["old"] for pair in shared])}),
             Step(MOVE_SUBSCRIPTIONS, both),
             Step(MOVE_ENTRIES, both),
+            Step(COUNT_ENTRIES, both),
             Step(NOTE_URL, {"feed_id": target, "url": source_url, "until": to_text(now)}),
             Step(RETIRE, {"source": source, "to": target_url, "why": f"moved to {target_url}, which was here already"}),
         ]
