@@ -8,10 +8,12 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from feedmill.app import App
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.collect.declared import DeclaredFeeds
+from feedmill.engine.inprocess import GRACE, InProcessEngine
 from feedmill.model.feed import Feed
 from feedmill.run.batches import Batches
 from feedmill.run.handlers import Handlers
+from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
 
 # More jobs than fetches at once: while some parse and store, others keep the line busy.
@@ -29,13 +31,16 @@ class Embedded:
 
 
 @asynccontextmanager
-async def embedded(app: App) -> AsyncIterator[Embedded]:
+async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded]:
     """The parts, ready to be given work; stopped at the end with their claims given back."""
     parts = assemble(app)
+    keeper = parts.handlers.keeper
+    renewing = asyncio.create_task(keeper.keep_renewing())
     try:
         yield parts
     finally:
-        await parts.scheduler.give_back(await parts.engine.stop())
+        renewing.cancel()
+        await keeper.give_back(await parts.engine.stop(grace))
 
 
 @asynccontextmanager
@@ -59,7 +64,8 @@ def assemble(app: App) -> Embedded:
     async def rest(seconds: float) -> None:
         await engine.rest(seconds)
 
-    handlers = Handlers(replace(app.tools, rest=rest), gap * REFRESH_GAPS)
+    handlers = Handlers(replace(app.tools, rest=rest), ClaimKeeper(app.db), gap * REFRESH_GAPS)
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
-    scheduler = Scheduler(app.db, engine, handlers, lane_of)
-    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, lane_of))
+    declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, before_scan=[declared.follow])
+    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, handlers, lane_of))
