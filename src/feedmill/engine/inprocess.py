@@ -1,14 +1,16 @@
 """The engine inside one process: asyncio tasks, a bounded number at once."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import islice
 
 import structlog
 
 from feedmill.engine.engine import Handler
 from feedmill.engine.jobs import Job, Priority, lane_of
-from feedmill.engine.waiting import Waiting
+from feedmill.engine.waiting import Countdown, Ticket, Waiting
 
 log = structlog.get_logger(__name__)
 
@@ -23,11 +25,13 @@ class InProcessEngine:
 
     def __init__(self, handler: Handler, at_once: int = 20, hard_limit: timedelta = HARD_LIMIT) -> None:
         self._handler = handler
+        self._at_once = at_once
         self._hard = hard_limit.total_seconds()
         self._waiting = Waiting()
-        self._free = at_once
-        self._running: dict[asyncio.Task[None], Job] = {}
-        self._batches: dict[int, _Batch] = {}
+        self._running: dict[asyncio.Task[None], Ticket] = {}
+        self._resting = 0
+        self._returning: deque[asyncio.Future[None]] = deque()
+        self._undone: list[Job] = []
         self._stopping = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -38,61 +42,84 @@ class InProcessEngine:
         return self._waiting.ready
 
     async def submit(self, job: Job, priority: Priority) -> None:
-        self._idle.clear()
-        self._waiting.add(job, priority)
-        self._start_next()
+        self._hand_in([Ticket(job, priority)])
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
-        batch = _Batch(len(jobs), callback, priority)
-        for job in jobs:
-            self._batches[id(job)] = batch
-            await self.submit(job, priority)
-        if not jobs:
-            await self.submit(callback, priority)
+        batch = Countdown(len(jobs), callback)
+        self._hand_in([Ticket(job, priority, batch) for job in jobs] or [Ticket(callback, priority)])
 
     async def until_idle(self) -> None:
         """Waits until nothing runs and nothing waits."""
         await self._idle.wait()
 
     async def rest(self, seconds: float) -> None:
-        """Sleeps inside a job without keeping its place from the others."""
-        self._free += 1
+        """Sleeps inside a job without keeping its place from the others; then goes on before those who wait."""
+        self._resting += 1
         self._start_next()
         try:
             await asyncio.sleep(seconds)
-            while self._free <= 0:
-                await asyncio.sleep(0.05)
+            await self._come_back()
         finally:
-            self._free -= 1
+            self._resting -= 1
 
     async def stop(self, grace: timedelta = GRACE) -> list[Job]:
+        """After the grace, what still runs is cancelled. A batch that came to its end has its callback run."""
         self._stopping = True
-        undone = self._waiting.drain()
-        if self._running:
-            await asyncio.wait(self._running, timeout=grace.total_seconds())
-        undone += self._running.values()
-        for task in list(self._running):
+        self._undone += [ticket.job for ticket in self._waiting.drain()]
+        await self._until_ended(grace)
+        self._undone += [ticket.job for ticket in self._running.values()]
+        for task in self._running:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
-        return undone
+        await self._until_ended(LAST_WORDS * 2)
+        self._idle.set()
+        return self._undone
+
+    @property
+    def _free(self) -> int:
+        return self._at_once - len(self._running) + self._resting
+
+    def _hand_in(self, tickets: list[Ticket]) -> None:
+        if self._stopping:
+            self._undone += [ticket.job for ticket in tickets]
+            return
+        self._idle.clear()
+        for ticket in tickets:
+            self._waiting.add(ticket)
+        self._start_next()
 
     def _start_next(self) -> None:
-        while self._free > 0 and not self._stopping and (job := self._waiting.pick()) is not None:
-            self._free -= 1
-            task = asyncio.create_task(self._run(job))
-            self._running[task] = job
+        for turn in islice(self._returning, max(self._free, 0)):
+            if not turn.done():
+                turn.set_result(None)
+        while self._free > len(self._returning) and (ticket := self._waiting.pick()) is not None:
+            task = asyncio.create_task(self._run(ticket.job))
+            self._running[task] = ticket
             task.add_done_callback(self._ended)
 
+    async def _come_back(self) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._returning.append(turn)
+        self._start_next()
+        try:
+            await turn
+        finally:
+            self._returning.remove(turn)
+
     def _ended(self, task: asyncio.Task[None]) -> None:
-        job = self._running.pop(task)
-        self._free += 1
-        self._waiting.done(job)
-        batch = self._batches.pop(id(job), None)
-        if batch is not None and batch.one_less():
-            self._waiting.add(batch.callback, batch.priority)
+        ticket = self._running.pop(task)
+        self._waiting.done(ticket)
+        if ticket.batch is not None and not task.cancelled() and ticket.batch.one_less():
+            # Before all others: it is short, and somebody waits for it.
+            self._waiting.add(Ticket(ticket.batch.callback, Priority.MANUAL))
         self._start_next()
         if not self._running and not len(self._waiting):
             self._idle.set()
+
+    async def _until_ended(self, limit: timedelta) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + limit.total_seconds()
+        while self._running and (left := deadline - loop.time()) > 0:
+            await asyncio.wait(list(self._running), timeout=left)
 
     async def _run(self, job: Job) -> None:
         with structlog.contextvars.bound_contextvars(job=type(job).__name__, lane=lane_of(job)):
@@ -100,7 +127,7 @@ class InProcessEngine:
             try:
                 await self._limited(work)
             except asyncio.CancelledError:
-                work.cancel()
+                await _cut_short(work)
                 raise
             except Exception:
                 log.exception("a job failed", job=job)
@@ -110,20 +137,12 @@ class InProcessEngine:
         done, _ = await asyncio.wait([work], timeout=self._hard)
         if not done:
             log.error("a job takes too long and is stopped", seconds=self._hard)
-            work.cancel()
-            done, _ = await asyncio.wait([work], timeout=LAST_WORDS.total_seconds())
-        if done and not work.cancelled():
+            await _cut_short(work)
+        if work.done() and not work.cancelled():
             work.result()
 
 
-class _Batch:
-    """Counts a batch down to its callback."""
-
-    def __init__(self, left: int, callback: Job, priority: Priority) -> None:
-        self._left = left
-        self.callback = callback
-        self.priority = priority
-
-    def one_less(self) -> bool:
-        self._left -= 1
-        return self._left == 0
+async def _cut_short(work: asyncio.Future[None]) -> None:
+    """Lets the work clean up after itself, such as give its claim back."""
+    work.cancel()
+    await asyncio.wait([work], timeout=LAST_WORDS.total_seconds())

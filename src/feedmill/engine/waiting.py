@@ -1,6 +1,7 @@
 """The jobs that wait: by priority without starving the low ones, and one at a time in each lane."""
 
 from collections import deque
+from dataclasses import dataclass
 
 from feedmill.engine.jobs import Job, Priority, lane_of
 
@@ -8,60 +9,105 @@ from feedmill.engine.jobs import Job, Priority, lane_of
 LOW_SHARE = 4
 
 
+class Countdown:
+    """How many jobs of a batch have not ended; the callback is due at none."""
+
+    def __init__(self, left: int, callback: Job) -> None:
+        self._left = left
+        self.callback = callback
+
+    def one_less(self) -> bool:
+        """Whether that was the last one."""
+        self._left -= 1
+        return self._left == 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ticket:
+    """A job's place in the line. A job that is handed in twice has two."""
+
+    job: Job
+    priority: Priority
+    batch: Countdown | None = None
+
+
+class Line:
+    """Tickets in order, by class."""
+
+    def __init__(self) -> None:
+        self._classes: dict[Priority, deque[Ticket]] = {priority: deque() for priority in Priority}
+        self._takes = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._classes.values()))
+
+    def add(self, ticket: Ticket) -> None:
+        self._classes[ticket.priority].append(ticket)
+
+    def add_in_front(self, ticket: Ticket) -> None:
+        self._classes[ticket.priority].appendleft(ticket)
+
+    def take(self) -> Ticket | None:
+        """The first of the highest class; now and then, of the lowest."""
+        self._takes += 1
+        for priority in sorted(Priority, reverse=self._takes % LOW_SHARE == 0):
+            if self._classes[priority]:
+                return self._classes[priority].popleft()
+        return None
+
+    def drain(self) -> list[Ticket]:
+        """Takes every ticket out."""
+        tickets = [ticket for waiting in self._classes.values() for ticket in waiting]
+        for waiting in self._classes.values():
+            waiting.clear()
+        return tickets
+
+
 class Waiting:
     """Every operation costs the same however many jobs wait."""
 
     def __init__(self) -> None:
-        self._ready: dict[Priority, deque[Job]] = {priority: deque() for priority in Priority}
-        self._parked: dict[str, deque[tuple[Priority, Job]]] = {}
+        self._ready = Line()
+        self._parked: dict[str, Line] = {}
         self._busy: set[str] = set()
-        self._picks = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._ready.values())) + sum(map(len, self._parked.values()))
+        return len(self._ready) + sum(map(len, self._parked.values()))
 
     @property
     def ready(self) -> int:
         """How many wait for a place only, not for another job of their lane (as far as that is known)."""
-        return sum(map(len, self._ready.values()))
+        return len(self._ready)
 
-    def add(self, job: Job, priority: Priority) -> None:
-        self._ready[priority].append(job)
+    def add(self, ticket: Ticket) -> None:
+        self._ready.add(ticket)
 
-    def pick(self) -> Job | None:
+    def pick(self) -> Ticket | None:
         """The next job that may start; its lane is busy until `done`."""
-        self._picks += 1
-        order = sorted(Priority, reverse=self._picks % LOW_SHARE == 0)
-        return next((job for priority in order if (job := self._pick_from(priority)) is not None), None)
-
-    def done(self, job: Job) -> None:
-        """Opens the job's lane for the next one in it."""
-        lane = lane_of(job)
-        self._busy.discard(lane)
-        if parked := self._parked.get(lane):
-            priority, following = parked.popleft()
-            self._ready[priority].appendleft(following)
-            if not parked:
-                del self._parked[lane]
-
-    def drain(self) -> list[Job]:
-        """Takes every waiting job out."""
-        jobs = [job for ready in self._ready.values() for job in ready]
-        jobs += [job for parked in self._parked.values() for _, job in parked]
-        for ready in self._ready.values():
-            ready.clear()
-        self._parked.clear()
-        return jobs
-
-    def _pick_from(self, priority: Priority) -> Job | None:
-        ready = self._ready[priority]
-        while ready:
-            job = ready.popleft()
-            lane = lane_of(job)
-            if lane in self._busy:
-                self._parked.setdefault(lane, deque()).append((priority, job))
-                continue
-            if lane:
+        while (ticket := self._ready.take()) is not None:
+            lane = lane_of(ticket.job)
+            if not lane:
+                return ticket
+            if lane not in self._busy:
                 self._busy.add(lane)
-            return job
+                return ticket
+            self._parked.setdefault(lane, Line()).add(ticket)
         return None
+
+    def done(self, ticket: Ticket) -> None:
+        """Opens the job's lane for the next one in it."""
+        lane = lane_of(ticket.job)
+        self._busy.discard(lane)
+        parked = self._parked.get(lane)
+        if parked is None:
+            return
+        if (following := parked.take()) is not None:
+            self._ready.add_in_front(following)
+        if not parked:
+            del self._parked[lane]
+
+    def drain(self) -> list[Ticket]:
+        """Takes every waiting job out."""
+        tickets = [ticket for line in (self._ready, *self._parked.values()) for ticket in line.drain()]
+        self._parked.clear()
+        return tickets

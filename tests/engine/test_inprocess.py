@@ -1,0 +1,142 @@
+"""What the engine inside one process adds to the contract: rests, grace, last words."""
+
+import asyncio
+from datetime import timedelta
+
+from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
+
+SOON = timedelta(milliseconds=50)
+
+
+async def test_a_job_that_rests_lets_another_run_meanwhile() -> None:
+    order: list[str] = []
+
+    async def handler(job: Job) -> None:
+        if job == RefreshFeed(1):
+            order.append("1 rests")
+            await engine.rest(0.05)
+            order.append("1 goes on")
+        else:
+            order.append("2 runs")
+
+    engine = InProcessEngine(handler, at_once=1)
+    for feed_id in (1, 2):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await engine.until_idle()
+
+    assert order == ["1 rests", "2 runs", "1 goes on"]
+
+
+async def test_a_job_that_has_rested_goes_on_before_those_who_wait() -> None:
+    ended: list[int] = []
+
+    async def handler(job: Job) -> None:
+        assert isinstance(job, RefreshFeed)
+        if job.feed_id == 0:
+            await engine.rest(0.02)
+        await asyncio.sleep(0.01)
+        ended.append(job.feed_id)
+
+    engine = InProcessEngine(handler, at_once=1)
+    for feed_id in range(50):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await engine.until_idle()
+
+    assert ended.index(0) < 6
+
+
+async def test_rests_never_let_more_work_than_there_are_places() -> None:
+    working, most = 0, 0
+
+    async def work() -> None:
+        nonlocal working, most
+        working += 1
+        most = max(most, working)
+        await asyncio.sleep(0.002)
+        working -= 1
+
+    async def handler(job: Job) -> None:
+        await work()
+        await engine.rest(0.003)
+        await work()
+
+    engine = InProcessEngine(handler, at_once=3)
+    for feed_id in range(60):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await engine.until_idle()
+
+    assert most == 3
+
+
+async def test_no_place_is_lost_or_won_when_resting_jobs_are_cut_short() -> None:
+    working, most = 0, 0
+
+    async def handler(job: Job) -> None:
+        nonlocal working, most
+        if job == RefreshFeed(0):
+            await engine.rest(60)
+        working += 1
+        most = max(most, working)
+        await asyncio.sleep(0.005)
+        working -= 1
+
+    engine = InProcessEngine(handler, at_once=2, hard_limit=SOON)
+    for feed_id in (0, 0, 0):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await engine.until_idle()
+    for feed_id in range(1, 9):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await engine.until_idle()
+
+    assert most == 2
+
+
+async def test_stop_is_over_within_its_grace_and_waits_for_last_words() -> None:
+    words: list[str] = []
+
+    async def handler(job: Job) -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.05)
+            words.append("gave my claim back")
+            raise
+
+    engine = InProcessEngine(handler)
+    await engine.submit(RefreshFeed(1), Priority.SCHEDULED)
+    await asyncio.sleep(0.01)
+    async with asyncio.timeout(5):
+        undone = await engine.stop(grace=SOON)
+
+    assert undone == [RefreshFeed(1)]
+    assert words == ["gave my claim back"]
+
+
+async def test_a_batch_that_is_cancelled_by_stop_has_no_callback() -> None:
+    started: list[Job] = []
+
+    async def handler(job: Job) -> None:
+        started.append(job)
+        await asyncio.sleep(60)
+
+    engine = InProcessEngine(handler)
+    await engine.run_batch([RefreshFeed(1)], BatchComplete(1), Priority.MANUAL)
+    await asyncio.sleep(0.01)
+    await engine.stop(grace=SOON)
+
+    assert started == [RefreshFeed(1)]
+
+
+async def test_nobody_waits_for_ever_for_an_engine_that_was_stopped() -> None:
+    async def handler(job: Job) -> None:
+        await asyncio.sleep(60)
+
+    engine = InProcessEngine(handler, at_once=1)
+    for feed_id in (1, 2):
+        await engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+    await asyncio.sleep(0)
+    await engine.stop(grace=SOON)
+
+    async with asyncio.timeout(1):
+        await engine.until_idle()
