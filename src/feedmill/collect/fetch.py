@@ -3,13 +3,14 @@
 import random
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Protocol
 
 import msgspec
 
 from feedmill.model.feed import Feed
 from feedmill.model.outcome import Outcome, Retryable, Validators
-from feedmill.outbound.client import NO_OPTIONS, Client
-from feedmill.outbound.options import FetchOptions
+from feedmill.outbound.client import NO_OPTIONS
+from feedmill.outbound.options import FetchOptions, Limits
 
 QUICK_TRIES = 3
 FIRST_DELAY = timedelta(seconds=2)
@@ -18,16 +19,29 @@ LONGEST_DELAY = timedelta(seconds=60)
 Rest = Callable[[float], Awaitable[None]]
 
 
-async def fetch_feed(client: Client, feed: Feed, rest: Rest) -> Outcome:
+class Web(Protocol):
+    """What answers to a URL: the outbound client, or an answer that is there already."""
+
+    async def get(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        limits: Limits | None = None,
+        options: FetchOptions = NO_OPTIONS,
+    ) -> Outcome:
+        """Whatever the server does, an outcome comes back."""
+
+
+async def fetch_feed(web: Web, feed: Feed, rest: Rest) -> Outcome:
     """The feed's answer; `rest` sleeps between tries (and may let others work meanwhile)."""
     validators = Validators(feed.etag, feed.last_modified) if feed.etag or feed.last_modified else None
     options = read_options(feed.http_options)
-    outcome = await client.get(feed.url, validators, options=options)
+    outcome = await web.get(feed.url, validators, options=options)
     for attempt in range(QUICK_TRIES):
         if not isinstance(outcome, Retryable):
             break
         await rest(quick_delay(attempt, random.random()).total_seconds())  # noqa: S311
-        outcome = await client.get(feed.url, validators, options=options)
+        outcome = await web.get(feed.url, validators, options=options)
     return outcome
 
 
