@@ -62,6 +62,9 @@ _WEB_LABELS = {
     "windows-874": "cp874",
     "x-mac-cyrillic": "mac_cyrillic",
     "x-mac-roman": "mac_roman",
+    "mac": "mac_roman",
+    "csmacintosh": "mac_roman",
+    "ms-cyrl": "cp1251",
     "x-ansi": "cp1252",
     "x-cp1250": "cp1250",
     "x-cp1251": "cp1251",
@@ -80,7 +83,7 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A document as UTF-8 bytes without a byte order mark, and the encoding that it came in."""
+    """A document as UTF-8 bytes without a byte order mark or space before it, and the encoding that it came in."""
 
     utf8: bytes
     encoding: str
@@ -96,7 +99,7 @@ def decode(data: bytes, content_type: str | None = None) -> Decoded:
     if encoding is not None:
         return _decoded(body.decode(encoding, "replace"), encoding)
     if _is_utf8(body):
-        return Decoded(body, "utf-8")
+        return Decoded(body.lstrip(), "utf-8")
     labels = list(_labels(body, content_type))
     return _by_label(body, labels) or _with_a_few_broken_bytes(body, labels) or _by_detection(body)
 
@@ -183,4 +186,4 @@ def _by_detection(data: bytes) -> Decoded:
 
 
 def _decoded(text: str, encoding: str) -> Decoded:
-    return Decoded(text.removeprefix("\ufeff").encode("utf-8", "replace"), encoding)
+    return Decoded(text.removeprefix("\ufeff").lstrip().encode("utf-8", "replace"), encoding)

@@ -1,86 +1,76 @@
 """Elements inside a text, written back as HTML."""
 
+from collections.abc import Iterator
 from html import escape
 
-from feedmill.collect.formats.names import XHTML, XML
+from lxml import etree
 
-MAX_DEPTH = 256
+from feedmill.collect.formats.names import XHTML, is_core
+from feedmill.collect.xml_tree import Element
+
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
 })  # fmt: skip
-_ATTRIBUTE_PREFIXES = {XML[:-1]: "xml:", "http://www.w3.org/1999/xlink": "xlink:"}
+_ATTRIBUTE_PREFIXES = {
+    "http://www.w3.org/XML/1998/namespace": "xml:",
+    "http://www.w3.org/1999/xlink": "xlink:",
+}
 
 
-class Markup:
-    """Collects the events inside one element and gives the HTML that they came from.
+def html_inside(element: Element, *, escaped: bool, until: Element | None = None) -> str:
+    """What is inside an element as HTML.
 
-    Deeper than MAX_DEPTH only the text is kept: a page of a hundred thousand levels is of no use to any reader.
+    `escaped` tells that the texts between the elements are HTML themselves. The HTML ends before `until`.
     """
+    return "".join(_pieces(element, escaped, until)).strip()
 
-    __slots__ = ("_depth", "_namespaces", "_pieces", "_tops", "_wrapper")
 
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._namespaces: list[str] = [XHTML]
-        self._depth = 0
-        self._tops = 0  # elements and texts at the top
-        self._wrapper: list[int] = []  # where the div that starts and ends it all is among the pieces
+def without_wrapper(element: Element) -> Element:
+    """The one div around everything, which Atom asks for and does not count as content; else the element itself."""
+    if len(element) != 1 or (element.text or "").strip() or (element[0].tail or "").strip():
+        return element
+    return element[0] if etree.QName(element[0]).localname == "div" else element
 
-    def text(self, text: str) -> None:
-        if not text:
+
+def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[str]:
+    for event, node in etree.iterwalk(element, events=("start", "end")):
+        if node is until:
             return
-        if self._depth == 0 and not text.isspace():
-            self._tops += 1
-        self._pieces.append(escape(text, quote=False))
+        if event == "start":
+            if node is not element:
+                yield _start_tag(node)
+            yield _text(node.text, escaped)
+        elif node is not element:
+            yield _end_tag(node)
+            yield _text(node.tail, escaped)
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        namespace, _, local = name.rpartition("}")
-        if self._depth == 0:
-            self._tops += 1
-            if local == "div":
-                self._wrapper = [len(self._pieces)]
-        self._depth += 1
-        if self._depth <= MAX_DEPTH:
-            self._pieces.append(self._tag(namespace, local, attributes))
-            self._namespaces.append(namespace)
 
-    def end(self, name: str) -> None:
-        local = name.rpartition("}")[2]
-        if self._depth <= MAX_DEPTH:
-            self._namespaces.pop()
-            if local not in _VOID:
-                self._pieces.append(f"</{local}>")
-        self._depth -= 1
-        if self._depth == 0 and local == "div":
-            self._wrapper.append(len(self._pieces) - 1)
+def _text(text: str | None, escaped: bool) -> str:
+    return "" if not text else text if escaped else escape(text, quote=False)
 
-    def html(self) -> str:
-        return "".join(self._pieces).strip()
 
-    def html_inside_div(self) -> str:
-        """The HTML without the one div around it all, which Atom asks for and does not count as content."""
-        if self._tops != 1 or len(self._wrapper) != 2:
-            return self.html()
-        first, last = self._wrapper
-        return "".join(self._pieces[first + 1 : last]).strip()
+def _start_tag(node: Element) -> str:
+    name = etree.QName(node)
+    written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in node.items())
+    if not _is_html(name.namespace) and _namespace_of_parent(node) != name.namespace:
+        written += f' xmlns="{escape(name.namespace or "")}"'
+    return f"<{name.localname}{written} />" if name.localname in _VOID else f"<{name.localname}{written}>"
 
-    def _tag(self, namespace: str, local: str, attributes: dict[str, str]) -> str:
-        written = "".join(
-            f' {_attribute_name(key)}="{escape(value)}"'
-            for key, value in attributes.items()
-            if key != "xmlns"
-        )
-        if namespace not in ("", XHTML, self._namespaces[-1]) and not _is_feed_namespace(namespace):
-            written += f' xmlns="{escape(namespace)}"'
-        return f"<{local}{written} />" if local in _VOID else f"<{local}{written}>"
+
+def _end_tag(node: Element) -> str:
+    local = etree.QName(node).localname
+    return "" if local in _VOID else f"</{local}>"
+
+
+def _is_html(namespace: str | None) -> bool:
+    return not namespace or namespace == XHTML or is_core(namespace)
+
+
+def _namespace_of_parent(node: Element) -> str | None:
+    parent = node.getparent()
+    return etree.QName(parent).namespace if parent is not None else None
 
 
 def _attribute_name(key: str) -> str:
-    namespace, _, local = key.rpartition("}")
+    namespace, _, local = key.removeprefix("{").rpartition("}")
     return _ATTRIBUTE_PREFIXES.get(namespace, "") + local
-
-
-def _is_feed_namespace(namespace: str) -> bool:
-    return namespace.startswith(
-        ("http://www.w3.org/2005/Atom", "http://purl.org/", "http://backend.userland.com/")
-    )

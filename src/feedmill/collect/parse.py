@@ -2,10 +2,10 @@
 
 from feedmill.collect.decode import Decoded, decode
 from feedmill.collect.formats.jsonfeed import read_json_feed
-from feedmill.collect.formats.xmlfeed import XmlFeed
+from feedmill.collect.formats.xmlfeed import read_xml_feed
 from feedmill.collect.repair import repair
 from feedmill.collect.sniff import looks_like
-from feedmill.collect.xml_events import IllFormed, read_strictly, read_tolerantly
+from feedmill.collect.xml_tree import IllFormed, read_strictly, read_tolerantly
 from feedmill.errors import NotAFeed
 from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
 
@@ -30,15 +30,15 @@ def parse(data: bytes, *, content_type: str | None = None, url: str | None = Non
     return feed
 
 
-def read_well_formed(decoded: Decoded, url: str | None) -> ParsedFeed | None:
+def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a well-formed document, or None."""
     try:
-        return XmlFeed(url).read(read_strictly, decoded.utf8, decoded.encoding)
+        return read_xml_feed(read_strictly(document.utf8), url, document.encoding)
     except IllFormed:
         return None
 
 
-def read_ill_formed(decoded: Decoded, url: str | None) -> ParsedFeed | None:
+def read_ill_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a document after its repair, or None if not even that shows one."""
-    mended = Decoded(repair(decoded.text).encode(), decoded.encoding)
-    return read_well_formed(mended, url) or XmlFeed(url).read(read_tolerantly, mended.utf8, mended.encoding)
+    root = read_tolerantly(repair(document.text).encode())
+    return read_xml_feed(root, url, document.encoding) if root is not None else None

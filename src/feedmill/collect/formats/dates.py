@@ -1,51 +1,42 @@
 """Dates as feeds write them, made into UTC datetimes. What is not understood is None, never a guess."""
 
-import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from feedmill.collect.formats.date_words import MONTHS, ZONES
+from feedmill.collect.formats.date_words import ZONES
 from feedmill.collect.formats.loose_dates import Moment, read_loosely
 
-_RFC_822 = re.compile(
-    r"(?:[A-Za-z]{3,9}[,.]?\s+)?(\d{1,2})[\s-]([A-Za-z]{3,9})[\s-](\d{4})\s+(\d\d):(\d\d)(?::(\d\d))?"
-    r"\s*(?:([+-])(\d\d):?(\d\d)|([A-Za-z]{1,4}))?",
-    re.ASCII,
-)
-_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_MONTH_NUMBERS = {
+    name: f"{number:02}"
+    for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
+}
+_ZONE_OFFSETS = {"": "+00:00"} | {
+    name.upper(): f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    for name, minutes in ZONES.items()
+}
 _MAX_LENGTH = 100
 _FIRST_YEAR, _LAST_YEAR = 1900, 2199
+_FARTHEST = timedelta(hours=15)
 
 
 def parse_date(text: str | None) -> datetime | None:
     """Read a date in any of the forms seen in feeds; one without a zone is in UTC."""
     if not text or len(text) > _MAX_LENGTH:
         return None
-    text = text.strip()
-    return _iso(text) or _rfc_822(text) or _loosely(text)
-
-
-def _iso(text: str) -> datetime | None:
-    if not _ISO.fullmatch(text):
-        return None
     try:
-        read = datetime.fromisoformat(text)
+        if text[3:5] == ", ":
+            return _in_utc(datetime.fromisoformat(_rfc_822_as_iso(text)))
+        if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
+            return _in_utc(datetime.fromisoformat(text))
     except ValueError:
-        return None
-    return _in_utc(read)
+        pass
+    return _loosely(text)
 
 
-def _rfc_822(text: str) -> datetime | None:
-    found = _RFC_822.fullmatch(text)
-    if found is None:
-        return None
-    day, name, year, hour, minute, second, sign, zone_hours, zone_minutes, zone = found.groups()
-    month = MONTHS.get(name.lower())
-    offset = ZONES.get(zone.lower()) if zone else 0
-    if month is None or offset is None:
-        return None
-    if sign:
-        offset = (int(zone_hours) * 60 + int(zone_minutes)) * (-1 if sign == "-" else 1)
-    return build(Moment(int(year), month, int(day), int(hour), int(minute), int(second or 0), offset))
+def _rfc_822_as_iso(text: str) -> str:
+    """Put the parts of `Thu, 01 Jan 2004 19:48:21 +0000` in ISO's order; another text gives what is no date."""
+    zone = text[26:]
+    month = _MONTH_NUMBERS.get(text[8:11])
+    return f"{text[12:16]}-{month}-{text[5:7]}T{text[17:25]}{_ZONE_OFFSETS.get(zone, zone)}"
 
 
 def _loosely(text: str) -> datetime | None:
@@ -70,10 +61,11 @@ def build(moment: Moment) -> datetime | None:
 
 
 def _in_utc(read: datetime) -> datetime | None:
-    if not _FIRST_YEAR <= read.year <= _LAST_YEAR or (read.utcoffset() or _NONE) > _FARTHEST or -_FARTHEST > (read.utcoffset() or _NONE):
+    if not _FIRST_YEAR <= read.year <= _LAST_YEAR:
         return None
-    return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
-
-
-_NONE = timedelta()
-_FARTHEST = timedelta(hours=15)
+    if read.tzinfo is UTC:
+        return read
+    offset = read.utcoffset()
+    if offset is None:
+        return read.replace(tzinfo=UTC)
+    return read.astimezone(UTC) if abs(offset) <= _FARTHEST else None

@@ -1,13 +1,11 @@
 """The files that an entry carries, from RSS, Atom, Media RSS and podcast elements."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from feedmill.collect.fields import Attributes
+from feedmill.collect.fields import Attributes, Fields
 from feedmill.collect.formats.extensions import parse_duration
-from feedmill.collect.formats.grouping import Grouped, first_text
-from feedmill.collect.formats.links import links
+from feedmill.collect.formats.links import Related
 from feedmill.collect.formats.scope import Scope
 from feedmill.model.parsed import Enclosure
 
@@ -15,27 +13,27 @@ _MAX_ENCLOSURES = 100
 _PLAYED = ("audio", "video")
 
 
-def enclosures(grouped: Grouped, media: Grouped, scope: Scope) -> tuple[Enclosure, ...]:
+def enclosures(fields: Fields, found_media: Fields, related: Related, scope: Scope) -> tuple[Enclosure, ...]:
     """Every file once, the feed's own enclosures first."""
     found: dict[str, Enclosure] = {}
-    for enclosure in _all(grouped, media, scope):
+    for attributes, text, _ in fields.get("enclosure"):
+        _add(found, attributes.get("url") or attributes.get("href") or text, attributes, "length", scope)
+    for attributes in related.get("enclosure", ()):
+        _add(found, attributes["href"], attributes, "length", scope)
+    for attributes, _, _ in found_media.rich.get("media:content", ()):
+        if _is_played(attributes):
+            _add(found, attributes.get("url"), attributes, "fileSize", scope)
+    if "itunes:duration" in fields.plain:
+        _set_duration(found, parse_duration(fields.plain["itunes:duration"]))
+    return tuple(found.values())
+
+
+def _add(
+    found: dict[str, Enclosure], address: str | None, attributes: Attributes, size: str, scope: Scope
+) -> None:
+    if address and len(found) < _MAX_ENCLOSURES:
+        enclosure = _enclosure(address, attributes, size, scope)
         found.setdefault(enclosure.url, enclosure)
-        if len(found) == _MAX_ENCLOSURES:
-            break
-    duration = parse_duration(first_text(grouped, "itunes:duration"))
-    return tuple(_with_duration(list(found.values()), duration))
-
-
-def _all(grouped: Grouped, media: Grouped, scope: Scope) -> Iterator[Enclosure]:
-    for _, attributes, text, _ in grouped.get("enclosure", ()):
-        address = attributes.get("url") or attributes.get("href") or text
-        if address:
-            yield _enclosure(address, attributes, "length", scope)
-    for field in links(grouped, "enclosure"):
-        yield _enclosure(field[1]["href"], field[1], "length", scope)
-    for _, attributes, _, _ in media.get("media:content", ()):
-        if attributes.get("url") and _is_played(attributes):
-            yield _enclosure(attributes["url"], attributes, "fileSize", scope)
 
 
 def _enclosure(address: str, attributes: Attributes, size: str, scope: Scope) -> Enclosure:
@@ -56,11 +54,9 @@ def _is_played(attributes: Attributes) -> bool:
     return attributes.get("medium") in _PLAYED or attributes.get("type", "").startswith(_PLAYED)
 
 
-def _with_duration(found: list[Enclosure], duration: timedelta | None) -> list[Enclosure]:
+def _set_duration(found: dict[str, Enclosure], duration: timedelta | None) -> None:
     """Give the podcast's duration to the first file that can be played."""
-    if duration is None or not found:
-        return found
-    played = next((i for i, one in enumerate(found) if (one.type or "audio").startswith(_PLAYED)), 0)
-    if found[played].duration is None:
-        found[played] = replace(found[played], duration=duration)
-    return found
+    for url, enclosure in found.items():
+        if enclosure.duration is None and (enclosure.type or "audio").startswith(_PLAYED):
+            found[url] = replace(enclosure, duration=duration)
+            return

@@ -1,159 +1,172 @@
 """One RSS item or Atom entry, made of its fields. Feeds mix the formats freely, so one reader reads both."""
 
-from collections.abc import Iterable, Iterator
+from html import escape
 
-from feedmill.collect.fields import Attributes, Field
+from feedmill.collect.fields import NO_FIELDS, Attributes, Field, Fields
+from feedmill.collect.formats.categories import categories, plain_categories
 from feedmill.collect.formats.enclosures import enclosures
-from feedmill.collect.formats.extensions import media, picture
-from feedmill.collect.formats.grouping import MAX_SHORT_TEXT, Grouped, body, first_date, first_text, group, short_text, texts
-from feedmill.collect.formats.links import is_web, page_link, permalink, related_link, web_address
-from feedmill.collect.formats.names import RDF_ABOUT, XML_LANG
+from feedmill.collect.formats.extensions import media, media_picture, picture
+from feedmill.collect.formats.grouping import body, first_date, first_text, short_text
+from feedmill.collect.formats.links import (
+    Related,
+    is_web,
+    page_link,
+    permalink,
+    related_link,
+    related_links,
+    web_address,
+)
+from feedmill.collect.formats.names import RDF_ABOUT
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, clean_language
 from feedmill.model.parsed import ParsedEntry
 
 _CONTENT = ("content:encoded", "content", "fullitem", "xhtml:body", "xhtml:div", "body")
-_SUMMARY = ("description", "summary")
+_DESCRIPTIONS = frozenset({"description", "summary"})
 _LESSER_SUMMARY = (
-    "itunes:summary", "media:description", "dc:description", "dcterms:abstract", "googleplay:description",
-    "itunes:subtitle",
+    "itunes:summary", "dc:description", "dcterms:abstract", "googleplay:description", "itunes:subtitle",
 )  # fmt: skip
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
+_UPDATES = frozenset(_UPDATED)
+_NO_DATE = (None, None)
 _AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
-_MAX_CATEGORIES = 100
-_NO_MEDIA: Grouped = {}
+# Most entries have none of these, and then there is no need to look for each.
+_EXTRAS = frozenset({
+    "enclosure", "image", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords", "keywords",
+    "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
+    "media:keywords", "dc:subject", "dcterms:subject",
+})  # fmt: skip
+_PLAIN = frozenset({"text", "text/plain"})
+_NONE_RELATED: Related = {}
 
 
-def read_entry(attributes: Attributes, fields: list[Field], scope: Scope, author: str | None) -> ParsedEntry:
+def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str | None) -> ParsedEntry:
     """Make an entry of an element's fields; `author` is who wrote what names nobody."""
-    grouped = group(fields)
-    scope = scope.inside(attributes)
-    found_media = media(grouped) if any(key.startswith("media:") for key in grouped) else _NO_MEDIA
-    content, summary = _content_and_summary(grouped, found_media)
-    published_at, published_raw = first_date(grouped, *_PUBLISHED)
-    updated_at, updated_raw = first_date(grouped, *_UPDATED)
+    plain, rich = fields
+    if attributes:
+        scope = scope.inside(attributes)
+    is_simple = _EXTRAS.isdisjoint(plain) and _EXTRAS.isdisjoint(rich)
+    found_media = NO_FIELDS if is_simple else media(fields)
+    related = related_links(fields) if "link" in rich else _NONE_RELATED
+    content, inner = _content(fields, scope)
+    summary = plain.get("description") or _summary(fields, found_media)
+    published_at, published_raw = first_date(fields, _PUBLISHED)
+    updated_at, updated_raw = _NO_DATE if "pubdate" in plain and _UPDATES.isdisjoint(plain) else first_date(fields, _UPDATED)
     return ParsedEntry(
-        guid=first_text(grouped, "guid", "id") or attributes.get(RDF_ABOUT) or first_text(grouped, "dc:identifier"),
-        link=_link(attributes, grouped, scope),
-        title=_title(grouped, found_media),
-        author=authors(grouped, *_AUTHORS) or _source_author(grouped) or author,
-        content_html=content,
+        guid=plain.get("guid") or plain.get("id") or _guid(attributes, fields),
+        link=_link(attributes, fields, scope),
+        title=short_text(fields, "title") or _lesser_title(fields, found_media),
+        author=authors(fields, _AUTHORS) or _source_author(fields) or author,
+        content_html=content or summary,
         summary=summary,
         published_at=published_at or updated_at,
         updated_at=updated_at,
         published_raw=published_raw or updated_raw,
         updated_raw=updated_raw,
-        categories=_categories(grouped, found_media),
-        enclosures=enclosures(grouped, found_media, scope),
-        image_url=_image(grouped, found_media, scope),
-        comments_url=web_address(grouped, scope, "comments") or related_link(grouped, "replies", scope),
-        language=_language(grouped, scope),
-        base_url=_base(grouped, scope),
+        categories=plain_categories(fields) if is_simple else categories(fields, found_media),
+        enclosures=() if is_simple and not related else enclosures(fields, found_media, related, scope),
+        image_url=None if is_simple else _image(fields, found_media, scope),
+        comments_url=_comments(fields, related, scope),
+        language=_language(fields, inner),
+        base_url=inner.base if inner.stated else None,
     )
 
 
-def _title(grouped: Grouped, found_media: Grouped) -> str | None:
-    return (
-        short_text(grouped, "title")
-        or short_text(found_media, "media:title")
-        or short_text(grouped, "dc:title", "itunes:title")
-    )
+def _guid(attributes: Attributes, fields: Fields) -> str | None:
+    guid = first_text(fields, "guid", "id")
+    return guid or (attributes.get(RDF_ABOUT) if attributes else None) or first_text(fields, "dc:identifier")
 
 
-def _link(attributes: Attributes, grouped: Grouped, scope: Scope) -> str | None:
+def _lesser_title(fields: Fields, found_media: Fields) -> str | None:
+    return short_text(found_media, "media:title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title")
+
+
+def _link(attributes: Attributes, fields: Fields, scope: Scope) -> str | None:
     """The entry's page: FeedBurner's note of the original, a link, or what else is surely an address of it."""
-    link = web_address(grouped, scope, "feedburner:origlink") or page_link(grouped, scope) or permalink(grouped)
+    if "feedburner:origlink" in fields.plain:
+        return web_address(fields, scope, "feedburner:origlink") or page_link(fields, scope)
+    link = page_link(fields, scope) or permalink(fields)
     if link:
         return link
     about = attributes.get(RDF_ABOUT, "")
-    return about if is_web(about) else _content_source(grouped, scope)
+    return about if is_web(about) else _content_source(fields, scope)
 
 
-def _content_source(grouped: Grouped, scope: Scope) -> str | None:
-    sources = (field[1]["src"] for field in grouped.get("content", ()) if field[1].get("src"))
-    return next(map(scope.resolve, sources), None)
+def _content_source(fields: Fields, scope: Scope) -> str | None:
+    sources = [field[0]["src"] for field in fields.get("content") if field[0].get("src")]
+    return scope.resolve(sources[0]) if sources else None
 
 
-def _content_and_summary(grouped: Grouped, found_media: Grouped) -> tuple[str | None, str | None]:
-    """The fullest text and the summary; of two descriptions the first is the summary."""
-    content = next((_html(field) for key in _CONTENT for field in _richest_first(grouped.get(key, ())) if field[2]), None)
-    descriptions = [_html(field) for fields in map(grouped.get, _SUMMARY) for field in fields or () if field[2]]
-    if not descriptions:
-        descriptions = [*texts(grouped, *_LESSER_SUMMARY), *texts(found_media, "media:description")][:1]
-    summary = descriptions[0] if descriptions else None
-    return content or (descriptions[-1] if descriptions else None), summary
+def _content(fields: Fields, scope: Scope) -> tuple[str | None, Scope]:
+    """The fullest text and its scope: one that is called so, or the second of two descriptions."""
+    plain, rich = fields
+    if plain.get("content:encoded"):
+        return plain["content:encoded"], scope
+    for name in _CONTENT:
+        if plain.get(name):
+            return plain[name], scope
+        if name in rich:
+            filled = [field for field in rich[name] if field[1]]
+            if filled:
+                chosen = min(filled, key=_is_plain) if len(filled) > 1 else filled[0]
+                return _html(chosen), scope.inside(chosen[0])
+    if "summary" not in plain and "summary" not in rich and "description" not in rich:
+        return None, scope
+    descriptions = _descriptions(fields)
+    return (_html(descriptions[-1]), scope.inside(descriptions[-1][0])) if descriptions else (None, scope)
 
 
-def _richest_first(fields: Iterable[Field]) -> list[Field]:
-    return sorted(fields, key=lambda field: "html" not in field[1].get("type", "html"))
+def _summary(fields: Fields, found_media: Fields) -> str | None:
+    descriptions = _descriptions(fields)
+    if descriptions:
+        return body(descriptions[0])
+    return first_text(fields, *_LESSER_SUMMARY) or first_text(found_media, "media:description")
+
+
+def _descriptions(fields: Fields) -> list[Field]:
+    """The descriptions that are not empty, in the order of the document as far as it is known."""
+    names = [name for name in (*fields.plain, *fields.rich) if name in _DESCRIPTIONS]
+    return [field for name in names for field in fields.get(name) if field[1]]
+
+
+def _is_plain(field: Field) -> bool:
+    return "html" not in field[0].get("type", "html")
 
 
 def _html(field: Field) -> str:
-    return body(field)
+    """The text of an element as HTML, escaped where Atom says that it is plain."""
+    if not field[0]:
+        return field[1]
+    return escape(body(field), quote=False) if field[0].get("type") in _PLAIN else body(field)
 
 
-def _source_author(grouped: Grouped) -> str | None:
-    return next((authors(group(field[3]), "author") for field in grouped.get("source", ()) if field[3]), None)
+def _source_author(fields: Fields) -> str | None:
+    return authors(fields.rich["source"][0][2], ("author",)) if "source" in fields.rich else None
 
 
-def _categories(grouped: Grouped, found_media: Grouped) -> tuple[str, ...]:
-    names = dict.fromkeys(name.strip()[:MAX_SHORT_TEXT] for name in _all_categories(grouped, found_media))
-    names.pop("", None)
-    return tuple(names)[:_MAX_CATEGORIES]
-
-
-def _all_categories(grouped: Grouped, found_media: Grouped) -> Iterator[str]:
-    for key in ("category", "dc:subject", "dcterms:subject", "itunes:category"):
-        for _, attributes, text, _ in grouped.get(key, ()):
-            yield attributes.get("term") or text or attributes.get("label") or attributes.get("text", "")
-    for _, attributes, text, _ in found_media.get("media:category", ()):
-        yield text or attributes.get("label", "")
-    for text in (*texts(grouped, "itunes:keywords", "keywords"), *texts(found_media, "media:keywords")):
-        yield from text.split(",")
-
-
-def _image(grouped: Grouped, found_media: Grouped, scope: Scope) -> str | None:
+def _image(fields: Fields, found_media: Fields, scope: Scope) -> str | None:
     return (
-        picture(grouped, scope, "itunes:image", "googleplay:image")
-        or picture(found_media, scope, "media:thumbnail")
-        or _media_image(found_media, scope)
-        or picture(grouped, scope, "image")
-        or _enclosed_image(grouped, scope)
+        picture(fields, scope, "itunes:image", "googleplay:image")
+        or media_picture(found_media, scope)
+        or picture(fields, scope, "image")
+        or _enclosed_image(fields, scope)
     )
 
 
-def _media_image(found_media: Grouped, scope: Scope) -> str | None:
-    for _, attributes, _, _ in found_media.get("media:content", ()):
-        if attributes.get("url") and (attributes.get("medium") == "image" or _is_image(attributes)):
+def _enclosed_image(fields: Fields, scope: Scope) -> str | None:
+    for attributes, _, _ in fields.get("enclosure"):
+        if attributes.get("url") and attributes.get("type", "").startswith("image/"):
             return scope.resolve(attributes["url"])
     return None
 
 
-def _enclosed_image(grouped: Grouped, scope: Scope) -> str | None:
-    for _, attributes, _, _ in grouped.get("enclosure", ()):
-        if attributes.get("url") and _is_image(attributes):
-            return scope.resolve(attributes["url"])
-    return None
+def _comments(fields: Fields, related: Related, scope: Scope) -> str | None:
+    if "comments" in fields.plain:
+        return web_address(fields, scope, "comments")
+    return related_link(related, "replies", scope) if related else None
 
 
-def _is_image(attributes: Attributes) -> bool:
-    return attributes.get("type", "").startswith("image/")
-
-
-def _language(grouped: Grouped, scope: Scope) -> str | None:
-    for key in ("content", "content:encoded", "fullitem", "xhtml:body"):
-        for field in grouped.get(key, ()):
-            if XML_LANG in field[1]:
-                return clean_language(field[1][XML_LANG])
-    own = first_text(grouped, "dc:language", "language")
+def _language(fields: Fields, scope: Scope) -> str | None:
+    own = fields.plain.get("dc:language") or fields.plain.get("language")
     return clean_language(own) if own else scope.language
-
-
-def _base(grouped: Grouped, scope: Scope) -> str | None:
-    """What the content's relative addresses refer to, where the feed says so."""
-    for key in _CONTENT + _SUMMARY:
-        for field in grouped.get(key, ()):
-            scope = scope.inside(field[1])
-            return scope.base if scope.stated else None
-    return scope.base if scope.stated else None

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from feedmill.collect.fields import Field
-from feedmill.collect.formats.grouping import Grouped, first_text, group
+from feedmill.collect.fields import NO_FIELDS, Field, Fields
+from feedmill.collect.formats.grouping import first_text
 from feedmill.collect.formats.scope import Scope
 
 _PERIODS = {
@@ -16,72 +16,85 @@ _PERIODS = {
 }
 _LONGEST_TTL = timedelta(days=365)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MAX_GROUPS = 3
 
 
-def media(grouped: Grouped) -> Grouped:
-    """All Media RSS elements of an entry, out of their groups."""
-    found: Grouped = {}
-    for field in _flat(grouped, depth=0):
-        found.setdefault(field[0], []).append(field)
+def media(fields: Fields, depth: int = 0) -> Fields:
+    """The Media RSS elements of an entry, taken out of their groups."""
+    found = Fields({}, {})
+    for name, field in _media_elements(fields, depth):
+        found.rich.setdefault(name, []).append(field)
     return found
 
 
-def _flat(grouped: Grouped, depth: int) -> Iterator[Field]:
-    for key, fields in grouped.items():
-        if not key.startswith("media:"):
+def _media_elements(fields: Fields, depth: int) -> Iterator[tuple[str, Field]]:
+    for name in (*fields.plain, *fields.rich):
+        if not name.startswith("media:"):
             continue
-        for field in fields:
-            yield field
-            if field[3] and depth < 3:
-                yield from _flat(group(field[3]), depth + 1)
+        for field in fields.get(name):
+            yield name, field
+            if field[2] is not NO_FIELDS and depth < _MAX_GROUPS:
+                yield from _media_elements(field[2], depth + 1)
 
 
-def picture(grouped: Grouped, scope: Scope, *keys: str) -> str | None:
+def picture(fields: Fields, scope: Scope, *names: str) -> str | None:
     """The address in the first of these elements that carry one as `href`, `url`, a child or their text."""
-    for key in keys:
-        for _, attributes, text, children in grouped.get(key, ()):
-            child = first_text(group(children), "url") if children else None
-            address = attributes.get("href") or attributes.get("url") or child or text
+    for name in names:
+        for attributes, text, children in fields.get(name):
+            address = attributes.get("href") or attributes.get("url") or first_text(children, "url") or text
             if address and "<" not in address:
                 return scope.resolve(address)
     return None
 
 
+def media_picture(found_media: Fields, scope: Scope) -> str | None:
+    """The address of a Media RSS thumbnail, or of a file that is an image."""
+    images = [
+        field
+        for field in found_media.get("media:content")
+        if field[0].get("medium") == "image" or field[0].get("type", "").startswith("image/")
+    ]
+    thumbnail = picture(found_media, scope, "media:thumbnail")
+    return thumbnail or picture(Fields({}, {"media:content": images}), scope, "media:content")
+
+
 def parse_duration(text: str | None) -> timedelta | None:
     """Seconds, or minutes and hours before colons, as podcasts write them."""
-    parts = text.strip().split(":") if text else []
+    if not text:
+        return None
+    parts = text.strip().split(":")
     try:
         seconds = sum(float(part or 0) * 60**power for power, part in enumerate(reversed(parts)))
-        return timedelta(seconds=round(seconds)) if 1 <= len(parts) <= 3 and seconds >= 0.5 else None
+        return timedelta(seconds=round(seconds)) if len(parts) <= 3 and seconds >= 0.5 else None
     except (ValueError, OverflowError):
         return None
 
 
-def ttl(grouped: Grouped) -> timedelta | None:
-    minutes = _number(first_text(grouped, "ttl"))
+def ttl(fields: Fields) -> timedelta | None:
+    minutes = _number(first_text(fields, "ttl"))
     return min(timedelta(minutes=minutes), _LONGEST_TTL) if minutes else None
 
 
-def update_period(grouped: Grouped) -> timedelta | None:
+def update_period(fields: Fields) -> timedelta | None:
     """How often the feed says that it changes (sy:updatePeriod over sy:updateFrequency)."""
-    period = _PERIODS.get((first_text(grouped, "sy:updateperiod") or "").lower())
-    frequency = _number(first_text(grouped, "sy:updatefrequency")) or 1
+    period = _PERIODS.get((first_text(fields, "sy:updateperiod") or "").lower())
+    frequency = _number(first_text(fields, "sy:updatefrequency")) or 1
     return period / frequency if period else None
 
 
-def skip_hours(grouped: Grouped) -> frozenset[int]:
+def skip_hours(fields: Fields) -> frozenset[int]:
     """Hours of GMT; RSS 0.91 counts them from 1 to 24."""
-    hours = {_number(text) for text in _children(grouped, "skiphours", "hour")}
+    hours = {_number(text) for text in _children(fields, "skiphours", "hour")}
     return frozenset(hour % 24 for hour in hours if hour is not None and hour <= 24)
 
 
-def skip_days(grouped: Grouped) -> frozenset[int]:
-    names = {text.lower() for text in _children(grouped, "skipdays", "day")}
+def skip_days(fields: Fields) -> frozenset[int]:
+    names = {text.lower() for text in _children(fields, "skipdays", "day")}
     return frozenset(number for number, name in enumerate(_DAYS) if name in names)
 
 
-def _children(grouped: Grouped, key: str, child: str) -> list[str]:
-    return [text for field in grouped.get(key, ()) for name, _, text, _ in field[3] if name == child]
+def _children(fields: Fields, name: str, child: str) -> list[str]:
+    return [one[1] for field in fields.get(name) for one in field[2].get(child)]
 
 
 def _number(text: str | None) -> int | None:

@@ -1,47 +1,48 @@
-"""The fields of one feed or entry by name, and how their texts are read."""
+"""How the texts and dates among the fields of a feed or entry are read."""
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Sequence
 from datetime import datetime
 
-from feedmill.collect.fields import Field
+from feedmill.collect.fields import Attributes, Field, Fields
 from feedmill.collect.formats.dates import parse_date
 
-Grouped = dict[str, list[Field]]
-
 MAX_SHORT_TEXT = 4_000
-_TEXT_TYPES = frozenset({"", "text", "html", "xhtml"})
+_PLAINLY_TEXT = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})
+_C1 = re.compile("[\x80-\x9f]")
 
 
-def group(fields: Iterable[Field]) -> Grouped:
-    grouped: Grouped = {}
-    for field in fields:
-        grouped.setdefault(field[0], []).append(field)
-    return grouped
+def first_text(fields: Fields, *names: str) -> str | None:
+    """The first text that is not empty, in the order of the names."""
+    plain, rich = fields
+    for name in names:
+        if plain.get(name):
+            return plain[name]
+        if name in rich:
+            for field in rich[name]:
+                if field[1]:
+                    return body(field)
+    return None
 
 
-def texts(grouped: Grouped, *keys: str) -> Iterator[str]:
-    """The texts under these names that are not empty, in the order of the names."""
-    for key in keys:
-        for field in grouped.get(key, ()):
-            if field[2]:
-                yield body(field)
+def short_text(fields: Fields, name: str) -> str | None:
+    """The first text under a name, no longer than a title could be."""
+    text = fields.plain.get(name) or (first_text(fields, name) if name in fields.rich else None)
+    if text is None or (text.isascii() and len(text) <= MAX_SHORT_TEXT):
+        return text
+    return _C1.sub(_as_windows_1252, text[:MAX_SHORT_TEXT])
 
 
-def first_text(grouped: Grouped, *keys: str) -> str | None:
-    return next(texts(grouped, *keys), None)
-
-
-def short_text(grouped: Grouped, *keys: str) -> str | None:
-    """The first text, no longer than a title could be."""
-    text = first_text(grouped, *keys)
-    return text[:MAX_SHORT_TEXT] if text else None
+def _as_windows_1252(found: re.Match[str]) -> str:
+    """What browsers show for &#146; and the like, which name control characters."""
+    return bytes([ord(found[0])]).decode("cp1252", "ignore")
 
 
 def body(field: Field) -> str:
     """The text of an element, decoded where Atom lets it be base64."""
-    _, attributes, text, _ = field
+    attributes, text, _ = field
     if not attributes or not _is_base64(attributes):
         return text
     try:
@@ -50,19 +51,29 @@ def body(field: Field) -> str:
         return text
 
 
-def _is_base64(attributes: dict[str, str]) -> bool:
-    if attributes.get("mode") == "base64":
-        return True
-    kind = attributes.get("type", "").lower()
-    return kind not in _TEXT_TYPES and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
+def _is_base64(attributes: Attributes) -> bool:
+    if "mode" in attributes:
+        return attributes["mode"] == "base64"
+    kind = attributes.get("type")
+    if kind is None or kind in _PLAINLY_TEXT:
+        return False
+    return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
 
 
-def first_date(grouped: Grouped, *keys: str) -> tuple[datetime | None, str | None]:
-    """The first date that can be read, with its words; else the first words."""
+def first_date(fields: Fields, names: Sequence[str]) -> tuple[datetime | None, str | None]:
+    """The first date that can be read, with its words; else some words. Of one name the last date counts."""
+    plain, rich = fields
     unread = None
-    for text in texts(grouped, *keys):
-        when = parse_date(text)
-        if when is not None:
-            return when, text
-        unread = unread or text
-    return None, unread
+    for name in names:
+        if name in rich:
+            for field in reversed(rich[name]):
+                when = parse_date(field[1])
+                if when is not None:
+                    return when, field[1]
+                unread = unread or field[1]
+        if name in plain:
+            when = parse_date(plain[name])
+            if when is not None:
+                return when, plain[name]
+            unread = unread or plain[name]
+    return None, unread or None

@@ -6,10 +6,10 @@ from datetime import timedelta
 from html import escape
 from typing import Any
 
-from feedmill.collect.fields import MAX_ENTRIES
 from feedmill.collect.formats.dates import parse_date
 from feedmill.collect.formats.grouping import MAX_SHORT_TEXT
 from feedmill.collect.formats.scope import Scope, clean_language
+from feedmill.collect.formats.xmlfeed import MAX_ENTRIES
 from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
 
 _MAX_ITEMS = 100

@@ -1,68 +1,71 @@
 """Addresses: a feed's or entry's own page, and the links that Atom tells apart by `rel`."""
 
-from feedmill.collect.fields import Field
-from feedmill.collect.formats.grouping import Grouped, first_text
+from feedmill.collect.fields import Attributes, Fields
+from feedmill.collect.formats.grouping import first_text
 from feedmill.collect.formats.names import RDF_ABOUT, RDF_RESOURCE
 from feedmill.collect.formats.scope import Scope
 
+Related = dict[str, list[Attributes]]
+
 _HTML = frozenset({"", "html", "xhtml", "text/html", "application/xhtml+xml", "text/plain"})
-_WEB = ("http://", "https://")
 
 
-def page_link(grouped: Grouped, scope: Scope) -> str | None:
+def page_link(fields: Fields, scope: Scope) -> str | None:
     """The address of the page: RSS's link, or Atom's link to an HTML alternate, or to any alternate."""
+    if fields.plain.get("link"):
+        return scope.resolve(fields.plain["link"])
     fallback = None
-    for field in grouped.get("link", ()):
-        _, attributes, text, _ = field
-        if not _is_alternate(attributes):
+    for attributes, text, _ in fields.rich.get("link", ()):
+        address = _alternate(attributes, text)
+        if not address:
             continue
-        address = _address(attributes, text)
-        if address and attributes.get("type", "").lower() in _HTML:
+        if attributes.get("type", "").lower() in _HTML:
             return scope.inside(attributes).resolve(address)
-        fallback = fallback or (scope.inside(attributes).resolve(address) if address else None)
+        fallback = fallback or scope.inside(attributes).resolve(address)
     return fallback
 
 
-def related_link(grouped: Grouped, rel: str, scope: Scope) -> str | None:
-    """The address of the first Atom link with this relation."""
-    for field in links(grouped, rel):
-        return scope.inside(field[1]).resolve(field[1]["href"])
+def _alternate(attributes: Attributes, text: str) -> str | None:
+    if "rel" in attributes and "alternate" not in _relations(attributes):
+        return None
+    return attributes.get("href") or attributes.get(RDF_RESOURCE) or attributes.get(RDF_ABOUT) or text
+
+
+def related_links(fields: Fields) -> Related:
+    """The links that are more than the page itself, by their relation."""
+    found: Related = {}
+    for attributes, _, _ in fields.rich.get("link", ()):
+        if attributes.get("rel", "alternate") != "alternate" and attributes.get("href"):
+            for relation in _relations(attributes):
+                found.setdefault(relation, []).append(attributes)
+    return found
+
+
+def related_link(related: Related, relation: str, scope: Scope) -> str | None:
+    """The address of the first link with this relation."""
+    for attributes in related.get(relation, ()):
+        return scope.inside(attributes).resolve(attributes["href"])
     return None
 
 
-def links(grouped: Grouped, rel: str) -> list[Field]:
-    return [
-        field for field in grouped.get("link", ()) if field[1].get("href") and rel in _relations(field[1])
-    ]
+def _relations(attributes: Attributes) -> list[str]:
+    return attributes["rel"].lower().split()
 
 
-def permalink(grouped: Grouped) -> str | None:
+def permalink(fields: Fields) -> str | None:
     """The guid of an RSS item, where it is an address and not said to be none."""
-    for _, attributes, text, _ in grouped.get("guid", ()):
-        if attributes.get("isPermaLink", attributes.get("ispermalink", "true")).lower() != "false" and is_web(text):
+    for attributes, text, _ in fields.get("guid"):
+        said = attributes.get("isPermaLink", attributes.get("ispermalink", "true"))
+        if said.strip().lower() != "false" and is_web(text):
             return text
     return None
 
 
-def web_address(grouped: Grouped, scope: Scope, *keys: str) -> str | None:
-    """The first text under these names, as an address."""
-    text = first_text(grouped, *keys)
+def web_address(fields: Fields, scope: Scope, name: str) -> str | None:
+    """The first text under a name, as an address."""
+    text = first_text(fields, name)
     return scope.resolve(text) if text else None
 
 
 def is_web(text: str) -> bool:
-    return text[:8].lower().startswith(_WEB)
-
-
-def _is_alternate(attributes: dict[str, str]) -> bool:
-    return "rel" not in attributes or "alternate" in _relations(attributes)
-
-
-def _relations(attributes: dict[str, str]) -> list[str]:
-    return attributes.get("rel", "alternate").lower().split()
-
-
-def _address(attributes: dict[str, str], text: str) -> str | None:
-    if not attributes:
-        return text or None
-    return attributes.get("href") or attributes.get(RDF_RESOURCE) or attributes.get(RDF_ABOUT) or text or None
+    return text[:8].lower().startswith(("http://", "https://"))

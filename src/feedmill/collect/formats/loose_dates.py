@@ -40,6 +40,7 @@ _TRUNCATED = re.compile(r"((?:19|20)\d\d)(?:-(\d\d))?")
 _EPOCH = re.compile(r"(1\d{9})(\d{3})?")
 _NUMERIC = re.compile(r"(\d{1,4})\s*([-/.])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?")
 _CJK = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
+_TIME_MARK = re.compile(r"(?<=\d)t\s*$")
 _ORDINAL_SUFFIX = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|ª|\.)(?=[\s,]|$)")
 _CJK_WEEKDAY = re.compile(r"[(（]?(?:星期|週|周|礼拜)[一二三四五六日天][)）]?|[月火水木金土日월화수목금토일]曜日|[월화수목금토일]요일")
 
@@ -110,7 +111,7 @@ def _read_zone(text: str) -> tuple[int, str]:
 
 
 def _read_day(text: str) -> Moment | None:
-    text = _CJK_WEEKDAY.sub(" ", text).strip(" ,t-|")
+    text = _TIME_MARK.sub("", _CJK_WEEKDAY.sub(" ", text)).strip(" ,-|")
     if found := _ISO_WEEK.fullmatch(text):
         return _read_iso_week(int(found[1]), int(found[2]), int(found[3] or 1))
     if found := _ORDINAL.fullmatch(text):

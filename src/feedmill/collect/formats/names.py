@@ -1,11 +1,11 @@
 """What elements are called here: `title`, `dc:creator`, `media:thumbnail`, whatever prefix or address a feed uses."""
 
-XML = "http://www.w3.org/XML/1998/namespace}"
-XML_BASE = XML + "base"
-XML_LANG = XML + "lang"
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
-RDF_ABOUT = RDF + "about"
-RDF_RESOURCE = RDF + "resource"
+from functools import lru_cache
+
+XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+RDF_ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
+RDF_RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 XHTML = "http://www.w3.org/1999/xhtml"
 ATOM_03 = "http://purl.org/atom/ns#"
 RSS_10 = "http://purl.org/rss/1.0/"
@@ -84,7 +84,7 @@ FRAMES = frozenset({"rss", "feed", "rdf:rdf", "rdf", "channel"})
 # Elements that are read with their children; the rest is read as text, markup included.
 CONTAINERS = frozenset({
     *ENTRIES, "author", "contributor", "source", "image", "textinput", "media:group", "media:content",
-    "itunes:owner", "skiphours", "skipdays",
+    "itunes:owner", "itunes:category", "skiphours", "skipdays",
 })  # fmt: skip
 LEAVES = frozenset({
     "title", "link", "description", "subtitle", "tagline", "info", "language", "icon", "logo", "url", "ttl",
@@ -96,7 +96,7 @@ LEAVES = frozenset({
     "dcterms:modified", "dcterms:available", "dcterms:abstract", "dcterms:subject", "media:title",
     "media:description", "media:thumbnail", "media:category", "media:keywords", "media:credit", "itunes:author",
     "itunes:name", "itunes:email", "itunes:image", "itunes:summary", "itunes:subtitle", "itunes:duration",
-    "itunes:category", "itunes:keywords", "itunes:title", "googleplay:image", "googleplay:author",
+    "itunes:link", "itunes:keywords", "itunes:title", "googleplay:image", "googleplay:author",
     "googleplay:description", "sy:updateperiod", "sy:updatefrequency", "wfw:comments", "xhtml:body", "xhtml:div",
     "feedburner:origlink", "rdf:value", "foaf:name",
 })  # fmt: skip
@@ -109,34 +109,44 @@ _READ = FRAMES | CONTAINERS | LEAVES
 
 
 class Names(dict[str, str]):
-    """Looks up an element as the XML parser names it (`address}local`) and answers with our name for it.
+    """Looks up an element as lxml names it (`{namespace}local`) and answers with our name; "" if nobody reads it.
 
-    An element that nobody here reads is the empty string.
+    The namespace of the root counts as a feed's own even where we have never seen it.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_root_namespace", "is_atom_03")
 
-    def __init__(self, root_namespace: str = "") -> None:
-        self._core = _plain(root_namespace)
+    def __init__(self, root: str) -> None:
+        self._root_namespace = _split(root)[0]
+        self.is_atom_03 = self._root_namespace == ATOM_03
 
-    def __missing__(self, name: str) -> str:
-        namespace, _, local = name.rpartition("}")
-        key = self[name] = self._key(_plain(namespace), local.lower())
-        return key
-
-    def _key(self, namespace: str, local: str) -> str:
-        prefix = "" if namespace == self._core else _PREFIXES.get(namespace)
-        if prefix is None or prefix + local not in _READ:
-            return ""
-        return prefix + local
+    def __missing__(self, element: str) -> str:
+        name = self[element] = _name_of(element, self._root_namespace) if isinstance(element, str) else ""
+        return name
 
 
-def feed_root(name: str) -> Names | None:
-    """The names of a document whose element `name` opens a feed, or None if that is no feed's element."""
-    namespace, _, local = name.rpartition("}")
-    if local.lower() not in ROOT_ELEMENTS:
-        return None
-    return Names(namespace if _plain(namespace) not in _PREFIXES else "")
+@lru_cache(maxsize=2048)
+def _name_of(element: str, root_namespace: str) -> str:
+    namespace, local = _split(element)
+    prefix = _PREFIXES.get(_plain(namespace), "" if namespace == root_namespace else None)
+    if prefix is None or prefix + local.lower() not in _READ:
+        return ""
+    return prefix + local.lower()
+
+
+def opens_feed(element: object) -> bool:
+    """Whether an element of this name can be the outermost one of a feed."""
+    return isinstance(element, str) and _split(element)[1].lower() in ROOT_ELEMENTS
+
+
+def is_core(namespace: str) -> bool:
+    """Whether a namespace is one of the feed formats themselves."""
+    return _PREFIXES.get(_plain(namespace)) == ""
+
+
+def _split(element: str) -> tuple[str, str]:
+    namespace, _, local = element.removeprefix("{").rpartition("}")
+    return namespace, local
 
 
 def _plain(namespace: str) -> str:

@@ -1,36 +1,38 @@
 """Who wrote it: `name (email)` where both are known, else what there is."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from feedmill.collect.fields import Field
-from feedmill.collect.formats.grouping import MAX_SHORT_TEXT, Grouped, group, short_text
+from feedmill.collect.fields import NO_FIELDS, Field, Fields
+from feedmill.collect.formats.grouping import MAX_SHORT_TEXT, short_text
 
 _MAX_PEOPLE = 20
 
 
-def authors(grouped: Grouped, *keys: str) -> str | None:
+def authors(fields: Fields, names: Sequence[str]) -> str | None:
     """The people under the first of these names that names anyone; a bare address gives way to a name."""
+    plain, rich = fields
     address = None
-    for key in keys:
-        people = _people(grouped.get(key, ()))
+    for name in names:
+        people = plain.get(name)
+        if name in rich:
+            people = _people(fields.get(name))
         if people and ("@" not in people or " " in people):
-            return people
+            return people[:MAX_SHORT_TEXT]
         address = address or people
     return address
 
 
-def _people(fields: Iterable[Field]) -> str | None:
+def _people(fields: Sequence[Field]) -> str | None:
     names = dict.fromkeys(filter(None, map(_person, fields)))
     return ", ".join(list(names)[:_MAX_PEOPLE]) or None
 
 
 def _person(field: Field) -> str | None:
-    _, _, text, children = field
-    if not children:
+    _, text, children = field
+    if text or children is NO_FIELDS:
         return text[:MAX_SHORT_TEXT] or None
-    parts = group(children)
-    name = short_text(parts, "name", "itunes:name", "foaf:name")
-    email = short_text(parts, "email", "itunes:email")
+    name = short_text(children, "name") or short_text(children, "itunes:name")
+    email = short_text(children, "email") or short_text(children, "itunes:email")
     if name and email and email != name:
         return f"{name} ({email})"
-    return name or email or short_text(parts, "uri", "url", "homepage")
+    return name or email or short_text(children, "uri") or short_text(children, "url")

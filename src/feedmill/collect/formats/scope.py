@@ -1,7 +1,7 @@
 """Where an element stands: what its relative addresses refer to, and which language it is in."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from feedmill.collect.formats.names import XML_BASE, XML_LANG
@@ -9,8 +9,7 @@ from feedmill.collect.formats.names import XML_BASE, XML_LANG
 _MAX_URL = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """`base` is xml:base, or what stands in for it: `stated` tells which. None means not known."""
 
     base: str | None = None
@@ -19,16 +18,20 @@ class Scope:
 
     def inside(self, attributes: dict[str, str]) -> "Scope":
         """The scope of an element with these attributes."""
-        scope = self
+        if XML_BASE not in attributes and XML_LANG not in attributes:
+            return self
+        base, language, stated = self
         if XML_BASE in attributes:
-            scope = replace(scope, base=self.resolve(attributes[XML_BASE]), stated=True)
+            base, stated = self.resolve(attributes[XML_BASE]), True
         if XML_LANG in attributes:
-            scope = replace(scope, language=clean_language(attributes[XML_LANG]))
-        return scope
+            language = clean_language(attributes[XML_LANG])
+        return Scope(base, language, stated)
 
     def resolve(self, url: str) -> str:
         """Make an address absolute; what can't be joined stays as it is."""
         url = url.strip()
+        if "&" in url:  # escaped once too often; no address means these letters
+            url = url.replace("&amp;", "&").replace("&#38;", "&")
         if url.startswith(("http://", "https://")) or not self.base or len(url) > _MAX_URL:
             return url
         try:

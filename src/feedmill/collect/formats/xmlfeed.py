@@ -1,58 +1,67 @@
-"""An RSS or Atom document read from its events to a ParsedFeed."""
+"""An RSS or Atom document, from its tree to a ParsedFeed."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
+from itertools import islice
 
-from feedmill.collect.fields import Attributes, Field, FieldReader, StopReading
+from feedmill.collect.fields import Attributes, FieldReader, Fields
 from feedmill.collect.formats.entry import read_entry
-from feedmill.collect.formats.feed import feed_author, feed_format, feed_link, read_feed
-from feedmill.collect.formats.grouping import group
+from feedmill.collect.formats.feed import feed_format, read_feed
+from feedmill.collect.formats.links import page_link
+from feedmill.collect.formats.names import ENTRIES, FRAMES, Names, opens_feed
+from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, scope_of
-from feedmill.collect.xml_events import EventTarget
+from feedmill.collect.xml_tree import Element
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 
-ReadEvents = Callable[[bytes, EventTarget], None]
+MAX_ENTRIES = 20_000
+_MAX_PROLOGUE = 100
+_MAX_FRAMES = 10
 
 
-class XmlFeed:
-    """Reads one document: entries while its events come, the feed around them at the end."""
+def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed | None:
+    """The feed in a document, or None if there is none."""
+    opening = next((node for node in islice(root.iter(), _MAX_PROLOGUE) if opens_feed(node.tag)), None)
+    return _XmlFeed(opening, url).read(encoding) if opening is not None else None
 
-    def __init__(self, url: str | None) -> None:
+
+class _XmlFeed:
+    """One document while it is read: what the feed says of itself, and what its entries take over from that."""
+
+    def __init__(self, root: Element, url: str | None) -> None:
+        self._root = root
         self._url = url
-        self._entries: list[ParsedEntry] = []
-        self._reader = FieldReader(self._add_entry)
-        self._known: tuple[int, int] = (-1, -1)
-        self._scope = Scope()
-        self._author: str | None = None
+        self._reader = FieldReader(Names(root.tag))
+        self._frames: list[Attributes] = []
+        self._fields = Fields({}, {})
+        self._entries: list[Element] = []
 
-    def read(self, read_events: ReadEvents, utf8: bytes, encoding: str) -> ParsedFeed | None:
-        """The feed in a document, or None if there is none."""
-        try:
-            read_events(utf8, self._reader)
-        except StopReading:
-            pass
-        self._reader.finish()
-        root = self._reader.root
-        if root is None:
-            return None
-        scope = scope_of(self._url, self._reader.feed_attributes)
-        form = feed_format(*root, self._reader.namespaces())
-        return read_feed(self._reader.feed_fields, scope, tuple(self._entries), form, encoding)
+    def read(self, encoding: str) -> ParsedFeed:
+        self._take_apart(self._root, 0)
+        scope = scope_of(self._url, self._frames)
+        entries = tuple(islice(self._read_entries(scope), MAX_ENTRIES))
+        return read_feed(self._fields, scope, entries, feed_format(self._root), encoding)
 
-    def _add_entry(self, attributes: Attributes, fields: list[Field]) -> None:
-        self._look_around()
-        self._entries.append(read_entry(attributes, fields, self._scope, self._author))
+    def _take_apart(self, frame: Element, depth: int) -> None:
+        """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
+        self._frames.append(dict(frame.items()))
+        own = []
+        for child in frame:
+            name = self._reader.names[child.tag]
+            if name in ENTRIES:
+                self._entries.append(child)
+            elif name in FRAMES and depth < _MAX_FRAMES:
+                self._take_apart(child, depth + 1)
+            elif name:
+                own.append(child)
+        self._reader.read_all(own, self._fields, 0)
 
-    def _look_around(self) -> None:
-        """Learn what the feed has said so far, if it said more since the last entry."""
-        reader = self._reader
-        known = (len(reader.feed_attributes), len(reader.feed_fields))
-        if known == self._known:
-            return
-        self._known = known
-        grouped = group(reader.feed_fields)
-        scope = scope_of(self._url, reader.feed_attributes)
+    def _read_entries(self, scope: Scope) -> Iterator[ParsedEntry]:
         if not scope.stated:
-            scope = replace(scope, base=feed_link(grouped, scope) or scope.base)
-        self._scope = scope
-        self._author = feed_author({"author": grouped["author"]}) if "author" in grouped else None
+            scope = scope._replace(base=page_link(self._fields, scope) or scope.base)
+        author = authors(self._fields, ("author",))
+        strays = self._reader.strays
+        for entry in self._entries:
+            yield read_entry(dict(entry.items()), self._reader.read(entry), scope, author)
+            while strays:
+                stray = strays.pop(0)
+                yield read_entry(dict(stray.items()), self._reader.read(stray), scope, author)

@@ -1,0 +1,48 @@
+"""XML read into a tree, strictly where it is well-formed and with lxml's recovery where it is not.
+
+Neither way opens a file or a connection or expands an entity: documents with a document type declaration are refused
+by the first and have lost it before they reach the second.
+"""
+
+import contextlib
+import re
+
+from lxml import etree
+
+Element = etree._Element
+
+_DOCTYPE = re.compile(rb"<!doctype", re.IGNORECASE)
+_PROLOGUE = 4096
+
+
+class IllFormed(Exception):  # noqa: N818
+    """The document is not well-formed XML, or declares what we don't let a parser see."""
+
+
+def read_strictly(utf8: bytes) -> Element:
+    """The root of a well-formed document."""
+    if _DOCTYPE.search(utf8, 0, _PROLOGUE):
+        raise IllFormed
+    try:
+        root = etree.fromstring(utf8, _parser(recover=False))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise IllFormed from error
+    if root.getroottree().docinfo.doctype:
+        raise IllFormed
+    return root
+
+
+def read_tolerantly(utf8: bytes) -> Element | None:
+    """The root of what can be had from a document that read_strictly refuses, or None if that is nothing."""
+    with contextlib.suppress(etree.XMLSyntaxError, ValueError):
+        return etree.fromstring(utf8, _parser(recover=True))
+    return None
+
+
+def _parser(*, recover: bool) -> etree.XMLParser:
+    # The limits that huge_tree lifts (256 levels, 10 MB of text) stay for whoever is strict; recovery keeps to 2048
+    # levels and takes texts of any length, which is linear.
+    return etree.XMLParser(
+        encoding="utf-8", recover=recover, huge_tree=recover, resolve_entities=False, no_network=True,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
