@@ -1,5 +1,6 @@
 """Nothing but public addresses is reached, however an address is written, named, or arrived at."""
 
+import asyncio
 import socket
 
 import pytest
@@ -9,6 +10,7 @@ from feedmill.model.outcome import Refused, Response, Retryable
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.connections import CheckedSockets
+from feedmill.outbound.names import SystemNames
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
 
@@ -178,6 +180,42 @@ async def test_an_unknown_name_may_be_known_later(client: Client) -> None:
 
     assert isinstance(outcome, Retryable)
     assert outcome.kind == "dns"
+
+
+async def test_a_name_server_that_hangs_ends_at_the_deadline(make_client: MakeClient) -> None:
+    class Hanging(ScriptedNames):
+        async def look_up(self, host: str) -> list[str]:
+            await asyncio.sleep(60)
+            return []
+
+    outcome = await make_client(names=Hanging()).get("http://slow.example/")
+
+    assert isinstance(outcome, Retryable)
+    assert outcome.kind == "dns"
+
+
+async def test_an_ipv6_address_is_fetched_when_allowed(make_client: MakeClient) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(Answer(b"six").encode())
+        writer.close()
+
+    async with await asyncio.start_server(answer, "::1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        outcome = await make_client(AddressPolicy(["::1/128"])).get(f"http://[::0001]:{port}/")
+
+    assert isinstance(outcome, Response)
+    assert outcome.final_url == f"http://[::1]:{port}/"
+
+
+async def test_the_systems_own_names_are_checked_too(web: Web, make_client: MakeClient) -> None:
+    web.serve("/", Answer(b"x"))
+
+    refused = await make_client(AddressPolicy(), names=SystemNames()).get(f"http://localhost:{web.port}/")
+    allowed = await make_client(names=SystemNames()).get(f"http://localhost:{web.port}/")
+
+    assert isinstance(refused, Refused)
+    assert isinstance(allowed, Response)
 
 
 async def test_a_name_in_any_script_and_case_is_one_name(web: Web, names: ScriptedNames, client: Client) -> None:

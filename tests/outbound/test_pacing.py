@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feedmill.coordination.memory import MemoryTurns
+from feedmill.coordination.redis import RedisTurns, connect
 from feedmill.model.outcome import Deferred, Response, Throttled
 from feedmill.outbound.client import Client
 from feedmill.outbound.pacing import Pacer, registrable_domain
 from tests.outbound.conftest import LoopbackIsPublic, MakeClient
+from tests.services.server import Service
 from tests.www import Answer, ScriptedNames, Seen, Web, Wire
 
 GAP = timedelta(milliseconds=150)
@@ -181,6 +183,35 @@ async def test_503_rests_the_url_alone(web: Web, public: Client) -> None:
 
     assert isinstance(await public.get(web.url("/down")), Deferred)
     assert isinstance(await public.get(web.url("/")), Response)
+
+
+async def test_a_short_rest_of_one_url_does_not_hold_up_its_host(web: Web, public: Client) -> None:
+    web.serve("/down", Answer(b"", 503, {"Retry-After": "2"}))
+    web.serve("/", Answer(b"x"))
+    await public.get(web.url("/down"))
+    started = time.monotonic()
+
+    paused, other = await asyncio.gather(public.get(web.url("/down")), public.get(web.url("/")))
+
+    assert isinstance(paused, Deferred)
+    assert isinstance(other, Response)
+    assert time.monotonic() - started < 1
+
+
+async def test_processes_that_share_redis_keep_their_distance_together(
+    web: Web, redis_service: Service, make_client: MakeClient
+) -> None:
+    web.serve("/", Answer(b"x"))
+    connection = connect(redis_service.url)
+    await connection.flushdb()
+    clients = [make_client(LoopbackIsPublic(), Pacer(RedisTurns(connection), GAP)) for _ in range(3)]
+
+    outcomes = await asyncio.gather(*(client.get(web.url("/")) for client in clients))
+    await connection.aclose()
+
+    assert all(isinstance(outcome, Response) for outcome in outcomes)
+    assert min(gaps(web)) >= 0.14
+    assert web.most_at_once == 1
 
 
 @pytest.mark.parametrize(

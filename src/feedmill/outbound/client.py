@@ -23,13 +23,12 @@ from feedmill.outbound.failures import Rejected, Stumbled, translated
 from feedmill.outbound.names import Names, SystemNames
 from feedmill.outbound.options import FetchOptions, Limits
 from feedmill.outbound.pacing import Pacer, TooFar
-from feedmill.outbound.trip import Trip
+from feedmill.outbound.trip import Payload, Trip
 from feedmill.outbound.urls import Target, parse
 
 MAX_HEADER = 128 * 1024
 MAX_HEADERS = 128
 KEEP_ALIVE = 5.0
-READABLE = frozenset({200, 203})
 NO_OPTIONS = FetchOptions()
 DEFAULT_LIMITS = Limits()
 
@@ -81,8 +80,28 @@ class Client:
         options: FetchOptions = NO_OPTIONS,
     ) -> Outcome:
         """Fetches a URL through its redirects. Whatever the server does, an outcome comes back."""
+        return await self._travel(url, limits, options, validators or Validators(), None)
+
+    async def post(
+        self,
+        url: str,
+        payload: Payload,
+        limits: Limits | None = None,
+        options: FetchOptions = NO_OPTIONS,
+    ) -> Outcome:
+        """Sends something. Any 2xx is a `Response`, without its body; redirects are not followed."""
+        return await self._travel(url, limits, options, Validators(), payload)
+
+    async def _travel(
+        self,
+        url: str,
+        limits: Limits | None,
+        options: FetchOptions,
+        validators: Validators,
+        payload: Payload | None,
+    ) -> Outcome:
         try:
-            trip = Trip(url, parse(url), limits or self._limits, options, validators or Validators())
+            trip = Trip(url, parse(url), limits or self._limits, options, validators, payload)
         except Rejected as error:
             return Refused(url, url, error.kind, str(error))
         try:
@@ -113,8 +132,7 @@ class Client:
             started = time.monotonic()
             try:
                 with translated():
-                    async with asyncio.timeout(trip.left.total_seconds()):
-                        return await self._exchange(trip, proxy)
+                    return await self._exchange(trip, proxy)
             finally:
                 trip.spent += timedelta(seconds=time.monotonic() - started)
 
@@ -156,17 +174,19 @@ class Client:
         for_proxy = proxy_headers(proxy.credentials) if proxy else {}
         if trip.target.scheme == "http":
             headers |= for_proxy
-        async with self._open_session().get(
+        async with self._open_session().request(
+            "GET" if trip.payload is None else "POST",
             URL(trip.target.url, encoded=True),
+            data=trip.payload.body if trip.payload else None,
             headers=headers,
-            timeout=_timeout(trip.limits),
+            timeout=_timeout(trip.limits, trip.left),
             ssl=self._tls or True if trip.options.verify_tls else False,
             proxy=URL(proxy.url, encoded=True) if proxy else None,
             proxy_headers=for_proxy or None,
             allow_redirects=False,
         ) as response:
             answer = Answer(response.status, response.raw_headers)
-            if response.status in READABLE:
+            if trip.wants_body(response.status):
                 await _read(response, answer, trip.limits.max_bytes)
             return answer
 
@@ -208,9 +228,10 @@ async def _read(response: ClientResponse, answer: Answer, max_bytes: int) -> Non
 
 
 @lru_cache(maxsize=64)
-def _timeout(limits: Limits) -> ClientTimeout:
+def _timeout(limits: Limits, left: timedelta) -> ClientTimeout:
+    total = max(left.total_seconds(), 0.001)  # aiohttp takes zero for no limit at all
     connect, read = limits.connect.total_seconds(), limits.read.total_seconds()
-    return ClientTimeout(total=None, sock_connect=connect, sock_read=read, ceil_threshold=60)
+    return ClientTimeout(total=total, sock_connect=connect, sock_read=read, ceil_threshold=3600)
 
 
 def _rejection(only_port: bool, target: Target) -> Rejected:

@@ -64,22 +64,16 @@ async def ask_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandle
     """Keeps aiohttp from asking a server again that hung up: a second request needs a turn of its own.
 
     Only when it was an idle connection that ended, which the server could do before it saw the request, is
-    the request sent again on a new one.
+    the request sent again.
     """
     opened: list[str] = []
     _opened.set(opened)
-    try:
-        return await _ask(request, handler)
-    except Dropped:
-        if opened:
+    for attempt in range(2):
+        try:
+            return await handler(request)
+        except aiohttp.ClientConnectorError:
             raise
-    return await _ask(request, handler)
-
-
-async def _ask(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    try:
-        return await handler(request)
-    except aiohttp.ClientConnectorError:
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise Dropped(str(error)) from error
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            if opened or attempt:
+                raise Dropped(str(error)) from error
+    raise AssertionError("the second attempt has returned or raised")

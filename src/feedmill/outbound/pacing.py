@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from publicsuffixlist import PublicSuffixList
 
-from feedmill.coordination.turns import TurnRule, Turns
+from feedmill.coordination.turns import BUSY_WAIT, TurnRule, Turns
 from feedmill.outbound.urls import Target
 
 GAP = timedelta(seconds=1)
@@ -86,7 +86,8 @@ class Pacer:
                     slots.release()
             if granted:
                 return
-            if _now() + wait.total_seconds() > deadline:
+            # Longer than a gap is a pause, and those behind us in line may want something that is not paused.
+            if wait > max(rule.gap, BUSY_WAIT) or _now() + wait.total_seconds() > deadline:
                 raise TooFar(wait)
             await asyncio.sleep(wait.total_seconds())
 

@@ -24,19 +24,29 @@ from feedmill.outbound.urls import Target, join
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PERMANENT = frozenset({301, 308})
+READABLE = frozenset({200, 203})
 # How long to rest when the server asks for it without saying how long.
 DEFAULT_PAUSES: dict[Scope, timedelta] = {"domain": timedelta(minutes=15), "url": timedelta(minutes=5)}
 
 
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a request brings along."""
+
+    body: bytes
+    content_type: str
+
+
 @dataclass(slots=True)
 class Trip:
-    """One request on its way."""
+    """One request on its way: a GET, or a POST when it has a payload."""
 
     url: str
     target: Target
     limits: Limits
     options: FetchOptions
     validators: Validators
+    payload: Payload | None = None
     spent: timedelta = timedelta(0)
     permanent_url: str | None = None
     _home: Target = field(init=False)
@@ -56,10 +66,16 @@ class Trip:
         headers = request_headers(user_agent, self.validators, self.options)
         if self._home.may_share_secrets_with(self.target):
             headers |= secret_headers(self.options, self._home.credentials)
+        if self.payload is not None:
+            headers["Content-Type"] = self.payload.content_type
         return headers
 
     def wants_to_follow(self, answer: Answer) -> bool:
-        return answer.status in REDIRECTS and bool(answer.raw(b"location").strip())
+        """Whether the answer points elsewhere; what a POST brings is for the one who was named."""
+        return self.payload is None and answer.status in REDIRECTS and bool(answer.raw(b"location").strip())
+
+    def wants_body(self, status: int) -> bool:
+        return self.payload is None and status in READABLE
 
     def follow(self, answer: Answer) -> None:
         """Goes on to where the answer points, if that is allowed."""
@@ -78,8 +94,8 @@ class Trip:
         """What the last answer means."""
         ends = (self.url, self.target.url)
         match answer.status:
-            case 200 | 203:
-                return self.response(answer, now)
+            case status if status in READABLE or (self.payload is not None and 200 <= status <= 299):
+                return self._response(answer, now)
             case 304 if self.validators != Validators():
                 return self._not_modified(answer, now)
             case 206:
@@ -94,7 +110,7 @@ class Trip:
                 return Retryable(*ends, "http_5xx", f"the server failed with {status}", status)
         return HttpError(*ends, answer.status)
 
-    def response(self, answer: Answer, now: datetime) -> Response:
+    def _response(self, answer: Answer, now: datetime) -> Response:
         """The answer as a success; only a 200 says how to ask for it again."""
         return Response(
             url=self.url,

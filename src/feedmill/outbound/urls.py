@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urljoin
 
 import idna
 
@@ -13,6 +13,7 @@ from feedmill.outbound.failures import Rejected
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL = 8192
 MAX_NAME = 253
+URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE | re.DOTALL)
 # What stays as it is in a path or query; "%" too, because what is encoded already must not be encoded again.
 SAFE = "!$%&'()*+,-./:;=?@_~[]|^"
 ENCODED = re.compile(f"[A-Za-z0-9{re.escape(SAFE)}]*")
@@ -57,18 +58,14 @@ def parse(url: str) -> Target:
     text = url.strip(BLANKS).translate(INNER_BLANKS)
     if len(text) > MAX_URL:
         raise Rejected("url", "the URL is too long")
-    scheme, separator, rest = text.partition(":")
+    parts = URL.match(text)
+    if parts is None:
+        has_scheme = text.partition(":")[0].lower() in DEFAULT_PORTS
+        raise Rejected("url" if has_scheme else "scheme", "only http:// and https:// URLs are fetched")
+    scheme, netloc, path, query = parts.groups()
     scheme = scheme.lower()
-    if not separator or scheme not in DEFAULT_PORTS:
-        raise Rejected("scheme", "only http and https are fetched")
-    if not rest.startswith("//"):
-        raise Rejected("url", "the URL has no host")
-    try:
-        parts = urlsplit(text)
-    except ValueError as error:
-        raise Rejected("url", "the URL can't be read") from error
-    host, port, credentials = _authority(parts.netloc)
-    path = _encode(parts.path or "/") + (f"?{_encode(parts.query)}" if parts.query else "")
+    host, port, credentials = _authority(netloc)
+    path = _encode(path or "/") + (f"?{_encode(query)}" if query else "")
     return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, credentials)
 
 
