@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import structlog
+
 from feedmill.engine.engine import Engine
-from feedmill.engine.jobs import BatchComplete, Priority
+from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
+from feedmill.errors import DatabaseError
 from feedmill.model.feed import Feed
 from feedmill.model.times import from_text, to_text
 from feedmill.run.handlers import Handlers
@@ -16,6 +19,7 @@ from feedmill.store.batches import (
     adopt_batches,
     end_job,
     jobs_left,
+    leave_batches,
     outcomes_since,
     read_batch,
     start_batch,
@@ -24,8 +28,11 @@ from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
 
+log = structlog.get_logger(__name__)
+
 # Watchers are told at most this often.
 TELL_EVERY = 0.2
+# A job ends, one way or another, within two minutes; a claim that its process did not give back after three.
 ABANDONED = timedelta(minutes=4)
 
 
@@ -62,6 +69,20 @@ class Batches:
             await self._submit(batch_id, await jobs_left(self.db, batch_id))
         return adopted
 
+    async def keep_resuming(self) -> None:
+        """Resumes what was abandoned, now and again and again; cancel it to stop."""
+        while True:
+            try:
+                await self.resume()
+            except DatabaseError as error:
+                log.error("abandoned batches could not be looked for", reason=str(error))
+            await asyncio.sleep((ABANDONED / 4).total_seconds())
+
+    async def leave(self, undone: Sequence[Job]) -> None:
+        """Lets others take up at once what is not done here."""
+        left = {job.batch_id for job in undone if isinstance(job, RefreshFeed) and job.batch_id is not None}
+        await leave_batches(self.db, sorted(left))
+
     async def watch(self, batch_id: int) -> AsyncIterator[Progress]:
         """How the batch goes, each time that something has changed, until it has ended."""
         seen: set[int] = set()
@@ -77,6 +98,8 @@ class Batches:
                 told = batch
             if batch.status != "running":
                 return
+            # Whoever waits for a batch sees to it that somebody works on it.
+            await self.resume()
             await asyncio.sleep(TELL_EVERY)
 
     async def _submit(self, batch_id: int, feed_ids: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -40,19 +40,21 @@ async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded
         yield parts
     finally:
         renewing.cancel()
-        await keeper.give_back(await parts.engine.stop(grace))
+        undone = await parts.engine.stop(grace)
+        await keeper.give_back(undone)
+        await parts.batches.leave(undone)
 
 
 @asynccontextmanager
 async def scheduling(parts: Embedded) -> AsyncIterator[None]:
-    """Runs the scheduler for the block."""
-    running = asyncio.create_task(parts.scheduler.run())
+    """Runs the scheduler for the block, and the batches that another process left."""
+    running = [asyncio.create_task(parts.scheduler.run()), asyncio.create_task(parts.batches.keep_resuming())]
     try:
         yield
     finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def assemble(app: App) -> Embedded:

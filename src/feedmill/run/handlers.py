@@ -14,7 +14,7 @@ from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Decision, Failed, Postponed, Unchanged, Updated
 from feedmill.run.breaker import Breaker
 from feedmill.run.keeper import ClaimKeeper
-from feedmill.store.batches import JobOutcome, end_job, finish_batch, is_left
+from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch, is_left
 from feedmill.store.claims import claim_feeds, give_back
 from feedmill.store.database import Step
 from feedmill.store.feeds import feeds_of_ids
@@ -96,12 +96,16 @@ class Handlers:
         """What a batch wants to know, written together with the refresh itself."""
         if job.batch_id is None:
             return ()
-        return [end_job(job.batch_id, outcome_of(job.feed_id, decision), self.tools.clock())]
+        return self._end_steps(job.batch_id, outcome_of(job.feed_id, decision))
 
     async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> None:
         log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
         if job.batch_id is not None:
-            await self.tools.db.batch([end_job(job.batch_id, outcome, self.tools.clock())])
+            await self.tools.db.batch(self._end_steps(job.batch_id, outcome))
+
+    def _end_steps(self, batch_id: int, outcome: JobOutcome) -> list[Step]:
+        now = self.tools.clock()
+        return [end_job(batch_id, outcome, now), hear_batch(batch_id, now)]
 
 
 def outcome_of(feed_id: int, decision: Decision) -> JobOutcome:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
@@ -10,8 +10,11 @@ from sqlalchemy import bindparam, case, exists, func, select
 
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import insert, insert_new
+from feedmill.store.dialect import insert_new
 from feedmill.store.schema import batch_jobs, batches
+
+HEAR_EVERY = timedelta(seconds=30)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,11 @@ _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c
 
 CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "created_at", "heard_at")
 BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
-ADD_JOB = insert(batch_jobs, "feed_id").values(
-    batch_id=select(batches.c.id).where(batches.c.token == bindparam("batch_token")).scalar_subquery()
+ADD_JOB = batch_jobs.insert().from_select(
+    ["batch_id", "feed_id"],
+    select(batches.c.id, bindparam("job_feed", type_=batch_jobs.c.feed_id.type)).where(
+        batches.c.token == bindparam("batch_token")
+    ),
 )
 READ = select(batches).where(batches.c.id == bindparam("batch_id"))
 COUNTS = select(
@@ -86,8 +92,11 @@ FINISH = (
     .values(status="done", finished_at=bindparam("at"), running_key=None)
 )
 IS_LEFT = LEFT.where(batch_jobs.c.feed_id == bindparam("feed_id"))
-HEAR = batches.update().where(batches.c.id == bindparam("batch")).values(heard_at=bindparam("at"))
-ADOPT = HEAR.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
+_say = batches.update().values(heard_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
+# Not at each job: all of a batch would wait for this one row.
+HEAR = _say.where(batches.c.heard_at < bindparam("lately"))
+ADOPT = _say.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
+LEAVE = _say.where(batches.c.status == "running")
 ORPHANS = select(batches.c.id, batches.c.heard_at).where(batches.c.status == "running", batches.c.heard_at < bindparam("before"))
 
 
@@ -100,12 +109,10 @@ async def start_batch(
         "token": token, "kind": kind, "user_id": user_id, "running_key": running_key, "total": len(feed_ids),
         "created_at": at, "heard_at": at,
     }  # fmt: skip
-    await db.batch([Step(CREATE, row)])
+    jobs = [{"job_feed": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)]
+    await db.batch([Step(CREATE, row), Step(ADD_JOB, jobs)])
     [found] = await db.query(BY_KEY, {"running_key": running_key})
-    if found["token"] != token:
-        return found["id"], False
-    await db.batch([Step(ADD_JOB, [{"feed_id": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)])])
-    return found["id"], True
+    return found["id"], found["token"] == token
 
 
 async def read_batch(db: Database, batch_id: int) -> Batch | None:
@@ -152,9 +159,14 @@ async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:
     return cancelled == 1
 
 
-async def hear_batch(db: Database, batch_id: int, now: datetime) -> None:
-    """Says that somebody works on the batch."""
-    await db.batch([Step(HEAR, {"batch": batch_id, "at": to_text(now)})])
+def hear_batch(batch_id: int, now: datetime) -> Step:
+    """The step that says that somebody works on the batch."""
+    return Step(HEAR, {"batch": batch_id, "at": to_text(now), "lately": to_text(now - HEAR_EVERY)})
+
+
+async def leave_batches(db: Database, batch_ids: Sequence[int]) -> None:
+    """Says that nobody works on these batches any more, so that they may be adopted at once."""
+    await db.batch([Step(LEAVE, [{"batch": batch_id, "at": to_text(LONG_AGO)} for batch_id in batch_ids])])
 
 
 async def adopt_batches(db: Database, before: datetime, now: datetime) -> list[int]:

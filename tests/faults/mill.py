@@ -1,0 +1,195 @@
+"""The product in a process of its own, as a drill wants it: hurried, clumsy, or doomed to die at a named point."""
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import asyncpg
+
+from feedmill.app import build
+from feedmill.archive.files import FolderBlobs
+from feedmill.collect import refresh
+from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.jobs import Job, Priority
+from feedmill.logs import set_up
+from feedmill.outbound.client import Client
+from feedmill.run import batches, breaker, handlers, keeper
+from feedmill.run import embedded as wiring
+from feedmill.settings import load
+from feedmill.store import claims
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a mill runs. Times are seconds, much shorter than the product's own."""
+
+    settings: dict[str, str]
+    lease: float = 180
+    scan_every: float = 0.1
+    storage_pause: float = 0.5
+    abandoned: float = 240
+    busy_seconds: float = 30
+    # Where it kills itself, and how often it passes there before that.
+    die_at: str = ""
+    die_after: int = 0
+    # What its engine does with a job: runs it so many times, or loses this share of them.
+    repeat: int = 1
+    lose: float = 0
+    # Feeds to refresh in a batch as soon as it runs.
+    batch: list[int] = field(default_factory=list)
+
+
+def run(plan: Plan) -> None:
+    set_up(load(**plan.settings))
+    _hurry(plan)
+    if plan.die_at:
+        POINTS[plan.die_at](_Doom(plan.die_after))
+    asyncio.run(_mill(plan))
+
+
+async def _mill(plan: Plan) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with build(load(**plan.settings)) as app, wiring.embedded(app) as parts:
+        parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
+        async with wiring.scheduling(parts):
+            if plan.batch:
+                await parts.batches.refresh("refresh_all", plan.batch)
+            await stop.wait()
+
+
+def _hurry(plan: Plan) -> None:
+    """Makes the product's waits as short as the plan wants them."""
+    lease, pause = timedelta(seconds=plan.lease), timedelta(seconds=plan.storage_pause)
+    for claiming in (claims.claim_due, claims.claim_feeds, claims.renew):
+        claiming.__defaults__ = (lease,)
+    keeper.RENEW_EVERY = lease / 3
+    breaker.FIRST_PAUSE = breaker.LONGEST_PAUSE = pause
+    handlers.STORAGE_PAUSE = pause
+    batches.ABANDONED = timedelta(seconds=plan.abandoned)
+    _patience(plan.busy_seconds)
+    if plan.repeat > 1 or plan.lose:
+        wiring.InProcessEngine = lambda *args: _ClumsyEngine(plan, *args)  # type: ignore[assignment,misc]
+
+
+def _patience(seconds: float) -> None:
+    """How long it waits for a locked SQLite file."""
+    connect = sqlite3.connect
+
+    def connect_with_patience(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        return connect(*args, **kwargs | {"timeout": seconds})
+
+    sqlite3.connect = connect_with_patience
+
+
+class _ClumsyEngine(InProcessEngine):
+    """Does with jobs what a broker may do: delivers some more than once, and some never."""
+
+    def __init__(self, plan: Plan, *args: Any) -> None:
+        super().__init__(*args)
+        self._plan = plan
+
+    async def submit(self, job: Job, priority: Priority) -> None:
+        for _ in range(self._plan.repeat if random.random() >= self._plan.lose else 0):
+            await super().submit(job, priority)
+
+    async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
+        """Without its callback if it loses jobs, as a broker that counts them would."""
+        for job in jobs:
+            await self.submit(job, priority)
+        if not self._plan.lose:
+            await super().run_batch(jobs, callback, priority)
+
+
+# --- where it may die -------------------------------------------------------------------------------------
+
+
+class _Doom:
+    """Kills the process, without a chance to tidy up, when it was met often enough."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def meet(self) -> None:
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._left -= 1
+
+
+def _die_fetching(doom: _Doom) -> None:
+    get = Client.get
+
+    async def get_and_die(self: Client, *args: Any, **kwargs: Any) -> Any:
+        asyncio.get_running_loop().call_later(0.005, doom.meet)
+        return await get(self, *args, **kwargs)
+
+    Client.get = get_and_die  # type: ignore[method-assign]
+
+
+def _die_parsing(doom: _Doom) -> None:
+    parse = refresh.parse
+
+    def parse_and_die(*args: Any, **kwargs: Any) -> Any:
+        parsed = parse(*args, **kwargs)
+        doom.meet()
+        return parsed
+
+    refresh.parse = parse_and_die
+
+
+def _die_keeping(doom: _Doom) -> None:
+    put = FolderBlobs.put
+
+    async def put_and_die(self: FolderBlobs, key: str, data: bytes, content_type: str) -> None:
+        await put(self, key, data, content_type)
+        doom.meet()
+
+    FolderBlobs.put = put_and_die  # type: ignore[method-assign]
+
+
+def _die_committing(doom: _Doom) -> None:
+    """In the transaction: the entries are in, what follows from them is not."""
+    postgres_many = asyncpg.Connection.executemany
+
+    class DoomedConnection(sqlite3.Connection):
+        def executemany(self, sql: str, *args: Any) -> Any:
+            cursor = super().executemany(sql, *args)
+            if sql.startswith("INSERT INTO entries"):
+                doom.meet()
+            return cursor
+
+    async def executemany(self: Any, sql: str, *args: Any, **kwargs: Any) -> Any:
+        answer = await postgres_many(self, sql, *args, **kwargs)
+        if sql.startswith("INSERT INTO entries"):
+            doom.meet()
+        return answer
+
+    sqlite3.connect = partial(sqlite3.connect, factory=DoomedConnection)
+    asyncpg.Connection.executemany = executemany
+
+
+def _die_announcing(doom: _Doom) -> None:
+    """After the commit, before anybody is told."""
+    record = refresh.record
+
+    async def record_and_die(*args: Any) -> None:
+        await record(*args)
+        doom.meet()
+
+    refresh.record = record_and_die
+
+
+POINTS: dict[str, Callable[[_Doom], None]] = {
+    "fetching": _die_fetching,
+    "keeping": _die_keeping,
+    "parsing": _die_parsing,
+    "committing": _die_committing,
+    "announcing": _die_announcing,
+}

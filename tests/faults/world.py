@@ -1,0 +1,134 @@
+"""Where a drill takes place: a farm, a database, the mills that run on it, and Alice, who reads."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import bindparam, func, or_, select, update
+
+from feedmill.errors import DatabaseError
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.feeds import add_feed
+from feedmill.store.schema import batches, entries, feeds, states, subscriptions, unread, users
+from tests.faults.farm import Farm
+from tests.faults.mill import Plan
+from tests.faults.mills import Mill, Mills
+
+UNREAD_LIST = 7
+
+MAKE_DUE = update(feeds).where(one_of(feeds.c.url, "urls")).values(next_fetch_at=bindparam("at"))
+UNDONE = (
+    select(func.count().label("undone"))
+    .select_from(feeds)
+    .where(or_(feeds.c.next_fetch_at <= bindparam("now"), feeds.c.claim_token.is_not(None)))
+)
+CLAIMED = select(feeds.c.id, feeds.c.claimed_until).where(feeds.c.claim_token.is_not(None))
+ALICE = insert(users, "id", "name", "unread_list_id", "created_at")
+SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "created_at")
+SOME_UNREAD = (
+    select(unread.c.entry_id, unread.c.subscription_id)
+    .join(entries, entries.c.id == unread.c.entry_id)
+    .order_by(unread.c.entry_id)
+    .limit(bindparam("most"))
+)
+FORGET = unread.delete().where(unread.c.entry_id == bindparam("entry"))
+COUNT_DOWN = (
+    update(subscriptions)
+    .where(subscriptions.c.id == bindparam("subscription"))
+    .values(unread_count=subscriptions.c.unread_count - 1)
+)
+KEEP_STATE = insert(states, "user_id", "entry_id", "read_at", "starred_at")
+
+
+@dataclass
+class World:
+    farm: Farm
+    db: Database
+    mills: Mills
+    folder: Path
+    settings: dict[str, str]
+
+    @property
+    def objects(self) -> Path:
+        return Path(self.settings["objects"])
+
+    def plan(self, **wishes: Any) -> Plan:
+        return Plan(self.settings, **wishes)
+
+    async def start(self, **wishes: Any) -> Mill:
+        return await self.mills.start(self.plan(**wishes))
+
+    async def settle(self) -> None:
+        """Subscribes Alice to every feed of the farm; none is due."""
+        at = datetime.now(UTC)
+        made = [await add_feed(self.db, url, at + timedelta(hours=1)) for url in self.farm.urls]
+        await self.db.batch(
+            [
+                Step(ALICE, {"id": 1, "name": "alice", "unread_list_id": UNREAD_LIST, "created_at": to_text(at)}),
+                Step(SUBSCRIBE, [{"user_id": 1, "feed_id": feed.id, "created_at": to_text(at)} for feed in made]),
+            ]
+        )
+
+    async def read_some(self, most: int = 20) -> None:
+        """Alice reads the oldest entries and stars every other one."""
+        found = await self.db.query(SOME_UNREAD, {"most": most})
+        at = to_text(datetime.now(UTC))
+        kept = [
+            {"user_id": 1, "entry_id": row["entry_id"], "read_at": at, "starred_at": at if number % 2 else None}
+            for number, row in enumerate(found)
+        ]
+        await self.db.batch(
+            [
+                Step(KEEP_STATE, kept),
+                Step(FORGET, [{"entry": row["entry_id"]} for row in found]),
+                Step(COUNT_DOWN, [{"subscription": row["subscription_id"]} for row in found]),
+            ]
+        )
+
+    async def make_due(self, paths: list[str] | None = None, after: float = 0) -> None:
+        urls = [self.farm.web.url(path) for path in paths or self.farm.paths]
+        at = to_text(datetime.now(UTC) + timedelta(seconds=after))
+        await self.db.batch([Step(MAKE_DUE, {"urls": as_list(urls), "at": at})])
+
+    async def feeds(self) -> list[Row]:
+        return await self.db.query(select(feeds).order_by(feeds.c.id))
+
+    async def batches(self) -> list[Row]:
+        return await self.db.query(select(batches).order_by(batches.c.id))
+
+    async def batches_have_ended(self) -> bool:
+        return all(row["status"] != "running" for row in await self.batches())
+
+    async def claims(self) -> list[Row]:
+        return await self.db.query(CLAIMED)
+
+    async def until_done(self, seconds: float = 60) -> None:
+        """Waits until no feed is due and none is claimed."""
+        await until(self._is_done, seconds, "feeds are still due or claimed")
+
+    async def full_cycle(self, seconds: float = 60) -> None:
+        """Refreshes every feed once, in a mill that nobody disturbs."""
+        await self.make_due()
+        mill = await self.start()
+        await self.until_done(seconds)
+        assert await mill.stop() == 0, mill.said()
+
+    async def _is_done(self) -> bool:
+        try:
+            [row] = await self.db.query(UNDONE, {"now": to_text(datetime.now(UTC))})
+        except DatabaseError:
+            return False
+        return row["undone"] == 0
+
+
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float, otherwise: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not await condition():
+        assert time.monotonic() < deadline, f"after {seconds} s {otherwise}"
+        await asyncio.sleep(0.03)
