@@ -1,0 +1,104 @@
+"""Counts that tell how the whole thing fares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, TextClause, and_, bindparam, case, func, or_, select, text
+
+from feedmill.errors import StatementRefused
+from feedmill.model.times import to_text
+from feedmill.store.database import Database
+from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, pool_items, raw_bodies
+
+POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead"}
+
+
+def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
+_enabled = feeds.c.status != "disabled"
+FEEDS = select(
+    func.count().label("total"),
+    _how_many(feeds.c.status == "active").label("active"),
+    _how_many(feeds.c.status == "error").label("error"),
+    _how_many(feeds.c.status == "disabled").label("disabled"),
+    _how_many(and_(feeds.c.consecutive_failures > 0, _enabled)).label("failing"),
+    _how_many(and_(feeds.c.next_fetch_at.is_(None), _enabled)).label("resting"),
+    _how_many(feeds.c.last_fetched_at.is_(None)).label("new"),
+    _how_many(and_(feeds.c.next_fetch_at <= bindparam("now"), _free)).label("due"),
+    _how_many(feeds.c.claimed_until > bindparam("now")).label("running"),
+)
+TIMES = select(
+    func.max(feeds.c.last_fetched_at).label("last_fetched_at"), func.min(feeds.c.next_fetch_at).label("next_fetch_at")
+)
+ENTRIES = select(func.count().label("entries")).select_from(entries)
+IMAGES = select(
+    image_tasks.c.status, func.count().label("images"), func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes")
+).group_by(image_tasks.c.status)
+RAW = select(func.count().label("bodies"), func.coalesce(func.sum(raw_bodies.c.size), 0).label("bytes"))
+GARBAGE = select(func.count().label("objects")).select_from(object_garbage)
+POOLS = select(pool_items.c.kind, pool_items.c.status, func.count().label("items")).group_by(
+    pool_items.c.kind, pool_items.c.status
+)
+SIZES: Mapping[str, TextClause] = {
+    "sqlite": text("SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"),
+    "postgresql": text("SELECT pg_database_size(current_database()) AS bytes"),
+    "mysql": text(
+        "SELECT SUM(data_length + index_length) AS bytes FROM information_schema.tables WHERE table_schema = database()"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How many of each there are, and how much room they take. `database_bytes` is None where it can't be told."""
+
+    feeds: dict[str, int]
+    last_fetched_at: str | None
+    next_fetch_at: str | None
+    entries: int
+    images: dict[str, int]
+    pools: dict[str, dict[str, int]]
+    raw_bodies: int
+    object_bytes: int
+    objects_to_delete: int
+    database_bytes: int | None
+
+
+async def count_all(db: Database, now: datetime) -> Overview:
+    [feed_counts] = await db.query(FEEDS, {"now": to_text(now)})
+    [times] = await db.query(TIMES)
+    [entry_count] = await db.query(ENTRIES)
+    [raw] = await db.query(RAW)
+    [garbage] = await db.query(GARBAGE)
+    images = await db.query(IMAGES)
+    return Overview(
+        feeds={name: int(value) for name, value in feed_counts.items()},
+        **times,
+        entries=entry_count["entries"],
+        images={"pending": 0, "success": 0, "failed": 0} | {row["status"]: row["images"] for row in images},
+        pools=await _pools(db),
+        raw_bodies=raw["bodies"],
+        object_bytes=int(raw["bytes"]) + sum(int(row["bytes"]) for row in images),
+        objects_to_delete=garbage["objects"],
+        database_bytes=await _size(db),
+    )
+
+
+async def _pools(db: Database) -> dict[str, dict[str, int]]:
+    counted = {kind: dict.fromkeys(POOL_STATES.values(), 0) for kind in ("titles", "contents")}
+    for row in await db.query(POOLS):
+        counted.setdefault(row["kind"], {})[POOL_STATES.get(row["status"], str(row["status"]))] = row["items"]
+    return counted
+
+
+async def _size(db: Database) -> int | None:
+    try:
+        [row] = await db.query(SIZES[db.dialect_name])
+    except StatementRefused:
+        # D1 speaks SQLite's words, but does not let us ask for its pages.
+        return None
+    return None if row["bytes"] is None else int(row["bytes"])
