@@ -1,11 +1,12 @@
 """A throw-away MariaDB server."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.services.server import Service, end, find_binary, folder, free_port, launch, unprivileged, wait_for_port
+from tests.services.server import Restartable, Service, find_binary, folder, free_port, unprivileged
 
 
 @contextmanager
@@ -14,6 +15,13 @@ def running_mariadb() -> Iterator[Service]:
     if named := os.environ.get("FEEDMILL_TEST_MYSQL_URL"):
         yield Service("MySQL", "as named by FEEDMILL_TEST_MYSQL_URL", named)
         return
+    with own_mariadb() as server:
+        yield server.service
+
+
+@contextmanager
+def own_mariadb() -> Iterator[Restartable]:
+    """A server in a temporary folder, running."""
     install, server = find_binary("mariadb-install-db"), find_binary("mariadbd")
     version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     with folder("mariadb") as home:
@@ -23,14 +31,13 @@ def running_mariadb() -> Iterator[Service]:
         run = [
             server, "--no-defaults", f"--datadir={data}", f"--port={port}", f"--socket={home}/socket",
             "--bind-address=127.0.0.1", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4",
-        ]
-        process = launch(run, home / "log", cwd=home, **who)
+        ]  # fmt: skip
+        service = Service("MariaDB", version, f"mysql://root@127.0.0.1:{port}/feedmill")
+        running = Restartable(service, run, port, home / "log", signal.SIGTERM, cwd=home, **who)
+        client = [find_binary("mariadb"), "--no-defaults", f"--socket={home}/socket", "-uroot"]
         try:
-            wait_for_port(port, process, home / "log")
-            subprocess.run(
-                [find_binary("mariadb"), "--no-defaults", f"--socket={home}/socket", "-uroot", "-e", "CREATE DATABASE feedmill"],
-                check=True, capture_output=True,
-            )
-            yield Service("MariaDB", version, f"mysql://root@127.0.0.1:{port}/feedmill")
+            running.start()
+            subprocess.run([*client, "-e", "CREATE DATABASE feedmill"], check=True, capture_output=True)
+            yield running
         finally:
-            end(process)
+            running.stop()

@@ -9,15 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.services.server import (
+    Restartable,
     Service,
     ServiceMissing,
-    end,
     find_binary,
     folder,
     free_port,
-    launch,
     unprivileged,
-    wait_for_port,
 )
 
 
@@ -27,6 +25,13 @@ def running_postgres() -> Iterator[Service]:
     if named := os.environ.get("FEEDMILL_TEST_POSTGRES_URL"):
         yield Service("PostgreSQL", "as named by FEEDMILL_TEST_POSTGRES_URL", named)
         return
+    with own_postgres() as server:
+        yield server.service
+
+
+@contextmanager
+def own_postgres() -> Iterator[Restartable]:
+    """A server in a temporary folder, running."""
     folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)
     initdb, postgres = find_binary("initdb", *folders), find_binary("postgres", *folders)
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
@@ -36,13 +41,14 @@ def running_postgres() -> Iterator[Service]:
         subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
         settings = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
         run = [postgres, "-D", str(data), "-p", str(port), "-k", str(home), *settings]
-        process = launch(run, home / "log", cwd=home, **who)
+        service = Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")
+        server = Restartable(service, run, port, home / "log", signal.SIGINT, cwd=home, **who)
         try:
-            wait_for_port(port, process, home / "log")
+            server.start()
             _wait_until_ready(find_binary("pg_isready", *folders), port)
-            yield Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")
+            yield server
         finally:
-            end(process, signal.SIGINT)
+            server.stop()
 
 
 def _wait_until_ready(pg_isready: str, port: int, seconds: float = 30) -> None:

@@ -27,6 +27,27 @@ class Service:
     url: str
 
 
+class Restartable:
+    """A server of our own, which a test may stop and start again on the same data and port."""
+
+    def __init__(
+        self, service: Service, command: list[str], port: int, log: Path, stop_with: signal.Signals, **popen: object
+    ) -> None:
+        self.service = service
+        self._command, self._port, self._log, self._stop_with, self._popen = command, port, log, stop_with, popen
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it and waits until it listens."""
+        self._process = launch(self._command, self._log, **self._popen)
+        wait_for_port(self._port, self._process, self._log)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            end(self._process, self._stop_with)
+            self._process = None
+
+
 def find_binary(name: str, *folders: str) -> str:
     """The path of a program on this machine, looked for on PATH and then in `folders`."""
     search = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", *folders])
