@@ -20,7 +20,8 @@ def explain(
     feed: Feed, fetches: Sequence[Fetch], tally: Tally, former: Sequence[tuple[str, datetime]], now: datetime
 ) -> list[str]:
     """From the feed's row, its last fetches (newest first), their sum and where it was before."""
-    return [*_state(feed, fetches, now), *_next(feed, now), *_wishes(feed), *_places(feed, former), *_habit(feed, tally, now)]
+    schedule = [*_state(feed, fetches, now), *_next(feed, now), *_wishes(feed)]
+    return [*schedule, *_places(feed, former), *_habit(feed, tally, now)]
 
 
 def ago(moment: datetime, now: datetime) -> str:
@@ -132,7 +133,7 @@ def _habit(feed: Feed, tally: Tally, now: datetime) -> Iterator[str]:
         yield f"Its newest entry is from {ago(feed.last_entry_at, now)}."
     if tally.fetches > 1:
         failed = f", {tally.failures} of them failed" if tally.failures else ", none failed"
-        yield f"In the last 30 days it was fetched {tally.fetches} times{failed}; that brought {tally.new_entries} entries."
+        yield f"In the last 30 days it was fetched {tally.fetches} times{failed}; that brought {tally.new_entries} new."
 
 
 def _came_to(fetch: Fetch) -> str:

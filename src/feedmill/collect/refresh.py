@@ -17,7 +17,7 @@ from feedmill.archive.raw import keep_raw
 from feedmill.collect import decide
 from feedmill.collect.cadence import Rules
 from feedmill.collect.decide import Moment
-from feedmill.collect.fetch import Rest, fetch_feed
+from feedmill.collect.fetch import Rest, Web, fetch_feed
 from feedmill.collect.outage import OutageGuard
 from feedmill.collect.parse import parse
 from feedmill.collect.reconcile import offered, reconcile
@@ -26,7 +26,6 @@ from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.outcome import NotModified, Response
 from feedmill.model.parsed import ParsedFeed
 from feedmill.model.refresh import Decision, Known, RawBody, Unchanged, Updated
-from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds import feed_of_url
 from feedmill.store.merges import merge_feeds
@@ -50,7 +49,7 @@ class Tools:
 
     db: Database
     blobs: Blobs
-    client: Client
+    client: Web
     rules: Rules = Rules()
     soft_limit: timedelta = timedelta(seconds=90)
     rest: Rest = asyncio.sleep
