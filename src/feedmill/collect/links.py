@@ -14,11 +14,15 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _COMPLETE = re.compile(r"https?://", re.I)
 # `feed://host/x` means http; `feed:https://host/x` carries its own scheme.
 _FEED_SCHEME = re.compile(r"^feed:(?:(?://)?(?=https?:)|(//))", re.I)
+# What most addresses look like, and what nothing below would change.
+_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)++(?:/[A-Za-z0-9/_.~%?=&+,;:@!$*()-]*+)?")
 _BACKSLASHES = re.compile(r"^(?:https?:)?[/\\][^?#]*", re.I)
 
 
 def absolute(address: str, base: str | None = None) -> str | None:
     """Returns the absolute http or https address, or None for what can't be fetched as one."""
+    if len(address) <= MAX_LENGTH and _PLAIN.fullmatch(address):
+        return address
     address = address.strip(_EDGES).translate(_LINE_BREAKS)
     if not address or len(address) > MAX_LENGTH or _SURROGATE.search(address):
         return None

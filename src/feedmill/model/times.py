@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 
 def to_text(moment: datetime) -> str:
     """`2026-02-18T08:30:00.000Z`; `moment` must be aware."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 def from_text(text: str) -> datetime:

@@ -1,6 +1,7 @@
 """Everything that runs in the background of one process: the engine, the scheduler, the batches."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ class Embedded:
 @asynccontextmanager
 async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded]:
     """The parts, ready to be given work; stopped at the end with their claims given back."""
+    _spare_the_collector()
     parts = assemble(app)
     keeper = parts.handlers.keeper
     renewing = asyncio.create_task(keeper.keep_renewing())
@@ -55,6 +57,12 @@ async def scheduling(parts: Embedded) -> AsyncIterator[None]:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _spare_the_collector() -> None:
+    """A feed makes thousands of short-lived values and no cycles; looking for these at each feed costs a tenth."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
 
 
 def assemble(app: App) -> Embedded:

@@ -32,7 +32,7 @@ PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -16000",
+    "PRAGMA cache_size = -8000",
     "PRAGMA journal_size_limit = 67108864",
 )
 UNAVAILABLE = {
