@@ -68,9 +68,10 @@ async def _mill(plan: Plan) -> None:
 def _hurry(plan: Plan) -> None:
     """Makes the product's waits as short as the plan wants them."""
     lease, pause = timedelta(seconds=plan.lease), timedelta(seconds=plan.storage_pause)
-    for claiming in (claims.claim_due, claims.claim_feeds, claims.renew):
+    for claiming in (claims.claim_due, claims.claim_feeds, claims.take_over, claims.renew):
         claiming.__defaults__ = (lease,)
     keeper.RENEW_EVERY = lease / 3
+    keeper.LONGEST_WAIT = lease
     breaker.FIRST_PAUSE = breaker.LONGEST_PAUSE = pause
     handlers.STORAGE_PAUSE = pause
     batches.ABANDONED = timedelta(seconds=plan.abandoned)

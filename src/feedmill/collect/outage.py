@@ -26,7 +26,8 @@ class OutageGuard:
 
     def is_down(self, now: datetime) -> bool:
         """Whether hardly any of several hosts that were tried lately could be reached."""
-        while self._seen and self._seen[0][0] < now - WINDOW:
+        # What is later than now was seen before the clock was set back.
+        while self._seen and not now - WINDOW <= self._seen[0][0] <= now:
             self._seen.popleft()
-        latest = {host: reached for _, host, reached in self._seen}
+        latest = {host: reached for at, host, reached in self._seen if at <= now}
         return len(latest) >= FEWEST_HOSTS and sum(latest.values()) <= MOST_REACHED * len(latest)

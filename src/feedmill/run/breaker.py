@@ -11,18 +11,18 @@ class Breaker:
 
     def __init__(self) -> None:
         self._failures = 0
-        self._until: datetime | None = None
+        self._pause: tuple[datetime, datetime] | None = None
 
     def worked(self) -> None:
         self._failures = 0
-        self._until = None
+        self._pause = None
 
     def failed(self, now: datetime) -> None:
-        if self._until is not None and now < self._until:
+        if self.is_open(now):
             return
-        self._until = now + min(FIRST_PAUSE * 2**self._failures, LONGEST_PAUSE)
+        self._pause = now, now + min(FIRST_PAUSE * 2**self._failures, LONGEST_PAUSE)
         self._failures = min(self._failures + 1, 20)
 
     def is_open(self, now: datetime) -> bool:
-        """Whether no new work should be started."""
-        return self._until is not None and now < self._until
+        """Whether no new work should be started. A clock that was set back ends the pause."""
+        return self._pause is not None and self._pause[0] <= now < self._pause[1]

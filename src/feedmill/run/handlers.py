@@ -1,7 +1,6 @@
 """What a job does: from its ids to the flow that it stands for."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -9,20 +8,22 @@ import structlog
 
 from feedmill.collect.refresh import Tools, refresh_feed
 from feedmill.engine.jobs import BatchComplete, Job, RefreshFeed, ScanComplete
-from feedmill.errors import InfrastructureError
+from feedmill.errors import ConstraintViolated, InfrastructureError, StatementRefused
 from feedmill.model.feed import Claim, Feed
-from feedmill.model.refresh import Decision, Failed, Postponed, Unchanged, Updated
+from feedmill.model.refresh import Decision, Failed, Postponed, Schedule, Unchanged, Updated
 from feedmill.run.breaker import Breaker
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch, is_left
 from feedmill.store.claims import claim_feeds, give_back
 from feedmill.store.database import Step
 from feedmill.store.feeds import feeds_of_ids
-from feedmill.store.refreshes import ClaimLost
+from feedmill.store.refreshes import ClaimLost, record
 
 log = structlog.get_logger(__name__)
 
 REFRESH_GAP = timedelta(seconds=30)
+# A feed whose answer we could not keep is not asked more often than a healthy one.
+STORAGE_PAUSE = timedelta(minutes=15)
 
 
 @dataclass(slots=True)
@@ -37,32 +38,45 @@ class Handlers:
     async def __call__(self, job: Job) -> None:
         match job:
             case RefreshFeed():
-                try:
-                    await self._refresh(job)
-                finally:
-                    self.keeper.done(job)
+                await self._refresh_safely(job)
             case BatchComplete():
                 await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
             case ScanComplete():
                 log.debug("every feed of a scan was seen to", token=job.token)
 
-    async def _refresh(self, job: RefreshFeed) -> None:
-        claim = await self._claim(job)
-        if isinstance(claim, JobOutcome):
-            await self._end(job, claim)
-            return
+    async def _refresh_safely(self, job: RefreshFeed) -> None:
         try:
-            await refresh_feed(self.tools, claim, lambda decision: self._ending(job, decision))
+            claim = await self._claim(job)
+            if isinstance(claim, JobOutcome):
+                await self._end(job, claim)
+            else:
+                await self._refresh(job, claim)
+        except InfrastructureError as error:
+            log.warning("a job left no trace; a claim that it had ends by itself", job=job, reason=str(error))
+
+    async def _refresh(self, job: RefreshFeed, claim: Claim) -> None:
+        try:
+            await refresh_feed(self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision)))
             self.breaker.worked()
         except ClaimLost as error:
             await self._end(job, JobOutcome(job.feed_id, "skipped", message=str(error)))
         except InfrastructureError as error:
-            self.breaker.failed(self.tools.clock())
-            log.error("a refresh stopped because of our own storage", feed_id=job.feed_id, exc_info=error)
-            await self._end(job, JobOutcome(job.feed_id, "failed", message=f"our own storage failed: {error}"))
+            await self._blame_storage(job, claim, error)
         except asyncio.CancelledError:
             await asyncio.shield(give_back(self.tools.db, [claim]))
             raise
+        finally:
+            self.keeper.done(claim)
+
+    async def _blame_storage(self, job: RefreshFeed, claim: Claim, error: InfrastructureError) -> None:
+        """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
+        log.error("a refresh stopped because of our own storage", feed_id=job.feed_id, exc_info=error)
+        now, why = self.tools.clock(), f"our own storage failed: {error}"
+        if not isinstance(error, ConstraintViolated | StatementRefused):
+            self.breaker.failed(now)
+        at = now + STORAGE_PAUSE if claim.feed.next_fetch_at else None
+        ending = self._ending(job, JobOutcome(job.feed_id, "failed", message=why))
+        await record(self.tools.db, claim, Postponed(Schedule(at, why)), ending)
 
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
         """The claim that the job came with, or a fresh one; or why there is none."""
@@ -70,6 +84,8 @@ class Handlers:
             claim = await self.keeper.take(job.feed_id, job.token)
             if claim is None:
                 return JobOutcome(job.feed_id, "skipped", message="somebody else refreshes it")
+            if self.breaker.is_open(self.tools.clock()):
+                return await self._let_go(claim, JobOutcome(job.feed_id, "failed", message="our own storage fails"))
             if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
                 return await self._let_go(claim, JobOutcome(job.feed_id, "cancelled"))
             return claim
@@ -82,6 +98,7 @@ class Handlers:
         return claims[0]
 
     async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
+        self.keeper.done(claim)
         await give_back(self.tools.db, [claim])
         return outcome
 
@@ -92,20 +109,17 @@ class Handlers:
         age = self.tools.clock() - feed.last_fetched_at
         return f"fetched {age.total_seconds():.0f} s ago" if timedelta() <= age < self.refresh_gap else None
 
-    def _ending(self, job: RefreshFeed, decision: Decision) -> Sequence[Step]:
-        """What a batch wants to know, written together with the refresh itself."""
-        if job.batch_id is None:
-            return ()
-        return self._end_steps(job.batch_id, outcome_of(job.feed_id, decision))
-
     async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> None:
         log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
-        if job.batch_id is not None:
-            await self.tools.db.batch(self._end_steps(job.batch_id, outcome))
+        if steps := self._ending(job, outcome):
+            await self.tools.db.batch(steps)
 
-    def _end_steps(self, batch_id: int, outcome: JobOutcome) -> list[Step]:
+    def _ending(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
+        """What a batch wants to know, written together with the refresh itself."""
+        if job.batch_id is None:
+            return []
         now = self.tools.clock()
-        return [end_job(batch_id, outcome, now), hear_batch(batch_id, now)]
+        return [end_job(job.batch_id, outcome, now), hear_batch(job.batch_id, now)]
 
 
 def outcome_of(feed_id: int, decision: Decision) -> JobOutcome:

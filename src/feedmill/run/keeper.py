@@ -1,8 +1,9 @@
 """Keeps the claims that this process holds: alive while their jobs wait or run, and given back when they won't."""
 
 import asyncio
-from collections import Counter
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -10,12 +11,26 @@ import structlog
 from feedmill.engine.jobs import Job, RefreshFeed
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Claim, Feed
-from feedmill.store.claims import give_back, read_claim, renew
+from feedmill.store.claims import give_back, renew, take_over
 from feedmill.store.database import Database
 
 log = structlog.get_logger(__name__)
 
 RENEW_EVERY = timedelta(seconds=60)
+# A job that comes later than this starts only if nobody else has claimed its feed meanwhile.
+LONGEST_WAIT = timedelta(minutes=30)
+
+
+@dataclass(slots=True)
+class Lot:
+    """Claims that were taken together, by feed: those whose job waits, and those whose job runs."""
+
+    since: float
+    waiting: dict[int, Claim]
+    running: set[int] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self.running)
 
 
 class ClaimKeeper:
@@ -24,35 +39,42 @@ class ClaimKeeper:
     def __init__(self, db: Database, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._db = db
         self._clock = clock
-        self._waiting: dict[tuple[int, str], Claim] = {}
-        self._held: Counter[str] = Counter()
+        self._lots: dict[str, Lot] = {}
 
     def __len__(self) -> int:
-        return self._held.total()
+        return sum(map(len, self._lots.values()))
 
     def jobs_for(
         self, claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None = None
     ) -> list[RefreshFeed]:
-        """The jobs that refresh these feeds; their claims are kept until `done`."""
-        for claim in claims:
-            self._waiting[claim.feed.id, claim.token] = claim
-            self._held[claim.token] += 1
+        """The jobs that refresh these feeds; their claims, all of one token, are kept until `done`."""
+        if claims:
+            self._lots[claims[0].token] = Lot(time.monotonic(), {claim.feed.id: claim for claim in claims})
         return [RefreshFeed(claim.feed.id, claim.token, batch_id, lane_of(claim.feed)) for claim in claims]
 
     async def take(self, feed_id: int, token: str) -> Claim | None:
-        """The claim that a job came with; read from the database if another process took it."""
-        return self._waiting.pop((feed_id, token), None) or await read_claim(self._db, feed_id, token)
+        """The claim that a job came with, for one job only; taken over if another process gave it to us."""
+        lot = self._lots.get(token)
+        if lot is None:
+            return await take_over(self._db, feed_id, token, self._clock())
+        claim = lot.waiting.pop(feed_id, None)
+        if claim is not None:
+            lot.running.add(feed_id)
+        return claim
 
-    def done(self, job: RefreshFeed) -> None:
+    def done(self, claim: Claim) -> None:
         """The job has ended, so its claim is no longer ours to keep."""
-        if job.token is not None and self._held[job.token] > 0:
-            self._held[job.token] -= 1
-            self._held += Counter()
+        lot = self._lots.get(claim.token)
+        if lot is not None:
+            lot.running.discard(claim.feed.id)
+            self._forget_if_empty(claim.token)
 
     async def give_back(self, undone: Sequence[Job]) -> None:
         """Lets go of the claims of jobs that will not be done here; their feeds are due as before."""
-        jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token is not None]
-        claims = [self._waiting.pop((job.feed_id, job.token), None) for job in jobs if job.token]
+        jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token in self._lots]
+        claims = [self._lots[job.token].waiting.pop(job.feed_id, None) for job in jobs if job.token]
+        for token in list(self._lots):
+            self._forget_if_empty(token)
         await give_back(self._db, [claim for claim in claims if claim is not None])
 
     async def keep_renewing(self) -> None:
@@ -62,8 +84,15 @@ class ClaimKeeper:
             await self.renew_all()
 
     async def renew_all(self) -> None:
-        for token in list(self._held):
+        """Renews all but those that wait for so long that their jobs must have got lost."""
+        oldest = time.monotonic() - LONGEST_WAIT.total_seconds()
+        self._lots = {token: lot for token, lot in self._lots.items() if lot.since > oldest}
+        for token in list(self._lots):
             try:
                 await renew(self._db, token, self._clock())
             except DatabaseError as error:
                 log.error("claims could not be renewed", reason=str(error))
+
+    def _forget_if_empty(self, token: str) -> None:
+        if not self._lots[token]:
+            del self._lots[token]

@@ -4,6 +4,7 @@ A claim has a lease: when its holder dies, it ends by itself and the feed is due
 after its lease finds another token in the row, and the fence of its write undoes all of it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -33,6 +34,11 @@ TAKE = (
 )
 TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
 MINE = select(feeds).where(feeds.c.claim_token == bindparam("token")).order_by(feeds.c.next_fetch_at, feeds.c.id)
+TAKE_OVER = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.claim_token == bindparam("old"))
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
 BY_TOKEN = select(feeds).where(feeds.c.id == bindparam("feed_id"), feeds.c.claim_token == bindparam("token"))
 RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
 GIVE_BACK = (
@@ -40,6 +46,7 @@ GIVE_BACK = (
     .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
     .values(claim_token=None, claimed_until=None)
 )
+LET_GO = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
 # NULL, which the column refuses, unless the claim is still ours: a batch with this in it is undone whole.
 FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
@@ -61,6 +68,16 @@ async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
     return Claim(read_feed(rows[0]), token) if rows else None
 
 
+async def take_over(
+    db: Database, feed_id: int, token: str, now: datetime, lease: timedelta = LEASE
+) -> Claim | None:
+    """The feed's claim under a token of our own, if `token` still has it: of two who ask, one gets it."""
+    mine = token_hex(16)
+    values = {"feed": feed_id, "old": token, "token": mine, "until": to_text(now + lease)}
+    [taken] = await db.batch([Step(TAKE_OVER, values)])
+    return await read_claim(db, feed_id, mine) if taken else None
+
+
 async def renew(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
     """Starts the lease of everything claimed with `token` anew; how many feeds that still is."""
     [held] = await db.batch([Step(RENEW, {"token": token, "until": to_text(now + lease)})])
@@ -80,7 +97,11 @@ async def _take(db: Database, take: Update, ids: list[int], now: datetime, lease
         return []
     token = token_hex(16)
     values = {"ids": as_list(ids), "now": to_text(now), "token": token, "until": to_text(now + lease)}
-    [taken] = await db.batch([Step(take, values)])
-    if not taken:
-        return []
-    return [Claim(read_feed(row), token) for row in await db.query(MINE, {"token": token})]
+    try:
+        [taken] = await db.batch([Step(take, values)])
+        rows = await db.query(MINE, {"token": token}) if taken else []
+    except asyncio.CancelledError:
+        # Whether they were taken is unknown here, and nobody else knows the token.
+        await asyncio.shield(db.batch([Step(LET_GO, {"token": token})]))
+        raise
+    return [Claim(read_feed(row), token) for row in rows]

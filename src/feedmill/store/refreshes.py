@@ -25,7 +25,7 @@ from feedmill.model.refresh import (
     Visit,
 )
 from feedmill.model.times import text_or_none, to_text
-from feedmill.store.claims import FENCE
+from feedmill.store.claims import FENCE, read_claim
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import (
@@ -156,6 +156,8 @@ async def record(db: Database, claim: Claim, decision: Decision, extra: Sequence
     try:
         await db.batch([*_steps(claim, decision), *extra])
     except ConstraintViolated as error:
+        if await read_claim(db, claim.feed.id, claim.token) is not None:
+            raise
         raise ClaimLost(f"feed {claim.feed.id}: {error}") from error
 
 
