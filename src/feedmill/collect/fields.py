@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from feedmill.collect.formats.names import CONTAINERS, ENTRIES, NEVER_IN_TEXT, Names
 from feedmill.collect.markup import html_inside, without_wrapper
-from feedmill.collect.xml_tree import Element
+from feedmill.collect.xml_tree import Element, attributes_of
 
 Attributes = dict[str, str]
 
@@ -19,7 +19,7 @@ _NO_ATTRIBUTES: Attributes = {}
 
 
 class Fields(NamedTuple):
-    """`plain` has the text of the first element of each name that is nothing but a text, `rich` all the others.
+    """`plain` has the text of the first element of a name if that is nothing but a text, `rich` all the others.
 
     They are apart because most elements are plain, and reading must be quick.
     """
@@ -63,7 +63,7 @@ class FieldReader:
 
     def read_all(self, elements: Sequence[Element] | Element, fields: Fields, depth: int) -> None:
         """Add elements to the fields of the one that they are in. (This loop is most of the work of reading.)"""
-        names, plain = self.names, fields.plain
+        names, (plain, rich) = self.names, fields
         for child in elements:
             name = names[child.tag]
             if not name:
@@ -71,10 +71,9 @@ class FieldReader:
             if len(child) or name in CONTAINERS:
                 self._read_complex(child, name, fields, depth)
                 continue
-            attributes = child.items()
             text = child.text
-            if attributes or name in plain:
-                fields.add(name, (dict(attributes), text.strip() if text else "", NO_FIELDS))
+            if name in plain or name in rich or child.keys():
+                fields.add(name, (_attributes(child), text.strip() if text else "", NO_FIELDS))
             else:
                 plain[name] = text.strip() if text else ""
 
@@ -87,12 +86,12 @@ class FieldReader:
             inner = Fields({}, {})
             self.read_all(element, inner, depth + 1)
             text = "" if len(element) else (element.text or "").strip()
-            fields.add(name, (dict(element.items()), text, inner))
+            fields.add(name, (_attributes(element), text, inner))
         else:
             self._read_markup(element, name, fields, depth)
 
     def _read_markup(self, element: Element, name: str, fields: Fields, depth: int) -> None:
-        attributes = dict(element.items())
+        attributes = _attributes(element)
         foreign = next((node for node in element.iterdescendants() if self.names[node.tag] in NEVER_IN_TEXT), None)
         kind = attributes.get("type", "")
         inside = without_wrapper(element) if kind in self._wrapped() and foreign is None else element
@@ -103,3 +102,10 @@ class FieldReader:
 
     def _wrapped(self) -> frozenset[str]:
         return _WRAPPED_IN_ATOM_03 if self.names.is_atom_03 else _WRAPPED
+
+
+def _attributes(element: Element) -> Attributes:
+    """The attributes of an element, in small letters where the feed is all capitals."""
+    if element.tag.isupper():
+        return {key.lower(): value for key, value in attributes_of(element).items()}
+    return attributes_of(element)

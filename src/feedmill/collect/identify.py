@@ -21,6 +21,11 @@ def identify(entries: Sequence[ParsedEntry]) -> list[str]:
     return [_shortened(_identity(entry, repeated)) for entry in entries]
 
 
+def with_link(entry: ParsedEntry) -> str:
+    """The identity of an entry whose guid repeats: guid and link together."""
+    return _shortened(f"{entry.guid}{_SEPARATOR}{entry.link}")
+
+
 def _repeated_guids(entries: Sequence[ParsedEntry]) -> frozenset[str]:
     """The guids that a feed gives to entries with different links."""
     links: dict[str, set[str]] = defaultdict(set)
@@ -32,7 +37,7 @@ def _repeated_guids(entries: Sequence[ParsedEntry]) -> frozenset[str]:
 
 def _identity(entry: ParsedEntry, repeated: frozenset[str]) -> str:
     if entry.guid:
-        return f"{entry.guid}{_SEPARATOR}{entry.link}" if entry.guid in repeated and entry.link else entry.guid
+        return with_link(entry) if entry.guid in repeated and entry.link else entry.guid
     if entry.link:
         return entry.link
     date = entry.published_raw or entry.updated_raw or ""

@@ -6,7 +6,7 @@ from html import escape
 from lxml import etree
 
 from feedmill.collect.formats.names import XHTML, is_core
-from feedmill.collect.xml_tree import Element
+from feedmill.collect.xml_tree import Element, attributes_of
 
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
@@ -51,7 +51,7 @@ def _text(text: str | None, escaped: bool) -> str:
 
 def _start_tag(node: Element) -> str:
     name = etree.QName(node)
-    written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in node.items())
+    written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items())
     if not _is_html(name.namespace) and _namespace_of_parent(node) != name.namespace:
         written += f' xmlns="{escape(name.namespace or "")}"'
     return f"<{name.localname}{written} />" if name.localname in _VOID else f"<{name.localname}{written}>"

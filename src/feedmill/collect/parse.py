@@ -4,7 +4,7 @@ from feedmill.collect.decode import Decoded, decode
 from feedmill.collect.formats.jsonfeed import read_json_feed
 from feedmill.collect.formats.xmlfeed import read_xml_feed
 from feedmill.collect.repair import repair
-from feedmill.collect.sniff import looks_like
+from feedmill.collect.sniff import is_binary, looks_like
 from feedmill.collect.xml_tree import IllFormed, read_strictly, read_tolerantly
 from feedmill.errors import NotAFeed
 from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
@@ -17,6 +17,8 @@ def parse(data: bytes, *, content_type: str | None = None, url: str | None = Non
 
     `content_type` is the HTTP header with that name, `url` where the document came from.
     """
+    if is_binary(data):
+        raise NotAFeed("binary")
     decoded = decode(data, content_type)
     kind = looks_like(decoded.utf8)
     if kind == "json":
@@ -40,5 +42,11 @@ def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
 
 def read_ill_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a document after its repair, or None if not even that shows one."""
-    root = read_tolerantly(repair(document.text).encode())
+    mended = Decoded(repair(document.text).encode(), document.encoding)
+    return read_well_formed(mended, url) or read_recovered(mended, url)
+
+
+def read_recovered(document: Decoded, url: str | None) -> ParsedFeed | None:
+    """The feed in what lxml can recover of a document, or None."""
+    root = read_tolerantly(document.utf8)
     return read_xml_feed(root, url, document.encoding) if root is not None else None

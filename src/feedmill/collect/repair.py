@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from html import escape
 from html.entities import html5
 
+from feedmill.collect.balance import balance
 from feedmill.collect.formats.names import WELL_KNOWN
 
 _BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
@@ -12,6 +12,8 @@ _DECLARATION = re.compile(r"<\?xml[^<>]*\?>", re.IGNORECASE)
 _SPACE = re.compile(r"\s*")
 _DOCTYPE = re.compile(r"<!doctype[^<>\[]*(\[)?", re.IGNORECASE)
 _SUBSET_END = re.compile(r"\]\s*>")
+_END = re.compile(r"</(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel|entry)\s*>", re.IGNORECASE)
+_TAIL = 1000
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _OPAQUE = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
 _REFERENCE = re.compile(r"&(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?")
@@ -20,7 +22,8 @@ _VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(\s[^<>]*?)?\s*/?>(?:</
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
 _PREFIX = re.compile(r"</?([A-Za-z_][\w.-]{0,40}):[A-Za-z_]|\s([A-Za-z_][\w.-]{0,40}):[A-Za-z_][\w.-]{0,40}\s?=")
 _DECLARED = re.compile(r"\bxmlns:([\w.-]{1,40})\s*=")
-_PREDEFINED = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+# As numbers: after its first fault the recovering parser drops references to these by name.
+_PREDEFINED = {"amp;": "&#38;", "lt;": "&#60;", "gt;": "&#62;", "quot;": "&#34;", "apos;": "&#39;"}
 _MAX_PREFIXES = 100
 
 
@@ -29,8 +32,9 @@ def repair(text: str) -> str:
 
     Nothing of a document type declaration survives, so that no parser after this one meets an entity.
     """
-    mended = "".join(_mended_parts(_FORBIDDEN.sub("", _without_prologue(text))))
-    return _declare_prefixes(_join_surrogates(mended))
+    text = _whole_elements(_FORBIDDEN.sub("", _without_prologue(text)))
+    mended = _join_surrogates("".join(_mended_parts(text)))
+    return balance(_declare_prefixes(mended))
 
 
 def _without_prologue(text: str) -> str:
@@ -44,6 +48,19 @@ def _without_prologue(text: str) -> str:
         return text[position:]
     end = _SUBSET_END.search(text, doctype.end()) if doctype[1] else None
     return text[end.end() if end else doctype.end() :].removeprefix(">")
+
+
+def _whole_elements(text: str) -> str:
+    """Cut off the element in which a document that came incomplete breaks off: half an address is a wrong one."""
+    if _END.search(text, max(0, len(text) - _TAIL)):
+        return text
+    section = text.rfind("<![CDATA[")
+    if section > text.rfind("]]>"):
+        text = text[:section]
+    last_tag = text.rfind("</")
+    while last_tag > 0 and text.find(">", last_tag) < 0:
+        last_tag = text.rfind("</", 0, last_tag)
+    return text[: text.find(">", last_tag) + 1] if last_tag > 0 else text
 
 
 def _skip_comments(text: str, position: int) -> int:
@@ -81,20 +98,24 @@ def _mended_parts(text: str) -> Iterator[str]:
 
 
 def _mend(text: str) -> str:
-    text = _LONE_LESS_THAN.sub("&lt;", text)
+    text = _LONE_LESS_THAN.sub("&#60;", text)
     text = _VOID_ELEMENT.sub(r"<\1\2/>", text)
-    return _REFERENCE.sub(_reference, text).replace("]]>", "]]&gt;")
+    return _REFERENCE.sub(_reference, text).replace("]]>", "]]&#62;")
 
 
 def _reference(match: re.Match[str]) -> str:
     decimal, hexadecimal, name = match.groups()
     if name in _PREDEFINED:
-        return match[0]
+        return _PREDEFINED[name]
     if name is not None:
-        return escape(html5[name]) if name in html5 else "&amp;" + name
+        return _written(html5[name]) if name in html5 else "&#38;" + name
     if decimal is None and hexadecimal is None:
-        return "&amp;"
+        return "&#38;"
     return _character(int(decimal) if decimal else int(hexadecimal, 16))
+
+
+def _written(characters: str) -> str:
+    return "".join(f"&#{ord(character)};" for character in characters)
 
 
 def _character(code: int) -> str:

@@ -15,16 +15,26 @@ def looks_like(utf8: bytes) -> str:
     stripped = start.lstrip(b"\0\t\r\n \xc2\xa0\xe2\x80\x8b")
     if not stripped:
         return "empty"
-    if start.startswith(_MAGIC) or start.count(0) > len(start) // 10:
+    if start.count(0) > len(start) // 10:
         return "binary"
     if stripped[:1] in b"{[":
         return "json"
     return _markup(stripped)
 
 
+def is_binary(data: bytes) -> bool:
+    """Whether a document as it came begins like an image, a PDF, an archive or a recording."""
+    return data.startswith(_MAGIC)
+
+
+def prologue_end(utf8: bytes) -> int:
+    """Where the comments and instructions before a document's first element or declaration end."""
+    prologue = _SPACE_AND_COMMENTS.match(utf8)
+    return prologue.end() if prologue else 0
+
+
 def _markup(start: bytes) -> str:
-    prologue = _SPACE_AND_COMMENTS.match(start)
-    rest = start[prologue.end() :] if prologue else start
+    rest = start[prologue_end(start) :]
     if _HTML.match(rest):
         return "xml" if _FEED.search(rest[:200]) else "html"
     return "xml" if b"<" in start else "text"

@@ -21,6 +21,8 @@ def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:
     """The categories of an entry, its own first."""
     plain, rich = fields
     names = [name for named in _NAMED if named in plain or named in rich for name in _names(fields.get(named))]
+    for _, _, children in rich.get("categories", ()):
+        names += _names(children.get("category"))
     for attributes, text, children in rich.get("itunes:category", ()):
         names.append(attributes.get("text") or text)
         names += [child[0].get("text", "") for child in children.get("itunes:category")]

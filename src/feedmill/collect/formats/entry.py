@@ -33,7 +33,7 @@ _NO_DATE = (None, None)
 _AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
 # Most entries have none of these, and then there is no need to look for each.
 _EXTRAS = frozenset({
-    "enclosure", "image", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords", "keywords",
+    "enclosure", "image", "categories", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords", "keywords",
     "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
     "media:keywords", "dc:subject", "dcterms:subject",
 })  # fmt: skip

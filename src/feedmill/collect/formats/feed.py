@@ -5,7 +5,7 @@ from lxml import etree
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import picture, skip_days, skip_hours, ttl, update_period
 from feedmill.collect.formats.grouping import first_date, first_text, short_text
-from feedmill.collect.formats.links import page_link, related_link, related_links, web_address
+from feedmill.collect.formats.links import related_link, related_links, web_address
 from feedmill.collect.formats.names import ATOM_03, RSS_090
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, clean_language
@@ -21,14 +21,16 @@ _UPDATED = ("updated", "lastbuilddate", "modified", "dcterms:modified", "dc:date
 _AUTHORS = ("author", "managingeditor", "dc:creator", "itunes:author", "dc:author", "webmaster", "itunes:owner")
 
 
-def read_feed(fields: Fields, scope: Scope, entries: tuple[ParsedEntry, ...], form: str, encoding: str) -> ParsedFeed:
-    """Make a feed of its fields and the entries that were read before."""
+def read_feed(
+    fields: Fields, link: str | None, scope: Scope, entries: tuple[ParsedEntry, ...], form: str, encoding: str
+) -> ParsedFeed:
+    """Make a feed of its fields and the entries that were read before; `scope` is that of its addresses."""
     updated_at, updated_raw = first_date(fields, _UPDATED)
     related = related_links(fields)
     icon = web_address(fields, scope, "icon")
     return ParsedFeed(
         title=short_text(fields, "title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title"),
-        link=page_link(fields, scope),
+        link=link,
         description=first_text(fields, *_DESCRIPTIONS),
         language=_language(fields, scope),
         author=authors(fields, _AUTHORS),
@@ -51,7 +53,7 @@ def read_feed(fields: Fields, scope: Scope, entries: tuple[ParsedEntry, ...], fo
 def feed_format(root: Element) -> str:
     """A short name of the format that a root element announces."""
     name = etree.QName(root)
-    if name.localname.lower() == "feed":
+    if name.localname.lower() in ("feed", "entry"):
         return "atom03" if name.namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"
     if name.localname.lower() == "rdf":
         return "rss090" if RSS_090 in root.nsmap.values() else "rss10"

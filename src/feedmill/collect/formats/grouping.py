@@ -1,7 +1,6 @@
 """How the texts and dates among the fields of a feed or entry are read."""
 
 import base64
-import binascii
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -47,7 +46,7 @@ def body(field: Field) -> str:
         return text
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode().strip()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not base64, or not of text
         return text
 
 

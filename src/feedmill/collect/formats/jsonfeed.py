@@ -85,7 +85,7 @@ def _content(item: Json) -> str | None:
 
 
 def _authors(owner: Json) -> str | None:
-    people = [*_objects(owner, "authors"), owner.get("author")]
+    people = list(_objects(owner, "authors")) or [owner.get("author")]  # 1.1 calls the second one deprecated
     names = dict.fromkeys(
         _short(person, "name") or _short(person, "url") for person in people if isinstance(person, dict)
     )

@@ -7,6 +7,7 @@ from feedmill.collect.formats.scope import Scope
 
 Related = dict[str, list[Attributes]]
 
+_REGISTRY = "http://www.iana.org/assignments/relation/"
 _HTML = frozenset({"", "html", "xhtml", "text/html", "application/xhtml+xml", "text/plain"})
 
 
@@ -28,6 +29,8 @@ def page_link(fields: Fields, scope: Scope) -> str | None:
 def _alternate(attributes: Attributes, text: str) -> str | None:
     if "rel" in attributes and "alternate" not in _relations(attributes):
         return None
+    if text and is_web(text):
+        return text
     return attributes.get("href") or attributes.get(RDF_RESOURCE) or attributes.get(RDF_ABOUT) or text
 
 
@@ -42,14 +45,13 @@ def related_links(fields: Fields) -> Related:
 
 
 def related_link(related: Related, relation: str, scope: Scope) -> str | None:
-    """The address of the first link with this relation."""
-    for attributes in related.get(relation, ()):
-        return scope.inside(attributes).resolve(attributes["href"])
-    return None
+    """The address of the first link with this relation, an HTML page if there is one."""
+    found = sorted(related.get(relation, ()), key=lambda attributes: attributes.get("type", "") not in _HTML)
+    return scope.inside(found[0]).resolve(found[0]["href"]) if found else None
 
 
 def _relations(attributes: Attributes) -> list[str]:
-    return attributes["rel"].lower().split()
+    return attributes["rel"].lower().replace(_REGISTRY, "").split()
 
 
 def permalink(fields: Fields) -> str | None:

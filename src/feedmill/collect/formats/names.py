@@ -40,6 +40,7 @@ _PREFIXES = {
     "http://search.yahoo.com/mrss": "media:",
     "http://tools.search.yahoo.com/mrss": "media:",
     "http://video.search.yahoo.com/mrss": "media:",
+    "http://www.rssboard.org/media-rss": "media:",
     "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes:",
     "http://example.com/dtds/podcast-1.0.dtd": "itunes:",
     "http://www.google.com/schemas/play-podcasts/1.0": "googleplay:",
@@ -79,11 +80,12 @@ WELL_KNOWN = {
 
 ROOT_ELEMENTS = frozenset({"rss", "feed", "rdf", "channel"})
 ENTRIES = frozenset({"item", "entry"})
+_LONE_ENTRIES = frozenset({"{http://www.w3.org/2005/Atom}entry", "{http://purl.org/atom/ns#}entry"})
 # Elements whose children belong to the feed itself.
 FRAMES = frozenset({"rss", "feed", "rdf:rdf", "rdf", "channel"})
 # Elements that are read with their children; the rest is read as text, markup included.
 CONTAINERS = frozenset({
-    *ENTRIES, "author", "contributor", "source", "image", "textinput", "media:group", "media:content",
+    *ENTRIES, "author", "contributor", "source", "categories", "image", "textinput", "media:group", "media:content",
     "itunes:owner", "itunes:category", "skiphours", "skipdays",
 })  # fmt: skip
 LEAVES = frozenset({
@@ -135,8 +137,14 @@ def _name_of(element: str, root_namespace: str) -> str:
 
 
 def opens_feed(element: object) -> bool:
-    """Whether an element of this name can be the outermost one of a feed."""
-    return isinstance(element, str) and _split(element)[1].lower() in ROOT_ELEMENTS
+    """Whether an element of this name can be the outermost one of a feed; Atom lets one entry be a document."""
+    return isinstance(element, str) and (_split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES)
+
+
+def is_field(tag: str) -> bool:
+    """Whether a tag as written, with whatever prefix, may be an element that feeds are made of."""
+    prefix, _, local = tag.rpartition(":")
+    return local.lower() in _READ or f"{prefix.lower()}:{local.lower()}" in _READ
 
 
 def is_core(namespace: str) -> bool:

@@ -6,11 +6,11 @@ from itertools import islice
 from feedmill.collect.fields import Attributes, FieldReader, Fields
 from feedmill.collect.formats.entry import read_entry
 from feedmill.collect.formats.feed import feed_format, read_feed
-from feedmill.collect.formats.links import page_link
+from feedmill.collect.formats.links import is_web, page_link
 from feedmill.collect.formats.names import ENTRIES, FRAMES, Names, opens_feed
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, scope_of
-from feedmill.collect.xml_tree import Element
+from feedmill.collect.xml_tree import Element, attributes_of
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 
 MAX_ENTRIES = 20_000
@@ -32,18 +32,24 @@ class _XmlFeed:
         self._url = url
         self._reader = FieldReader(Names(root.tag))
         self._frames: list[Attributes] = []
+        self._form = feed_format(root)
         self._fields = Fields({}, {})
         self._entries: list[Element] = []
 
     def read(self, encoding: str) -> ParsedFeed:
-        self._take_apart(self._root, 0)
+        if self._reader.names[self._root.tag] in ENTRIES:
+            self._entries.append(self._root)
+        else:
+            self._take_apart(self._root, 0)
         scope = scope_of(self._url, self._frames)
-        entries = tuple(islice(self._read_entries(scope), MAX_ENTRIES))
-        return read_feed(self._fields, scope, entries, feed_format(self._root), encoding)
+        link = page_link(self._fields, scope)
+        inner = scope._replace(base=link) if link and is_web(link) and not scope.stated else scope
+        entries = tuple(islice(self._read_entries(inner), MAX_ENTRIES))
+        return read_feed(self._fields, link, inner, entries, self._form, encoding)
 
     def _take_apart(self, frame: Element, depth: int) -> None:
         """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
-        self._frames.append(dict(frame.items()))
+        self._frames.append(attributes_of(frame))
         own = []
         for child in frame:
             name = self._reader.names[child.tag]
@@ -56,12 +62,10 @@ class _XmlFeed:
         self._reader.read_all(own, self._fields, 0)
 
     def _read_entries(self, scope: Scope) -> Iterator[ParsedEntry]:
-        if not scope.stated:
-            scope = scope._replace(base=page_link(self._fields, scope) or scope.base)
-        author = authors(self._fields, ("author",))
+        author = authors(self._fields, ("author",)) if self._form.startswith("atom") else None
         strays = self._reader.strays
         for entry in self._entries:
-            yield read_entry(dict(entry.items()), self._reader.read(entry), scope, author)
+            yield read_entry(attributes_of(entry), self._reader.read(entry), scope, author)
             while strays:
                 stray = strays.pop(0)
-                yield read_entry(dict(stray.items()), self._reader.read(stray), scope, author)
+                yield read_entry(attributes_of(stray), self._reader.read(stray), scope, author)
