@@ -1,12 +1,12 @@
 """From an answer to a decision: what is written and when the feed is due next. Pure."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 import msgspec
 
-from feedmill.collect import cadence
+from feedmill.collect import cadence, keepable
 from feedmill.collect.cadence import Habit, Rules, Wishes
 from feedmill.model.feed import Feed
 from feedmill.model.outcome import (
@@ -40,6 +40,8 @@ from feedmill.model.refresh import (
 MOVES_TO_SETTLE = 3
 GONE_FOR_GOOD = timedelta(hours=20)
 GONE_PROBE = timedelta(days=1)
+# What `feeds.url` keeps.
+LONGEST_URL = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,15 @@ def not_understood(feed: Feed, response: Response, what: str, raw: RawBody | Non
 
 def took_too_long(feed: Feed, moment: Moment) -> Failed:
     what = f"given up after {cadence.in_words(moment.elapsed)}"
-    return Failed(_visit(moment, None), _failing(feed, what, moment), "timeout", what, gone_since=feed.gone_since)
+    return _unreachable(feed, "timeout", what, _visit(moment, None), moment)
+
+
+def not_stored(feed: Feed, decision: Decision, reason: str, moment: Moment) -> Failed:
+    """The database understood us and refused; the raw body, if one was kept, is listed all the same."""
+    what = f"its entries can't be stored: {reason}"
+    raw = decision.raw if isinstance(decision, Updated | Failed) else None
+    visit = _visit(moment, None) if isinstance(decision, Postponed) else decision.visit
+    return Failed(visit, _failing(feed, what, moment), "not_stored", what, raw=raw, gone_since=feed.gone_since)
 
 
 def not_fetched(
@@ -121,13 +131,13 @@ def not_fetched(
     visit = _visit(moment, outcome.status)
     match outcome:
         case Deferred():
-            return Postponed(Schedule(outcome.until, "its host is busy; waiting for a turn"))
+            return Postponed(Schedule(outcome.until, "its host is busy, and it waits for a turn"))
         case Throttled():
             return _throttled(feed, outcome, visit, moment)
         case Gone():
             return _gone(feed, visit, moment)
         case Retryable():
-            return _unreachable(feed, outcome, visit, moment)
+            return _unreachable(feed, outcome.kind, outcome.detail, visit, moment)
         case Refused():
             kind: FailureKind = "too_large" if outcome.kind == "too_large" else "refused"
             return Failed(visit, _failing(feed, outcome.detail, moment), kind, outcome.detail)
@@ -139,9 +149,12 @@ def not_fetched(
 
 def _throttled(feed: Feed, outcome: Throttled, visit: Visit, moment: Moment) -> Failed:
     what = f"HTTP {outcome.status}"
-    if outcome.retry_after is None:
-        return Failed(visit, _failing(feed, what, moment), "throttled", what)
-    schedule = cadence.after_throttling(moment.now, outcome.until, outcome.status, moment.dice)
+    schedule = _failing(feed, what, moment)
+    if outcome.retry_after is not None:
+        schedule = cadence.after_throttling(moment.now, outcome.retry_after, outcome.status, moment.dice)
+        # A server that asks for seconds again and again gets our own patience, one step behind.
+        own = cadence.after_failure(moment.now, feed.consecutive_failures, what, moment.rules, moment.dice)
+        schedule = max(schedule, own, key=_due_at) if feed.consecutive_failures else schedule
     return Failed(visit, schedule, "throttled", what)
 
 
@@ -151,15 +164,19 @@ def _gone(feed: Feed, visit: Visit, moment: Moment) -> Failed:
     if moment.now - since >= GONE_FOR_GOOD:
         schedule = Schedule(None, "disabled: gone for good (HTTP 410, twice a day apart)")
         return Failed(visit, schedule, "gone", what, disables=True, gone_since=since)
-    schedule = Schedule(moment.now + GONE_PROBE, "asked once more in a day: its server says it is gone for good (HTTP 410)")
+    schedule = Schedule(moment.now + GONE_PROBE, "asked once more in a day, because its server says that it is gone for good (HTTP 410)")
     return Failed(visit, schedule, "gone", what, gone_since=since)
 
 
-def _unreachable(feed: Feed, outcome: Retryable, visit: Visit, moment: Moment) -> Failed:
+def _unreachable(feed: Feed, kind: FailureKind, what: str, visit: Visit, moment: Moment) -> Failed:
     if moment.our_network_is_down:
         schedule = cadence.after_outage(moment.now, moment.dice)
-        return Failed(visit, schedule, outcome.kind, outcome.detail, counted=False, gone_since=feed.gone_since)
-    return Failed(visit, _failing(feed, outcome.detail, moment), outcome.kind, outcome.detail, gone_since=feed.gone_since)
+        return Failed(visit, schedule, kind, what, counted=False, gone_since=feed.gone_since)
+    return Failed(visit, _failing(feed, what, moment), kind, what, gone_since=feed.gone_since)
+
+
+def _due_at(schedule: Schedule) -> datetime:
+    return schedule.at or datetime.max.replace(tzinfo=UTC)
 
 
 def _failing(feed: Feed, what: str, moment: Moment) -> Schedule:
@@ -193,7 +210,7 @@ def _kept_wishes(parsed: ParsedFeed) -> KeptWishes:
 
 
 def _move(feed: Feed, permanent_url: str | None) -> Move:
-    if permanent_url is None or permanent_url == feed.url:
+    if permanent_url is None or permanent_url == feed.url or len(permanent_url) > LONGEST_URL:
         return Move()
     times = feed.moved_times + 1 if permanent_url == feed.moved_to else 1
     return Move(permanent_url, times, settled=times >= MOVES_TO_SETTLE)
@@ -201,13 +218,13 @@ def _move(feed: Feed, permanent_url: str | None) -> Move:
 
 def _facts(parsed: ParsedFeed) -> FeedFacts:
     return FeedFacts(
-        title=parsed.title,
-        site_url=parsed.link,
-        description=parsed.description,
-        language=parsed.language and parsed.language[:64],
-        icon_url=parsed.icon_url,
-        image_url=parsed.image_url,
-        hub_url=parsed.hub_url,
+        title=keepable.text(parsed.title),
+        site_url=keepable.text(parsed.link),
+        description=keepable.text(parsed.description, keepable.LONGEST_LIST),
+        language=keepable.language(parsed.language),
+        icon_url=keepable.text(parsed.icon_url),
+        image_url=keepable.text(parsed.image_url),
+        hub_url=keepable.text(parsed.hub_url),
     )
 
 

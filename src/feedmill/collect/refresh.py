@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+import structlog
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.raw import keep_raw
@@ -21,7 +22,7 @@ from feedmill.collect.fetch import Rest, Web, fetch_feed
 from feedmill.collect.outage import OutageGuard
 from feedmill.collect.parse import parse
 from feedmill.collect.reconcile import offered, reconcile
-from feedmill.errors import NotAFeed
+from feedmill.errors import ConstraintViolated, NotAFeed, StatementRefused
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.outcome import NotModified, Response
 from feedmill.model.parsed import ParsedFeed
@@ -30,6 +31,8 @@ from feedmill.store.database import Database, Step
 from feedmill.store.feeds import feed_of_url
 from feedmill.store.merges import merge_feeds
 from feedmill.store.refreshes import find_known, record
+
+log = structlog.get_logger(__name__)
 
 # Parsing more than this would hold up the others on the event loop for too long.
 THREAD_BYTES = 100_000
@@ -67,9 +70,20 @@ async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) ->
             decision = await _attempt(tools, claim.feed, started)
     except TimeoutError:
         decision = decide.took_too_long(claim.feed, _moment(tools, started))
-    await record(tools.db, claim, decision, also(decision))
-    await _merge_if_moved(tools, claim.feed, decision)
-    tools.announce(claim.feed, decision)
+    recorded = await _record(tools, claim, decision, also)
+    await _merge_if_moved(tools, claim.feed, recorded)
+    tools.announce(claim.feed, recorded)
+    return recorded
+
+
+async def _record(tools: Tools, claim: Claim, decision: Decision, also: Also) -> Decision:
+    """Writes the decision; what the database can't take is this feed's failure and nobody else's."""
+    try:
+        await record(tools.db, claim, decision, also(decision))
+    except (ConstraintViolated, StatementRefused) as error:
+        log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
+        decision = decide.not_stored(claim.feed, decision, str(error), _moment(tools, time.monotonic()))
+        await record(tools.db, claim, decision, also(decision))
     return decision
 
 
