@@ -9,7 +9,12 @@ from feedmill.cli.context import Context
 from feedmill.errors import CallerError, FeedmillError
 
 # One file per command: `check` is the function check in feedmill/cli/check.py.
-COMMANDS = ("check", "migrate", "serve", "settings")
+COMMANDS = (
+    "add", "check", "export", "feeds", "import", "migrate", "pause", "refresh", "remove", "resume", "serve", "settings",
+    "show", "status", "why",
+)  # fmt: skip
+# `import` can't be a function's name.
+FILES = {"import": "import_opml", "export": "export_opml"}
 
 FAILED = 1
 MISUSED = 2
@@ -30,7 +35,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"feedmill.cli.{cmd_name}"), cmd_name)
+        name = FILES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(import_module(f"feedmill.cli.{name}"), name)
         return command
 
 

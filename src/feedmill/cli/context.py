@@ -20,6 +20,13 @@ class Context:
         """The effective settings, read when a command first needs them, so that --help always works."""
         return self.settings_with()
 
+    @cached_property
+    def quiet_settings(self) -> Settings:
+        """For commands that speak for themselves: only warnings are logged, unless somebody set log_level."""
+        if "log_level" in self.settings.model_fields_set:
+            return self.settings
+        return self.settings_with(log_level="warning")
+
     def settings_with(self, **more: object) -> Settings:
         """The settings with those that a command takes as options of its own."""
         options = {name: value for name, value in more.items() if value is not None}

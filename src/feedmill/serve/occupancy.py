@@ -41,3 +41,18 @@ def _lock(file: int, data: Path) -> None:
         ) from None
     os.ftruncate(file, 0)
     os.pwrite(file, str(os.getpid()).encode(), 0)
+
+
+def occupant(data: Path) -> str | None:
+    """The process number of the server that runs on the data folder; None when none does."""
+    try:
+        file = os.open(data / FILE_NAME, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(file, 32, 0).decode(errors="replace").strip() or "unknown"
+    finally:
+        os.close(file)
+    return None

@@ -1,0 +1,194 @@
+"""`feedmill add`: add feeds by their address or the address of their site."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.records import print_record
+from feedmill.cli.world import run
+from feedmill.collect.address import Address, BadAddress, read_address
+from feedmill.collect.declared_file import Unfit, read_interval
+from feedmill.collect.discover import FoundFeed
+from feedmill.collect.find import FeedHere, FeedsOfPage, NoFeed, find_feed, first_that_answers
+from feedmill.collect.first_fetch import add_answered
+from feedmill.model.feed import Feed
+from feedmill.model.refresh import Updated
+from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
+from feedmill.store.feeds import feeds_of_ids
+
+FAILED, MISUSED = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for besides the address."""
+
+    title: str | None = None
+    folder: tuple[str, ...] = ()
+    interval: timedelta | None = None
+    fetch: bool = True
+    anyway: bool = False
+    best: bool = False
+    every: bool = False
+
+    def feed(self, url: str, http_options: str | None = None, title: str | None = None) -> NewFeed:
+        return NewFeed(
+            url,
+            title=title,
+            own_title=self.title,
+            folder=self.folder,
+            interval=self.interval,
+            http_options=http_options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of one address. `status` is added, exists, choices or failed; `code` the exit code it leads to."""
+
+    url: str
+    status: str
+    message: str
+    feed: Feed | None = None
+    new_entries: int = 0
+    choices: tuple[FoundFeed, ...] = ()
+    code: int = 0
+
+
+def _interval(ctx: click.Context, option: click.Parameter, value: str | None) -> timedelta | None:
+    try:
+        return read_interval(value) if value is not None else None
+    except Unfit as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.argument("urls", nargs=-1, required=True, metavar="URL…")
+@click.option("--title", help="What to call it, whatever the feed says.")
+@click.option("--folder", help="Where to file it, like Tech/Python.")
+@click.option("--interval", callback=_interval, metavar="TIME", help="How often to fetch it: 30m, 2h, 1d.")
+@click.option("--best", is_flag=True, help="Of several feeds of a page, add the likeliest.")
+@click.option("--all", "every", is_flag=True, help="Of several feeds of a page, add all.")
+@click.option("--anyway", is_flag=True, help="Add it although it can't be fetched now, or is no feed yet.")
+@click.option("--no-fetch", is_flag=True, help="Add it without asking its server; the next refresh does.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@pass_context
+def add(
+    context: Context, urls: tuple[str, ...], title: str | None, folder: str | None, interval: timedelta | None,
+    best: bool, every: bool, anyway: bool, no_fetch: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Add feeds: URLs of feeds, or of pages that have one.
+
+    The feed is fetched once, and what it answers is kept. A feed that is there already is left as it is.
+    """
+    if title and len(urls) > 1:
+        raise click.UsageError("--title is for one URL")
+    names = tuple(name.strip() for name in (folder or "").split("/") if name.strip())
+    wish = Wish(title, names, interval, not no_fetch, anyway, best, every)
+    done = run(context.quiet_settings, lambda app: _add_all(app, urls, wish, as_json))
+    if code := max(added.code for added in done):
+        raise click.exceptions.Exit(code)
+
+
+async def _add_all(app: App, urls: tuple[str, ...], wish: Wish, as_json: bool) -> list[Added]:
+    done = []
+    for url in urls:
+        for added in await _add(app, url, wish):
+            done.append(added)
+            _print(added, as_json)
+    return done
+
+
+async def _add(app: App, text: str, wish: Wish) -> list[Added]:
+    try:
+        address = read_address(text)
+    except BadAddress as error:
+        return [Added(text, "failed", str(error), code=MISUSED)]
+    if there := await _there(app, address.url):
+        return [there]
+    if not wish.fetch:
+        return [await _add_unseen(app, address, wish, "it is fetched with the next refresh")]
+    found = await find_feed(app.client, address.url, address.http_options)
+    match found:
+        case FeedHere():
+            return [await _add_found(app, found, wish, address.http_options if found.url == address.url else None)]
+        case FeedsOfPage():
+            return await _add_of_page(app, found, wish)
+        case NoFeed():
+            return [await _add_nothing(app, address, found, wish)]
+
+
+async def _there(app: App, url: str) -> Added | None:
+    """A feed that is there already; from now on a person wants it too."""
+    if ids := list((await ids_of_urls(app.db, [url])).values()):
+        await want_too(app.db, ids, datetime.now(UTC))
+        [feed] = await feeds_of_ids(app.db, ids)
+        return Added(url, "exists", f"{url} is there already: feed {feed.id} {feed.name}", feed)
+    return None
+
+
+async def _add_found(app: App, found: FeedHere, wish: Wish, http_options: str | None = None) -> Added:
+    if there := await _there(app, found.url):
+        return there
+    feed, decision = await add_answered(app.tools, wish.feed(found.url, http_options, found.title), found.response)
+    new = len(decision.changes.new) if isinstance(decision, Updated) else 0
+    return Added(found.url, "added", f"feed {feed.id} {feed.name}, {new} entries", feed, new)
+
+
+async def _add_of_page(app: App, page: FeedsOfPage, wish: Wish) -> list[Added]:
+    if not wish.best and not wish.every:
+        hint = f"{page.url} has {len(page.feeds)} feeds: add one by its URL, or use --best or --all"
+        return [Added(page.url, "choices", hint, choices=page.feeds, code=MISUSED)]
+    lots = [[feed] for feed in page.feeds] if wish.every else [list(page.feeds)]
+    answers = [(lot[0].url, await first_that_answers(app.client, lot)) for lot in lots]
+    return [
+        await _add_found(app, answer, wish) if answer else Added(url, "failed", f"{url}: there is no feed", code=FAILED)
+        for url, answer in answers
+    ]
+
+
+async def _add_nothing(app: App, address: Address, nothing: NoFeed, wish: Wish) -> Added:
+    if wish.anyway:
+        return await _add_unseen(app, address, wish, f"although it can't be fetched now: {nothing.reason}")
+    hint = "; --anyway adds it all the same" if nothing.may_pass else ""
+    return Added(
+        nothing.url, "failed", f"{nothing.url}: {nothing.reason}{hint}", code=FAILED if nothing.may_pass else MISUSED
+    )
+
+
+async def _add_unseen(app: App, address: Address, wish: Wish, how: str) -> Added:
+    now = datetime.now(UTC)
+    await add_feeds(app.db, [wish.feed(address.url, address.http_options)], now, now)
+    [feed] = await feeds_of_ids(app.db, list((await ids_of_urls(app.db, [address.url])).values()))
+    return Added(address.url, "added", f"feed {feed.id} {feed.name}, {how}", feed)
+
+
+def _print(added: Added, as_json: bool) -> None:
+    if as_json:
+        print_record(_record(added))
+    elif added.status == "added":
+        click.echo(f"added {added.message}")
+    elif added.status == "exists":
+        click.echo(added.message)
+    else:
+        click.echo(f"feedmill: {added.message}", err=True)
+        for choice in added.choices:
+            click.echo(f"  {choice.url}  {choice.title}".rstrip(), err=True)
+
+
+def _record(added: Added) -> dict[str, Any]:
+    names = ("url", "title", "type", "why")
+    choices = [{name: getattr(choice, name) for name in names} for choice in added.choices]
+    return {
+        "url": added.feed.url if added.feed else added.url,
+        "status": added.status,
+        "feed_id": added.feed.id if added.feed else None,
+        "title": added.feed.name if added.feed else None,
+        "new_entries": added.new_entries,
+        "message": added.message,
+        "choices": choices,
+    }

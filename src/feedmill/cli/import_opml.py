@@ -1,0 +1,96 @@
+"""`feedmill import`: take over a list of feeds from another reader."""
+
+import sys
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.records import print_record
+from feedmill.cli.refresh import refresh_some
+from feedmill.cli.world import run
+from feedmill.collect.address import BadAddress, read_address
+from feedmill.errors import CallerError
+from feedmill.library.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
+from feedmill.serve.occupancy import occupant
+from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`added` are the ids of the new feeds; `problems` are lines for a person."""
+
+    added: list[int]
+    known: int
+    problems: list[str]
+
+
+@click.command("import")
+@click.argument("file")
+@click.option("--fetch", is_flag=True, help="Fetch the new feeds at once instead of leaving that to a server.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_context
+def import_opml(context: Context, file: str, fetch: bool, as_json: bool) -> None:
+    """Add the feeds of an OPML FILE (- for standard input); those that are there already stay as they are."""
+    document = read_opml(_read(file))
+    if not document.feeds and document.errors:
+        raise CallerError(f"{file}: line {document.errors[0].line}: {document.errors[0].message}")
+    settings = context.quiet_settings
+    imported = run(settings, lambda app: _import(app, document))
+    if as_json:
+        print_record({"added": len(imported.added), "known": imported.known, "problems": imported.problems})
+    else:
+        _report(imported, occupant(settings.data) is not None, fetch)
+    if fetch and imported.added:
+        refresh_some(settings, imported.added, as_json)
+
+
+def _read(file: str) -> bytes:
+    try:
+        # One byte more than is read, so that the reader can tell that the file is too long.
+        if file == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(file).open("rb") as opened:
+            return opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CallerError(f"{file} can't be read: {error.strerror}") from error
+
+
+async def _import(app: App, document: OpmlDocument) -> Imported:
+    problems = [f"line {error.line}: {error.message}" for error in document.errors]
+    wanted = _wanted(document.feeds, problems)
+    before = await ids_of_urls(app.db, list(wanted))
+    now = datetime.now(UTC)
+    new = [feed for url, feed in wanted.items() if url not in before]
+    await add_feeds(app.db, new, now, now, "new from an imported list")
+    await want_too(app.db, list(before.values()), now)
+    added = await ids_of_urls(app.db, [feed.url for feed in new])
+    return Imported(list(added.values()), len(before), problems)
+
+
+def _wanted(feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
+    """Each feed once, in the first folder that has it."""
+    wanted: dict[str, NewFeed] = {}
+    for feed in feeds:
+        try:
+            address = read_address(feed.url)
+        except BadAddress as error:
+            problems.append(str(error))
+            continue
+        new = NewFeed(address.url, feed.title or None, folder=feed.folder, site_url=feed.site_url)
+        wanted.setdefault(address.url, replace(new, http_options=address.http_options))
+    return wanted
+
+
+def _report(imported: Imported, served: bool, fetch: bool) -> None:
+    for problem in imported.problems:
+        click.echo(problem, err=True)
+    known = f", {imported.known} were there already" if imported.known else ""
+    left_out = f", {len(imported.problems)} lines could not be taken over" if imported.problems else ""
+    click.echo(f"{len(imported.added)} feeds added{known}{left_out}")
+    if imported.added and not fetch:
+        by_hand = "'feedmill refresh --due' fetches them, or 'feedmill serve'"
+        click.echo("the running server fetches them now" if served else by_hand)

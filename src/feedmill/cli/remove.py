@@ -1,0 +1,36 @@
+"""`feedmill remove`: take a feed away with everything it brought."""
+
+from datetime import UTC, datetime
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.named import feed_named
+from feedmill.cli.world import run
+from feedmill.model.feed import Feed
+from feedmill.store.removals import remove_feed
+
+
+@click.command()
+@click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_context
+def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:
+    """Remove FEEDs (ids or URLs) for good: entries, images, raw bodies, everybody's marks."""
+    found = run(context.quiet_settings, lambda app: _find(app, feeds))
+    for feed in found:
+        if not yes:
+            click.confirm(f"remove {feed.id} {feed.name} with its {feed.entry_count} entries for good?", abort=True)
+    run(context.quiet_settings, lambda app: _remove(app, found))
+
+
+async def _find(app: App, names: tuple[str, ...]) -> list[Feed]:
+    return [await feed_named(app.db, name) for name in names]
+
+
+async def _remove(app: App, found: list[Feed]) -> None:
+    for feed in found:
+        await remove_feed(app.db, feed.id, datetime.now(UTC))
+        again = "; it is declared in the feeds file, so take it out there or it comes back" if feed.declared else ""
+        click.echo(f"removed {feed.id} {feed.name}{again}")

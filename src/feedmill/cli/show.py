@@ -1,0 +1,113 @@
+"""`feedmill show`: a feed with its latest entries, or an entry with its text."""
+
+import shutil
+import sys
+import textwrap
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.named import feed_named
+from feedmill.cli.records import entry_record, feed_record, print_record
+from feedmill.cli.tables import print_table
+from feedmill.cli.world import run
+from feedmill.collect.html import plain_text
+from feedmill.errors import CallerError
+from feedmill.store.entries import images_of, latest_entries, read_entry, revisions_of
+
+ENTRY = "entry:"
+
+
+class UnknownEntry(CallerError):
+    """There is no such entry."""
+
+
+@click.command()
+@click.argument("what", metavar="FEED|entry:ID")
+@click.option(
+    "--entries", "most", default=10, show_default=True, metavar="N", help="How many of a feed's entries to list."
+)
+@click.option("--raw", is_flag=True, help="Print an entry's HTML as it is stored, and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all fields.")
+@pass_context
+def show(context: Context, what: str, most: int, raw: bool, as_json: bool) -> None:
+    """Show a feed (by id or URL) with its latest entries, or an entry with its text."""
+    if what.startswith(ENTRY):
+        entry = run(context.quiet_settings, lambda app: _entry(app, what.removeprefix(ENTRY)))
+        _print_entry(entry, raw, as_json)
+        return
+    if raw:
+        raise click.UsageError("--raw is for an entry: feedmill show entry:ID --raw")
+    feed = run(context.quiet_settings, lambda app: _feed(app, what, max(most, 0)))
+    if as_json:
+        print_record(feed)
+    else:
+        _print_feed(feed)
+
+
+async def _feed(app: App, name: str, most: int) -> dict[str, Any]:
+    feed = await feed_named(app.db, name)
+    latest = [entry_record(row) for row in await latest_entries(app.db, feed.id, most)]
+    return feed_record(feed, datetime.now(UTC)) | {"latest": latest}
+
+
+async def _entry(app: App, text: str) -> dict[str, Any]:
+    row = await read_entry(app.db, int(text)) if text.isascii() and text.isdecimal() and len(text) < 17 else None
+    if row is None:
+        raise UnknownEntry(f"there is no entry {text}: 'feedmill show FEED' lists a feed's latest with their ids")
+    revisions = [entry_record(revision) for revision in await revisions_of(app.db, row["id"])]
+    images = [dict(image) for image in await images_of(app.db, row["id"])]
+    return entry_record(row) | {"revisions": revisions, "images": images}
+
+
+def _print_feed(feed: dict[str, Any]) -> None:
+    click.secho(feed["title"], bold=True)
+    lines = {
+        "feed": f"{feed['id']}  {feed['url']}",
+        "site": feed["site_url"],
+        "folder": " / ".join(feed["folder"]),
+        "state": feed["state"],
+        "next": f"{feed['next_fetch_at'] or 'never'} ({feed['next_fetch_why']})",
+        "entries": str(feed["entries"]),
+    }
+    _print_lines(lines)
+    if feed["latest"]:
+        print_table(("entry", "published", "title"), [_row(entry) for entry in feed["latest"]], wide=("title",))
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return str(entry["id"]), entry["published_at"][:16], entry["title"] or entry["link"] or ""
+
+
+def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
+    html = entry["content_html"] or entry["summary"] or ""
+    if as_json:
+        print_record(entry)
+    elif raw:
+        click.echo(html)
+    else:
+        click.secho(entry["title"] or "(no title)", bold=True)
+        changed = entry["revision_count"]
+        lines = {
+            "entry": f"{entry['id']}  {entry['link'] or ''}",
+            "feed": f"{entry['feed_id']}  {entry['feed_title'] or entry['feed_url']}",
+            "author": entry["author"],
+            "published": entry["published_at"],
+            "changed": f"{changed} times (--json has the texts)" if changed else None,
+        }
+        _print_lines(lines)
+        click.echo()
+        click.echo(_wrapped(plain_text(html, None)))
+
+
+def _print_lines(lines: dict[str, str | None]) -> None:
+    for name, text in lines.items():
+        if text:
+            click.echo(f"  {name:<9} {text}")
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, min(shutil.get_terminal_size().columns, 100)) if sys.stdout.isatty() else text

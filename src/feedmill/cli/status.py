@@ -1,0 +1,63 @@
+"""`feedmill status`: how the whole thing fares, in counts."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.records import print_record
+from feedmill.cli.world import run
+from feedmill.collect.explain import ago, ahead
+from feedmill.model.times import moment_or_none
+from feedmill.serve.occupancy import occupant
+from feedmill.store.overview import Overview, count_all
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_context
+def status(context: Context, as_json: bool) -> None:
+    """Count feeds, entries, images and pool items, and say what they take up."""
+    settings = context.quiet_settings
+    now = datetime.now(UTC)
+    counted = run(settings, lambda app: _count(app, now))
+    server = occupant(settings.data)
+    if as_json:
+        print_record(asdict(counted) | {"server": {"running": server is not None, "process": server}})
+        return
+    for name, text in _lines(counted, now).items():
+        click.echo(f"{name:<9} {text}")
+    running = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
+    click.echo(f"{'server':<9} {running}")
+
+
+async def _count(app: App, now: datetime) -> Overview:
+    return await count_all(app.db, now)
+
+
+def _lines(counted: Overview, now: datetime) -> dict[str, str]:
+    states = ("due", "running", "failing", "error", "disabled", "resting", "new")
+    last, following = moment_or_none(counted.last_fetched_at), moment_or_none(counted.next_fetch_at)
+    kept = f"{counted.raw_bodies} raw bodies, {counted.objects_to_delete} to delete"
+    return {
+        "feeds": f"{counted.feeds['total']}: {_list(counted.feeds, *states)}",
+        "fetched": f"last {ago(last, now) if last else 'never'}; next {ahead(following, now) if following else '?'}",
+        "entries": str(counted.entries),
+        "images": _list(counted.images, *counted.images),
+        **{kind: f"pool: {_list(items, *items)}" for kind, items in counted.pools.items()},
+        "database": _size(counted.database_bytes),
+        "objects": f"{_size(counted.object_bytes)}, {kept}",
+    }
+
+
+def _list(counts: dict[str, Any], *names: str) -> str:
+    return ", ".join(f"{counts[name]} {name}" for name in names)
+
+
+def _size(length: int | None) -> str:
+    if length is None:
+        return "size unknown"
+    return f"{length / 1e9:.1f} GB" if length >= 1e9 else f"{length / 1e6:.1f} MB"
