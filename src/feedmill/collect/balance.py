@@ -3,13 +3,19 @@
 import re
 from collections import Counter
 
-from feedmill.collect.formats.names import is_field
-
 _TAG = re.compile(
     r"<!\[CDATA\[.*?\]\]>"
     r"|<(?P<end>/?)(?P<name>[^\s<>/\"'=!?]++)(?P<attributes>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+'|[\"'])*+)>",
     re.DOTALL,
 )
+_ATTRIBUTE = re.compile(r"([^\s=\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_HTML = frozenset({
+    "a", "abbr", "article", "aside", "b", "big", "blockquote", "body", "br", "button", "center", "cite", "code", "dd",
+    "del", "div", "dl", "dt", "em", "embed", "figcaption", "figure", "font", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "head", "hr", "html", "i", "iframe", "img", "input", "ins", "label", "li", "main", "nav", "noscript", "object", "ol",
+    "option", "p", "param", "picture", "pre", "q", "s", "script", "section", "small", "span", "strike", "strong",
+    "style", "sub", "sup", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "video",
+})  # fmt: skip
 _NEVER_NESTED = frozenset({"item", "entry"})
 
 
@@ -33,10 +39,11 @@ class _Balancer:
         if tag["end"]:
             return self._end(name)
         before = self._close(name) if name in _NEVER_NESTED and self._counts[name] else ""
-        if not tag["attributes"].endswith("/"):
+        attributes, closed = tag["attributes"].removesuffix("/"), tag["attributes"].endswith("/")
+        if not closed:
             self._open.append(name)
             self._counts[name] += 1
-        return before + tag[0]
+        return f"{before}<{name}{_mend_attributes(attributes)}{'/' if closed else ''}>"
 
     def close_all(self) -> str:
         return "".join(f"</{name}>" for name in reversed(self._open))
@@ -44,8 +51,8 @@ class _Balancer:
     def _end(self, name: str) -> str:
         if self._counts[name]:
             return self._close(name)
-        # A misspelt end tag ends the element that is open, unless that is one whose end is worth waiting for.
-        return "" if not self._open or is_field(self._open[-1]) else self._close(self._open[-1])
+        # Ends of HTML elements stray in from texts; any other is a misspelt end of the element that is open.
+        return "" if not self._open or name.lower() in _HTML else self._close(self._open[-1])
 
     def _close(self, name: str) -> str:
         written = []
@@ -55,3 +62,13 @@ class _Balancer:
             written.append(f"</{inner}>")
             if inner == name:
                 return "".join(written)
+
+
+def _mend_attributes(text: str) -> str:
+    """Quote what is not quoted; of two attributes with one name the first stays."""
+    if not text or text.isspace():
+        return ""
+    found: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(text):
+        found.setdefault(name, value if value[0] in "\"'" else f'"{value}"')
+    return "".join(f" {name}={value}" for name, value in found.items())

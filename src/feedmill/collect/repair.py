@@ -8,7 +8,6 @@ from feedmill.collect.balance import balance
 from feedmill.collect.formats.names import WELL_KNOWN
 
 _BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
-_DECLARATION = re.compile(r"<\?xml[^<>]*\?>", re.IGNORECASE)
 _SPACE = re.compile(r"\s*")
 _DOCTYPE = re.compile(r"<!doctype[^<>\[]*(\[)?", re.IGNORECASE)
 _SUBSET_END = re.compile(r"\]\s*>")
@@ -40,9 +39,7 @@ def repair(text: str) -> str:
 def _without_prologue(text: str) -> str:
     """Cut junk before the document, its XML declaration and its document type declaration."""
     beginning = _BEGINNING.search(text)
-    position = beginning.start() if beginning else 0
-    declaration = _DECLARATION.match(text, position)
-    position = _skip_comments(text, declaration.end() if declaration else position)
+    position = _prologue_end(text, beginning.start() if beginning else 0)
     doctype = _DOCTYPE.match(text, position)
     if doctype is None:
         return text[position:]
@@ -63,13 +60,16 @@ def _whole_elements(text: str) -> str:
     return text[: text.find(">", last_tag) + 1] if last_tag > 0 else text
 
 
-def _skip_comments(text: str, position: int) -> int:
+def _prologue_end(text: str, position: int) -> int:
     while True:
         position = _space_end(text, position)
-        end = text.find("-->", position) if text.startswith("<!--", position) else -1
+        closing = {"<!": "-->", "<?": "?>"}.get(text[position : position + 2], "")
+        if not closing or (closing == "-->" and not text.startswith("<!--", position)):
+            return position
+        end = text.find(closing, position)
         if end < 0:
             return position
-        position = end + 3
+        position = end + len(closing)
 
 
 def _space_end(text: str, position: int) -> int:

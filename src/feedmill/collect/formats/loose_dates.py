@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
-from feedmill.collect.formats.date_words import AFTERNOON, FILLERS, MONTHS, MORNING, WEEKDAYS, ZONES
+from feedmill.collect.formats.date_words import AFTERNOON, FILLERS, MONTHS, WEEKDAYS, ZONES
 
 
 @dataclass(frozen=True, slots=True)

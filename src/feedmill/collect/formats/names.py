@@ -141,12 +141,6 @@ def opens_feed(element: object) -> bool:
     return isinstance(element, str) and (_split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES)
 
 
-def is_field(tag: str) -> bool:
-    """Whether a tag as written, with whatever prefix, may be an element that feeds are made of."""
-    prefix, _, local = tag.rpartition(":")
-    return local.lower() in _READ or f"{prefix.lower()}:{local.lower()}" in _READ
-
-
 def is_core(namespace: str) -> bool:
     """Whether a namespace is one of the feed formats themselves."""
     return _PREFIXES.get(_plain(namespace)) == ""
