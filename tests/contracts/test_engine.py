@@ -31,14 +31,10 @@ class Recorder:
             self.ended.append(job)
 
     async def until_ended(self, count: int) -> None:
-        async with asyncio.timeout(10):
-            while len(self.ended) < count:
-                await asyncio.sleep(0.005)
+        await _until(lambda: len(self.ended) >= count)
 
     async def until_started(self, count: int) -> None:
-        async with asyncio.timeout(10):
-            while len(self.started) < count:
-                await asyncio.sleep(0.005)
+        await _until(lambda: len(self.started) >= count)
 
     def _count(self, job: Job) -> None:
         running = [one for one in self.started if one not in self.ended]
@@ -46,6 +42,12 @@ class Recorder:
         if isinstance(job, RefreshFeed):
             there = sum(1 for one in running if isinstance(one, RefreshFeed) and one.lane == job.lane)
             self.most_in_lane[job.lane] = max(there, self.most_in_lane.get(job.lane, 0))
+
+
+async def _until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not happened():  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
 
 class MakeEngine(Protocol):
@@ -113,7 +115,9 @@ async def test_manual_goes_before_new_and_new_before_scheduled(make_engine: Make
     assert ids(recorder.started).index(3) < ids(recorder.started).index(2)
 
 
-async def test_a_flood_of_manual_jobs_does_not_starve_the_scheduled(make_engine: MakeEngine, recorder: Recorder) -> None:
+async def test_a_flood_of_manual_jobs_does_not_starve_the_scheduled(
+    make_engine: MakeEngine, recorder: Recorder
+) -> None:
     recorder.takes = lambda job: asyncio.sleep(0.001)
     engine = make_engine(recorder, at_once=1)
 

@@ -59,29 +59,32 @@ def after_success(
 ) -> Schedule:  # fmt: skip
     """The next fetch of a healthy feed; `dice` is between 0 and 1."""
     length, why = _length(now, habit, interval, wishes, rules, overflows)
-    at = now + length * (1 + SPREAD * dice)
-    open_at = _after_skipped(at, wishes)
-    return Schedule(open_at, why if open_at == at else f"{why}; the feed asks not to be polled before then")
+    # Neither the dice nor the feed's own wishes keep us away for longer than a day.
+    latest = now + max(length, LONGEST_HINT)
+    at = min(now + length * (1 + SPREAD * dice), latest)
+    open_at = min(_after_skipped(at, wishes), latest)
+    return Schedule(open_at, why if open_at == at else f"{why}, put off because it asks not to be polled sooner")
 
 
 def after_failure(now: datetime, failures: int, what: str, rules: Rules, dice: float) -> Schedule:
     """The next try after `failures` failures in a row."""
     length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
-    at = now + length * (1 + SPREAD * (2 * dice - 1))
+    why = f"tried again after {in_words(length)}, because {_failed(failures)}: {what}"
     if failures >= ERROR_AFTER:
-        return Schedule(at, f"tried once a day after {failures} failures in a row, the last: {what}")
-    return Schedule(at, f"back-off {in_words(length)} after {_failures(failures)}: {what}")
+        length = min(length, DAY)
+        why = f"tried {_every(length)}, because {_failed(failures)}: {what}"
+    return Schedule(now + length * (1 + SPREAD * (2 * dice - 1)), why)
 
 
-def after_throttling(now: datetime, until: datetime, status: int, dice: float) -> Schedule:
+def after_throttling(now: datetime, retry_after: timedelta, status: int, dice: float) -> Schedule:
     """Not before the server lets us; a little later, because others wait for the same moment."""
-    length = until - now
-    return Schedule(until + min(length * SPREAD, 5 * MINUTE) * dice, f"server asked (HTTP {status}): Retry-After {in_words(length)}")
+    at = now + retry_after + min(retry_after * SPREAD, 5 * MINUTE) * dice
+    return Schedule(at, f"its server asked us to stay away for {in_words(retry_after)} (HTTP {status}, Retry-After)")
 
 
 def after_outage(now: datetime, dice: float) -> Schedule:
     at = now + OUTAGE_PAUSE * (1 + dice)
-    return Schedule(at, "our own network seems to be down, so this feed was not blamed; tried again soon")
+    return Schedule(at, "tried again soon, because our own network seems to be down; the feed is not blamed")
 
 
 def rhythm(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
@@ -113,30 +116,35 @@ def _length(
     now: datetime, habit: Habit, interval: timedelta | None, wishes: Wishes, rules: Rules, overflows: bool
 ) -> tuple[timedelta, str]:
     if interval is not None:
-        length = max(interval, rules.floor)
-        return length, f"every {in_words(length)}, as a subscriber set it"
+        return _as_set(interval, rules)
     length = automatic(now, habit)
-    why = f"every {in_words(length)}; {_in_words(now, habit)}"
+    reason = _in_words(now, habit)
     if overflows:
         length = max(length / 2, QUICKEST)
-        why = f"every {in_words(length)}; it publishes more than fits between two fetches"
+        reason = "it publishes more than it shows at once"
     hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
     if hint and hint > length:
-        return hint, f"every {in_words(hint)}, as the server asked ({wishes.hint_name})"
-    return length, why
+        return hint, f"{_every(hint)}, as it asks us to ({wishes.hint_name})"
+    return length, f"{_every(length)}, because {reason}"
+
+
+def _as_set(interval: timedelta, rules: Rules) -> tuple[timedelta, str]:
+    if interval >= rules.floor:
+        return interval, f"{_every(interval)}, as a subscriber set it"
+    return rules.floor, f"{_every(rules.floor)}, the least we leave a server (a subscriber set {in_words(interval)})"
 
 
 def _in_words(now: datetime, habit: Habit) -> str:
     gap, silence = habit.rhythm, habit.silence(now)
     if silence > 2 * DAY and (gap is None or silence > 3 * gap):
-        return f"silent for {in_words(silence)}"
+        return f"it has been silent for {in_words(silence)}"
     if gap is None:
-        return "too few entries to know its rhythm"
+        return "it has too few entries to know its rhythm"
     if gap < MINUTE:
-        return "publishes many entries at once"
+        return "it publishes many entries at once"
     if gap <= DAY / 2:
-        return f"publishes about {DAY / gap:.0f} a day"
-    return f"publishes about every {in_words(gap)}"
+        return f"it publishes about {DAY / gap:.0f} entries a day"
+    return f"it publishes about {_every(gap)}"
 
 
 def _after_skipped(at: datetime, wishes: Wishes) -> datetime:
@@ -151,5 +159,9 @@ def _after_skipped(at: datetime, wishes: Wishes) -> datetime:
     return moment
 
 
-def _failures(count: int) -> str:
-    return "1 failure" if count == 1 else f"{count} failures in a row"
+def _every(length: timedelta) -> str:
+    return "once a day" if length == DAY else f"every {in_words(length)}"
+
+
+def _failed(times: int) -> str:
+    return "it failed" if times == 1 else f"it failed {times} times in a row, the last time with"

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from feedmill.model.feed import Feed
-from feedmill.model.outcome import Outcome, Retryable, Validators
+from feedmill.model.outcome import Deferred, Outcome, Retryable, Validators
 from feedmill.outbound.client import NO_OPTIONS
 from feedmill.outbound.options import FetchOptions, Limits
 
@@ -17,6 +17,7 @@ FIRST_DELAY = timedelta(seconds=2)
 LONGEST_DELAY = timedelta(seconds=60)
 
 Rest = Callable[[float], Awaitable[None]]
+Dice = Callable[[], float]
 
 
 class Web(Protocol):
@@ -32,7 +33,7 @@ class Web(Protocol):
         """Whatever the server does, an outcome comes back."""
 
 
-async def fetch_feed(web: Web, feed: Feed, rest: Rest) -> Outcome:
+async def fetch_feed(web: Web, feed: Feed, rest: Rest, dice: Dice = random.random) -> Outcome:
     """The feed's answer; `rest` sleeps between tries (and may let others work meanwhile)."""
     validators = Validators(feed.etag, feed.last_modified) if feed.etag or feed.last_modified else None
     options = read_options(feed.http_options)
@@ -40,8 +41,10 @@ async def fetch_feed(web: Web, feed: Feed, rest: Rest) -> Outcome:
     for attempt in range(QUICK_TRIES):
         if not isinstance(outcome, Retryable):
             break
-        await rest(quick_delay(attempt, random.random()).total_seconds())  # noqa: S311
-        outcome = await web.get(feed.url, validators, options=options)
+        await rest(quick_delay(attempt, dice()).total_seconds())
+        again = await web.get(feed.url, validators, options=options)
+        # No turn for another try: what is known is that the feed failed.
+        outcome = outcome if isinstance(again, Deferred) else again
     return outcome
 
 

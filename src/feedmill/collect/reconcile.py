@@ -1,23 +1,16 @@
 """What a feed offers against what we have: what is new, what was changed, what has left. Pure."""
 
-import re
 from collections.abc import Container, Mapping
-from dataclasses import replace
 from datetime import datetime
-from hashlib import blake2b
 
 from feedmill.collect.html import image_addresses
-from feedmill.collect.identify import identify
+from feedmill.collect.identify import identify, with_link
+from feedmill.collect.keepable import identity, keepable
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 from feedmill.model.refresh import Changes, Known, NewEntry, Revision
 
 # A feed whose texts differ at each fetch (a counter, an advertisement) must not fill the disk.
 MOST_REVISIONS = 20
-# D1 keeps no row above 2 MB. The raw body has the whole text.
-LONGEST_TEXT = 450_000
-LONGEST_CONTENT = 1_000_000
-# No database of ours keeps NUL in text, and half a surrogate pair is no character.
-UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 IMAGE_LIMIT = 200
 
 
@@ -25,8 +18,13 @@ def offered(parsed: ParsedFeed) -> dict[str, ParsedEntry]:
     """The entries by identity, in document order; of true repeats the first stays."""
     entries: dict[str, ParsedEntry] = {}
     for guid, entry in zip(identify(parsed.entries), parsed.entries, strict=True):
-        entries.setdefault(UNKEEPABLE.sub("", guid) or "?", entry)
+        entries.setdefault(identity(guid), entry)
     return entries
+
+
+def asked_for(entries: Mapping[str, ParsedEntry]) -> list[str]:
+    """The identities under which the store may have these entries."""
+    return [*entries, *(entry.guid for guid, entry in entries.items() if entry.guid and _is_told_apart(guid, entry))]
 
 
 def reconcile(
@@ -34,29 +32,48 @@ def reconcile(
     *, site_url: str | None, with_images: bool,
 ) -> Changes:  # fmt: skip
     """The changes that bring the store to what the feed offers now."""
-    new, revised, returned = [], [], []
+    new, revised, returned, found = [], [], [], set()
     # Feeds list the newest first; stored the other way round, later ids are newer.
-    for guid, entry in reversed(list(entries.items())):
-        have = known.get(guid)
+    for guid, offer in reversed(list(entries.items())):
+        entry, digest = keepable(offer)
+        have = _find(guid, entry, digest, known) if known else None
         if have is None:
             if guid not in purged:
-                new.append(_new_entry(guid, entry, now, site_url, with_images))
+                new.append(_new_entry(guid, entry, digest, now, site_url, with_images))
             continue
-        revised += _revision(have, entry)
+        found.add(have.id)
+        if digest != have.digest and have.revision_count < MOST_REVISIONS:
+            revised.append(_revision(have, entry, digest))
         if not have.in_feed:
             returned.append(have.id)
-    in_feed = {guid: have.id for guid, have in known.items() if have.in_feed}
+    in_feed = [have.id for have in known.values() if have.in_feed]
     return Changes(
         new=tuple(new),
         revised=tuple(revised),
         returned=tuple(returned),
-        dropped=tuple(id for guid, id in in_feed.items() if guid not in entries),
-        overflows=bool(in_feed and entries) and in_feed.keys().isdisjoint(entries),
+        dropped=tuple(id for id in in_feed if id not in found),
+        overflows=bool(in_feed and entries) and found.isdisjoint(in_feed),
     )
 
 
-def _new_entry(guid: str, entry: ParsedEntry, now: datetime, site_url: str | None, with_images: bool) -> NewEntry:
-    entry, digest = _keepable(entry)
+def _find(guid: str, entry: ParsedEntry, digest: str, known: Mapping[str, Known]) -> Known | None:
+    """What we have of an entry, also when its guid has begun to repeat, or repeats no more, since then."""
+    if (apart := with_link(entry)) in known:
+        return known[apart]
+    if not _is_told_apart(guid, entry):
+        return known.get(guid)
+    before = known.get(entry.guid or "")
+    return before if before and before.digest == digest else None
+
+
+def _is_told_apart(guid: str, entry: ParsedEntry) -> bool:
+    """Whether its guid repeats, so that the link is part of its identity."""
+    return guid != entry.guid and guid == with_link(entry)
+
+
+def _new_entry(
+    guid: str, entry: ParsedEntry, digest: str, now: datetime, site_url: str | None, with_images: bool
+) -> NewEntry:
     published_at = entry.published_at or entry.updated_at or now
     base_url = entry.base_url or entry.link or site_url
     html = entry.content_html or ""
@@ -82,44 +99,14 @@ def _new_entry(guid: str, entry: ParsedEntry, now: datetime, site_url: str | Non
     )
 
 
-def _revision(have: Known, entry: ParsedEntry) -> list[Revision]:
-    entry, digest = _keepable(entry)
-    if digest == have.digest or have.revision_count >= MOST_REVISIONS:
-        return []
-    return [
-        Revision(
-            entry_id=have.id,
-            number=have.revision_count + 1,
-            digest=digest,
-            link=entry.link,
-            title=entry.title,
-            author=entry.author,
-            summary=None if entry.summary == entry.content_html else entry.summary,
-            content_html=entry.content_html,
-        )
-    ]
-
-
-def _keepable(entry: ParsedEntry) -> tuple[ParsedEntry, str]:
-    """The entry in a form that every database can keep, and the digest that tells its versions apart."""
-    texts = (entry.title, entry.link, entry.author, entry.summary, entry.content_html)
-    try:
-        told = "\x1f".join([text or "" for text in texts]).encode()
-        clean = b"\x00" not in told and len(told) <= LONGEST_TEXT
-    except UnicodeEncodeError:
-        clean = False
-    if not clean or not entry.categories == () and UNKEEPABLE.search("".join(entry.categories)):
-        entry = _cleaned(entry)
-        told = "\x1f".join([text or "" for text in (entry.title, entry.link, entry.author, entry.content_html)]).encode()
-    return entry, blake2b(told, digest_size=16).hexdigest()
-
-
-def _cleaned(entry: ParsedEntry) -> ParsedEntry:
-    names = ("guid", "link", "title", "author", "summary", "image_url", "comments_url", "language", "base_url")
-    texts = {name: _clean(getattr(entry, name), LONGEST_TEXT) for name in names}
-    categories = tuple(UNKEEPABLE.sub("", category) for category in entry.categories)
-    return replace(entry, content_html=_clean(entry.content_html, LONGEST_CONTENT), categories=categories, **texts)  # type: ignore[arg-type]
-
-
-def _clean(text: str | None, longest: int) -> str | None:
-    return None if text is None else UNKEEPABLE.sub("", text)[:longest]
+def _revision(have: Known, entry: ParsedEntry, digest: str) -> Revision:
+    return Revision(
+        entry_id=have.id,
+        number=have.revision_count + 1,
+        digest=digest,
+        link=entry.link,
+        title=entry.title,
+        author=entry.author,
+        summary=None if entry.summary == entry.content_html else entry.summary,
+        content_html=entry.content_html,
+    )

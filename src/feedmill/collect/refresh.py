@@ -15,13 +15,14 @@ import structlog
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.raw import keep_raw
-from feedmill.collect import decide
+from feedmill.collect import decide, keepable
 from feedmill.collect.cadence import Rules
 from feedmill.collect.decide import Moment
 from feedmill.collect.fetch import Rest, Web, fetch_feed
 from feedmill.collect.outage import OutageGuard
 from feedmill.collect.parse import parse
-from feedmill.collect.reconcile import offered, reconcile
+from feedmill.collect.reconcile import asked_for, offered, reconcile
+from feedmill.collect.saying import say_unreadable_dates, say_what_matters
 from feedmill.errors import ConstraintViolated, NotAFeed, StatementRefused
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
 from feedmill.model.outcome import NotModified, Response
@@ -65,13 +66,10 @@ class Tools:
 async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) -> Decision:
     """Refreshes a claimed feed; what `also` makes of the decision is written in the same batch."""
     started = time.monotonic()
-    try:
-        async with asyncio.timeout(tools.soft_limit.total_seconds()):
-            decision = await _attempt(tools, claim.feed, started)
-    except TimeoutError:
-        decision = decide.took_too_long(claim.feed, _moment(tools, started))
+    decision = await _aim_move(tools, claim.feed, await _decide(tools, claim.feed, started))
     recorded = await _record(tools, claim, decision, also)
     await _merge_if_moved(tools, claim.feed, recorded)
+    say_what_matters(claim.feed, recorded)
     tools.announce(claim.feed, recorded)
     return recorded
 
@@ -87,12 +85,13 @@ async def _record(tools: Tools, claim: Claim, decision: Decision, also: Also) ->
     return decision
 
 
-async def _attempt(tools: Tools, feed: Feed, started: float) -> Decision:
-    return await _aim_move(tools, feed, await _decide(tools, feed, started))
-
-
 async def _decide(tools: Tools, feed: Feed, started: float) -> Decision:
-    outcome = await fetch_feed(tools.client, feed, tools.rest)
+    try:
+        # The fetch alone: when our own storage is slow, no feed is to blame.
+        async with asyncio.timeout(tools.soft_limit.total_seconds()):
+            outcome = await fetch_feed(tools.client, feed, tools.rest, tools.dice)
+    except TimeoutError:
+        return decide.took_too_long(feed, _moment(tools, started))
     tools.outage.saw(feed.url, outcome, tools.clock())
     moment = _moment(tools, started)
     match outcome:
@@ -122,10 +121,11 @@ async def _compare(
 ) -> Decision:
     entries = offered(parsed)
     is_new = feed.last_success_at is None and not feed.entry_count
-    known, purged = NOTHING_KNOWN if is_new else await find_known(tools.db, feed.id, list(entries))
+    known, purged = NOTHING_KNOWN if is_new else await find_known(tools.db, feed.id, asked_for(entries))
     with_images = feed.archive_policy is ArchivePolicy.ALL
-    site_url = parsed.link or response.final_url
+    site_url = keepable.text(parsed.link) or response.final_url
     changes = reconcile(entries, known, purged, moment.now, site_url=site_url, with_images=with_images)
+    say_unreadable_dates(feed, entries, changes)
     return decide.updated(feed, response, parsed, changes, raw, digest, moment)
 
 

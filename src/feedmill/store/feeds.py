@@ -71,7 +71,7 @@ async def add_feeds(db: Database, urls: Sequence[str], now: datetime) -> None:
 
 def _new_row(url: str, now: datetime, title: str | None, declared: bool) -> dict[str, object]:
     return {
-        "url": url, "host": (urlsplit(url).hostname or "")[:255], "title": title, "added_by_person": int(not declared),
+        "url": url, "host": host_of(url), "title": title, "added_by_person": int(not declared),
         "declared": int(declared), "next_fetch_at": to_text(now), "next_fetch_why": "new feed", "created_at": to_text(now),
     }  # fmt: skip
 
@@ -87,6 +87,11 @@ async def feeds_of_ids(db: Database, ids: list[int]) -> list[Feed]:
 
 async def all_feeds(db: Database) -> list[Feed]:
     return [read_feed(row) for row in await db.query(ALL)]
+
+
+def host_of(url: str) -> str:
+    """The host of a feed's URL, as far as its column keeps it."""
+    return (urlsplit(url).hostname or "")[:255]
 
 
 def _length(seconds: int | None) -> timedelta | None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from sqlalchemy import Update, bindparam, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
 from feedmill.model.feed import Claim, FeedStatus
@@ -28,6 +28,7 @@ from feedmill.model.times import text_or_none, to_text
 from feedmill.store.claims import FENCE, read_claim
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.feeds import host_of
 from feedmill.store.schema import (
     entries,
     feed_urls,
@@ -79,22 +80,33 @@ async def find_known(db: Database, feed_id: int, guids: Sequence[str]) -> tuple[
 # --- the write --------------------------------------------------------------------------------------------
 
 
-def _feed_update(*names: str, **computed: Any) -> Update:
-    """An update of the claimed feed that fails without the claim and gives it back."""
+def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Update:
+    """An update of the claimed feed that fails without the claim and gives it back; one that is off stays off."""
     # The fence first: MySQL reads a column that was set further left in its new value.
-    values: list[tuple[str, Any]] = [("fence", FENCE), *((name, bindparam(name)) for name in names), *computed.items()]
+    values: list[tuple[str, Any]] = [
+        ("fence", FENCE),
+        ("next_fetch_at", case((off, None), else_=bindparam("next_fetch_at"))),
+        ("next_fetch_why", case((off, feeds.c.next_fetch_why), else_=bindparam("next_fetch_why"))),
+        *((name, bindparam(name)) for name in names),
+        *computed.items(),
+    ]
     freed = [("claim_token", None), ("claimed_until", None)]
     return feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
 
 
-_schedule = ("next_fetch_at", "next_fetch_why")
-_success = (*_schedule, "etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times", "url")
-_healed = {
-    "status": FeedStatus.ACTIVE, "consecutive_failures": 0, "last_error": None, "last_error_kind": None, "gone_since": None,
+# What a person switched off, perhaps during this very fetch, a success does not switch on; what a 410 did, it does.
+_off = feeds.c.status == FeedStatus.DISABLED
+_off_by_a_person = and_(_off, feeds.c.gone_since.is_(None))
+_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times")
+_healed: dict[str, Any] = {
+    "status": case((_off_by_a_person, FeedStatus.DISABLED), else_=FeedStatus.ACTIVE),
+    "consecutive_failures": 0, "last_error": None, "last_error_kind": None, "gone_since": None,
+    **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host")},
 }  # fmt: skip
 _facts = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
 
 FEED_UPDATED = _feed_update(
+    _off_by_a_person,
     *_success,
     "body_sha256",
     "rhythm_seconds",
@@ -104,11 +116,13 @@ FEED_UPDATED = _feed_update(
     last_entry_at=func.coalesce(bindparam("last_entry_at"), feeds.c.last_entry_at),
     entry_count=feeds.c.entry_count + bindparam("new_entries"),
 )
-FEED_UNCHANGED = _feed_update(*_success, **_healed)
+FEED_UNCHANGED = _feed_update(_off_by_a_person, *_success, **_healed)
 FEED_FAILED = _feed_update(
-    *_schedule, "last_fetched_at", "status", "consecutive_failures", "last_error", "last_error_kind", "gone_since", "body_sha256"
-)
-FEED_POSTPONED = _feed_update(*_schedule)
+    _off, "last_fetched_at", "consecutive_failures", "last_error", "last_error_kind", "gone_since", "body_sha256",
+    "etag", "last_modified",
+    status=case((_off, FeedStatus.DISABLED), else_=bindparam("new_status")),
+)  # fmt: skip
+FEED_POSTPONED = _feed_update(_off)
 LOG = insert(
     fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
 )
@@ -228,14 +242,18 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
     feed = claim.feed
     failures = feed.consecutive_failures + int(failed.counted)
     status = FeedStatus.ERROR if failures >= ERROR_AFTER else feed.status
+    understood = failed.body_sha256 is None
     values = _base(claim, failed) | {
         "last_fetched_at": to_text(failed.visit.at),
-        "status": FeedStatus.DISABLED if failed.disables else status,
+        "new_status": FeedStatus.DISABLED if failed.disables else status,
         "consecutive_failures": failures,
         "last_error": failed.message,
         "last_error_kind": failed.kind,
-        "gone_since": text_or_none(failed.gone_since),
+        "gone_since": text_or_none(failed.gone_since or (feed.gone_since if feed.status == "disabled" else None)),
         "body_sha256": failed.body_sha256 or feed.body_sha256,
+        # A body that was not understood must be offered again.
+        "etag": feed.etag if understood else None,
+        "last_modified": feed.last_modified if understood else None,
     }
     return [
         Step(FEED_FAILED, values),
@@ -293,7 +311,8 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
         "last_success_at": at,
         "moved_to": None if settled else move.to,
         "moved_times": 0 if settled else move.times,
-        "url": move.to if settled else claim.feed.url,
+        "new_url": move.to if settled else None,
+        "new_host": host_of(move.to) if settled and move.to else None,
     }
 
 
