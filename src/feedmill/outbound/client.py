@@ -17,7 +17,7 @@ from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
 from feedmill.outbound.asking import proxy_headers
-from feedmill.outbound.connections import CheckedResolver, CheckedSockets, ask_once
+from feedmill.outbound.connections import AskedOnce, CheckedResolver, CheckedSockets
 from feedmill.outbound.encodings import Body, TooLarge
 from feedmill.outbound.failures import Rejected, Stumbled, translated
 from feedmill.outbound.names import Names, SystemNames
@@ -206,7 +206,7 @@ class Client:
                 max_line_size=MAX_HEADER,
                 max_field_size=MAX_HEADER,
                 max_headers=MAX_HEADERS,
-                middlewares=(ask_once,),
+                response_class=AskedOnce,
             )
         return self._session
 
@@ -219,7 +219,7 @@ async def _read(response: ClientResponse, answer: Answer, max_bytes: int) -> Non
     answer.delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
     protocol = response.connection.protocol if response.connection and not answer.delimited else None
     closed = protocol.closed if protocol is not None else None
-    async for piece in response.content.iter_any():
+    while piece := await response.content.readany():
         body.feed(piece)
     if closed is not None and closed.done():
         closed.result()  # raises when it was not the server's goodbye that ended the body

@@ -1,17 +1,15 @@
 """How aiohttp connects for us: to checked addresses alone, and asking no server twice by itself."""
 
 import socket
-from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import Connection
 
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.names import Names, with_scope
-
-# The addresses to which sockets were opened for the request at hand; none means an idle connection was used.
-_opened: ContextVar[list[str] | None] = ContextVar("opened", default=None)
 
 
 class CheckedResolver(AbstractResolver):
@@ -51,8 +49,6 @@ class CheckedSockets:
         family, kind, protocol, _, sockaddr = info
         if self._policy.verdict(with_scope(sockaddr), sockaddr[1]) not in ("public", "allowed"):
             raise OSError(f"{sockaddr[0]} port {sockaddr[1]} may not be connected to")
-        if (opened := _opened.get()) is not None:
-            opened.append(sockaddr[0])
         return socket.socket(family, kind, protocol)
 
 
@@ -60,20 +56,22 @@ class Dropped(aiohttp.ClientError):
     """The server closed the connection without an answer."""
 
 
-async def ask_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+class AskedOnce(aiohttp.ClientResponse):
     """Keeps aiohttp from asking a server again that hung up: a second request needs a turn of its own.
 
-    Only when it was an idle connection that ended, which the server could do before it saw the request, is
-    the request sent again.
+    When it was an idle connection that ended, aiohttp does ask again: the server may have ended it before it
+    saw the request.
     """
-    opened: list[str] = []
-    _opened.set(opened)
-    for attempt in range(2):
+
+    _have_answered: ClassVar[WeakSet[object]] = WeakSet()
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        protocol = connection.protocol
         try:
-            return await handler(request)
-        except aiohttp.ClientConnectorError:
-            raise
+            started = await super().start(connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-            if opened or attempt:
-                raise Dropped(str(error)) from error
-    raise AssertionError("the second attempt has returned or raised")
+            if protocol in self._have_answered:
+                raise
+            raise Dropped(str(error)) from error
+        self._have_answered.add(protocol)
+        return started

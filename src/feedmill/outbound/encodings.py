@@ -3,6 +3,7 @@
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Protocol
 
 import brotli  # type: ignore[import-untyped]
@@ -14,6 +15,7 @@ else:
 
 STEP = 256 * 1024
 MAX_CODINGS = 3
+MAX_LABEL = 200
 MAX_MEMBERS = 1000  # streams in a row inside one body; empty ones would cost time and never reach the limit
 GZIP = zlib.MAX_WBITS | 16
 GZIP_MAGIC = b"\x1f\x8b"
@@ -189,11 +191,16 @@ def _through(decoders: tuple[Decoder, ...], data: bytes) -> Iterator[bytes]:
 
 def _decoders(content_encoding: str) -> tuple[Decoder, ...]:
     """The decoders in the order in which the body passes through them: the last coding first."""
-    labels = [label.strip().lower() for label in content_encoding.split(",")]
+    return tuple(_decoder(coding) for coding in _codings(content_encoding))
+
+
+@lru_cache(maxsize=64)
+def _codings(content_encoding: str) -> tuple[str, ...]:
+    labels = [label.strip().lower() for label in content_encoding[:MAX_LABEL].split(",")]
     codings = [label for label in labels if label not in PLAIN]
     if len(codings) > MAX_CODINGS:
         raise UnknownCoding("too many codings")
-    return tuple(_decoder(coding) for coding in reversed(codings))
+    return tuple(reversed(codings))
 
 
 def _decoder(coding: str) -> Decoder:
