@@ -75,7 +75,7 @@ _WEB_LABELS = {
     "iso-8859-8-i": "iso8859-8",
     "iso-8859-8-e": "iso8859-8",
 }
-_NOT_TEXT = frozenset({"rot13", "idna", "punycode", "undefined", "charmap", "palmos"})
+_NOT_OF_THE_WEB = frozenset({"idna", "punycode", "undefined", "charmap", "unicode-escape", "raw-unicode-escape"})
 _HTTP_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']\s*([A-Za-z0-9._:+-]+)")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -111,9 +111,10 @@ def codec_for(label: str) -> str | None:
         return _WEB_LABELS[name]
     try:
         known = codecs.lookup(name).name
+        b"".decode(known)  # refuses what is no text, like base64
     except (LookupError, ValueError):
         return None
-    if known in _NOT_TEXT or known.startswith(("utf-16", "utf-32", "utf-7")):
+    if known in _NOT_OF_THE_WEB or known.startswith(("utf-16", "utf-32", "utf-7")):
         return None  # those would have shown themselves: as a label alone they turn plain text into garbage
     return _WIDENED.get(known, known)
 

@@ -1,0 +1,87 @@
+"""How fast feeds are read, beside others: `python bench/parse.py [folder of feeds]`.
+
+Candidates take turns over the same feeds in one process, and the least CPU time of several rounds counts, so that
+a noisy machine disturbs all of them alike. Prints ratios: those hold from machine to machine, seconds don't.
+"""
+
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import fastfeedparser
+import feedparser
+from lxml import etree
+
+from feedmill.collect.parse import parse
+from feedmill.errors import NotAFeed
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+ROUNDS, SLOW_ROUNDS = 7, 1
+
+
+def ours(data: bytes) -> None:
+    try:
+        parse(data)
+    except NotAFeed:
+        pass
+
+
+def bare_lxml(data: bytes) -> None:
+    try:
+        etree.fromstring(data)
+    except etree.XMLSyntaxError:
+        pass
+
+
+def fast(data: bytes) -> None:
+    try:
+        fastfeedparser.parse(data)
+    except Exception:  # noqa: BLE001 - whatever it raises is its answer
+        pass
+
+
+def slow(data: bytes) -> None:
+    feedparser.parse(data)
+
+
+def least_seconds(candidates: dict[str, Callable[[bytes], None]], feeds: list[bytes], rounds: int) -> dict[str, float]:
+    least = dict.fromkeys(candidates, float("inf"))
+    for _ in range(rounds):
+        for name, read in candidates.items():
+            started = time.process_time()
+            for data in feeds:
+                read(data)
+            least[name] = min(least[name], time.process_time() - started)
+    return least
+
+
+def memory_ratio(feeds: list[bytes]) -> float:
+    """The most memory that Python took for a feed over 20 kB, as a multiple of its size (libxml2's own not counted)."""
+    worst = 0.0
+    for data in feeds:
+        if len(data) > 20_000:
+            tracemalloc.start()
+            ours(data)
+            worst = max(worst, tracemalloc.get_traced_memory()[1] / len(data))
+            tracemalloc.stop()
+    return worst
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CORPUS
+    feeds = [path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix != ".md"]
+    print(f"{len(feeds)} feeds, {sum(map(len, feeds)) / 1e6:.1f} MB")
+    seconds = least_seconds({"feedmill": ours, "lxml, no fields": bare_lxml, "fastfeedparser": fast}, feeds, ROUNDS)
+    seconds |= least_seconds({"feedparser": slow}, feeds, SLOW_ROUNDS)
+    for name, taken in sorted(seconds.items(), key=lambda item: item[1]):
+        times, share = seconds["feedparser"] / taken, seconds["lxml, no fields"] / taken
+        print(f"{name:18}{taken * 1000:9.1f} ms  {times:6.1f} x feedparser  {share:5.2f} of lxml")
+    print(f"peak memory: {memory_ratio(feeds):.1f} x the feed")
+
+
+if __name__ == "__main__":
+    main()

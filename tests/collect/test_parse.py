@@ -1,0 +1,110 @@
+"""Reading a document: what is no feed, what is ill-formed, and what a strict and a tolerant reader share."""
+
+from datetime import timedelta
+
+import pytest
+
+from feedmill.collect.decode import decode
+from feedmill.collect.parse import parse, read_recovered, read_well_formed
+from feedmill.errors import FeedError, NotAFeed
+
+RSS = """<rss version="2.0"><channel><title>Notes</title><link>https://example.org/</link>
+<item><guid>1</guid><title>A &amp; B</title><link>/1</link><description>&lt;p&gt;one&lt;/p&gt;</description></item>
+<item><guid>2</guid><title>Second</title><link>/2</link><description><![CDATA[<p>two</p>]]></description></item>
+</channel></rss>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", "empty"),
+        (b" \r\n\t", "empty"),
+        (b"<!DOCTYPE html><html><title>x</title></html>", "html"),
+        (b"<!-- note --><html><body>x</body></html>", "html"),
+        (b'{"error": "none"}', "json"),
+        (b"[1, 2]", "json"),
+        (b"{", "json"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "binary"),
+        (b"\x1f\x8b\x08\x00", "binary"),
+        (b'<opml version="2.0"><body/></opml>', "xml"),
+        (b"<" * 1000, "xml"),
+        (b"Not found", "text"),
+    ],
+)
+def test_what_is_no_feed_is_refused_with_what_it_looks_like(data: bytes, kind: str) -> None:
+    with pytest.raises(NotAFeed) as caught:
+        parse(data)
+
+    assert caught.value.looks_like == kind
+    assert isinstance(caught.value, FeedError)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "\n\n" + RSS,
+        "<b>Warning</b>: mysql\n" + RSS,
+        '<?xml version="1.0"?>\n<?xml version="1.0"?>' + RSS,
+        '<!DOCTYPE rss PUBLIC "x" "http://example.org/rss.dtd">' + RSS,
+        RSS.replace("</channel></rss>", ""),
+        RSS.replace("</channel>", "<extra></channel>"),
+        RSS.replace("<channel>", "<channel>a & b < c &nbsp; &bogus; \x01"),
+        RSS.replace("<channel>", "<channel><foo:bar/>"),
+        RSS.replace("<channel>", "<channel><oops></opos>"),
+        RSS.replace("<channel>", "<channel a=1 b='2' b='3'>"),
+        RSS.replace("</item>\n<item>", "<item>"),
+        RSS + "<!-- generated in 3 ms --> trailing",
+    ],
+)
+def test_a_fault_costs_no_entry(broken: str) -> None:
+    assert parse(broken.encode()).entries == parse(RSS.encode()).entries
+
+
+def test_a_document_that_is_cut_off_loses_only_what_was_cut() -> None:
+    half = RSS[: RSS.index("Second") + 3]
+
+    first, second = parse(half.encode()).entries
+
+    assert first == parse(RSS.encode()).entries[0]
+    assert (second.guid, second.title) == ("2", None)
+
+
+def test_the_recovering_parser_reads_what_the_strict_one_reads() -> None:
+    document = decode(RSS.encode())
+
+    assert read_recovered(document, None) == read_well_formed(document, None)
+
+
+def test_a_text_that_was_never_closed_does_not_swallow_the_rest() -> None:
+    feed = parse(RSS.replace("one&lt;/p&gt;</description>", "one <pubDate>2020-01-10</pubDate>").encode())
+
+    assert [entry.guid for entry in feed.entries] == ["1", "2"]
+    assert feed.entries[0].published_raw == "2020-01-10"
+
+
+def test_relative_addresses_resolve_against_the_feeds_link_then_its_url() -> None:
+    linkless = RSS.replace("<link>https://example.org/</link>", "")
+
+    assert parse(RSS.encode(), url="https://other.example/f.xml").entries[0].link == "https://example.org/1"
+    assert parse(linkless.encode(), url="https://other.example/f.xml").entries[0].link == "https://other.example/1"
+
+
+def test_the_publishers_wishes_about_polling_are_read() -> None:
+    wishes = """<ttl>90</ttl><skipHours><hour>0</hour><hour>24</hour><hour>7</hour></skipHours>
+    <skipDays><day>Sunday</day></skipDays>
+    <sy:updatePeriod xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">hourly</sy:updatePeriod>
+    <sy:updateFrequency xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">2</sy:updateFrequency>"""
+
+    feed = parse(RSS.replace("<channel>", "<channel>" + wishes).encode())
+
+    assert feed.ttl == timedelta(minutes=90)
+    assert feed.update_period == timedelta(minutes=30)
+    assert feed.skip_hours == {0, 7}
+    assert feed.skip_days == {6}
+
+
+def test_a_plain_text_becomes_html_and_an_html_one_stays_raw() -> None:
+    atom = '<feed xmlns="http://www.w3.org/2005/Atom"><entry><content{}>a &lt;b> c</content></entry></feed>'
+
+    assert parse(atom.format(' type="text"').encode()).entries[0].content_html == "a &lt;b&gt; c"
+    assert parse(atom.format(' type="html"').encode()).entries[0].content_html == "a <b> c"

@@ -1,0 +1,82 @@
+"""What holds for every document, tried with many."""
+
+import json
+from xml.sax.saxutils import escape
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from feedmill.collect.decode import decode
+from feedmill.collect.formats.dates import parse_date
+from feedmill.collect.identify import identify
+from feedmill.collect.parse import ParsedFeed, parse, read_recovered, read_well_formed
+from feedmill.errors import NotAFeed
+
+LETTERS = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufffe\uffff")
+TEXTS = st.text(LETTERS, max_size=40)
+PIECES = st.sampled_from(
+    ["<rss>", "<channel>", "<item>", "</item>", "<title>", "</title>", "<description>", "<![CDATA[", "]]>", "&amp;",
+     "&", "<", ">", "<!--", "-->", "<br>", "<p>", "</p>", "&nbsp;", "&#0;", "<link/>", "<dc:date>", "2020-01-10", '"',
+     "<entry>", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<content type='xhtml'>", "<div>", "\x00", "\ud7ff", "x=1",
+     "<!DOCTYPE a [", "]>", "<?xml", "?>", "<pubDate>", "<author>", "<media:group>", "<guid isPermaLink='false'>"],
+)  # fmt: skip
+
+
+@st.composite
+def well_formed_feeds(draw: st.DrawFn) -> str:
+    items = draw(st.lists(st.dictionaries(st.sampled_from(NAMES), TEXTS), max_size=4))
+    written = ("".join(f"<{name}>{escape(text)}</{name}>" for name, text in item.items()) for item in items)
+    return f"<rss><channel><title>t</title>{''.join(f'<item>{item}</item>' for item in written)}</channel></rss>"
+
+
+NAMES = ["title", "link", "guid", "description", "pubDate", "category", "author", "comments", "enclosure", "other"]
+
+
+def parse_or_refuse(data: bytes) -> ParsedFeed | None:
+    try:
+        return parse(data, content_type="text/xml; charset=utf-8", url="https://example.org/feed")
+    except NotAFeed:
+        return None
+
+
+@given(st.binary(max_size=400))
+def test_bytes_are_a_feed_or_refused(data: bytes) -> None:
+    parse_or_refuse(data)
+    parse_or_refuse(b"<rss><channel><item>" + data)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_pieces_of_feeds_are_a_feed_or_refused(document: str) -> None:
+    feed = parse_or_refuse(document.encode())
+
+    assert feed is None or all(identify(feed.entries)) or not feed.entries
+
+
+@settings(max_examples=200)
+@given(well_formed_feeds())
+def test_the_strict_and_the_recovering_reader_agree_on_well_formed_feeds(document: str) -> None:
+    decoded = decode(document.encode())
+
+    assert read_well_formed(decoded, None) == read_recovered(decoded, None)
+
+
+@settings(max_examples=200)
+@given(well_formed_feeds())
+def test_a_repair_changes_nothing_in_the_entries_of_a_well_formed_feed(document: str) -> None:
+    faulty = document.replace("<channel>", "<channel> & ", 1)
+
+    assert parse(faulty.encode()).entries == parse(document.encode()).entries
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_a_date_in_utc_or_none(text: str) -> None:
+    read = parse_date(text)
+
+    assert read is None or read.utcoffset() is not None
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
+    st.sampled_from(["items", "title", "version", "id", "url", "authors", "tags", "attachments", "date_published"]), inner,
+)))  # fmt: skip
+def test_json_is_a_feed_or_refused(value: object) -> None:
+    parse_or_refuse(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [value]}).encode())

@@ -1,0 +1,109 @@
+"""Hostile documents: bounded time, bounded results, and never a file or a connection."""
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from feedmill.collect.formats.xmlfeed import MAX_ENTRIES
+from feedmill.collect.parse import ParsedFeed, parse
+from feedmill.errors import NotAFeed
+
+ITEM = b"<item><title>x</title></item>"
+END = b"</channel></rss>"
+START = b'<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>'
+SLOWEST = 10.0  # seconds of CPU; the worst of these takes about 2 on a slow machine
+
+
+def parse_quickly(data: bytes) -> ParsedFeed | None:
+    started = time.process_time()
+    try:
+        return parse(data)
+    except NotAFeed:
+        return None
+    finally:
+        assert time.process_time() - started < SLOWEST
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        START + b"<a>" * 100_000,
+        START + b"<a>" * 100_000 + b"</a>" * 100_000 + ITEM + END,
+        START + b"<item>" * 100_000,
+        START + b"<item>" + b"<media:group>" * 100_000,
+        START + b"<item><description>" + b"<div>" * 100_000,
+        START + b"<item><title>" + b"<![CDATA[" * 200_000,
+        b"<rss>" + b"<!--" * 500_000,
+        START + b"<title>" + b"&" * 1_000_000,
+        START + b"<title>" + b"<" * 1_000_000,
+        b"<rss><a " + b"\"'" * 500_000,
+        b"<rss>" + b"</a>" * 500_000,
+        b"<rss>" + b"<br " * 300_000,
+        b"<?" * 500_000,
+        START + b"<item " + b" ".join(b'a%d="1"' % n for n in range(100_000)) + b"><title>x</title></item>" + END,
+        START + b"<item " + b'a="1" ' * 100_000 + b"/>" + END,
+        START + b"<item>" + b"<category/>" * 300_000 + b"</item>" + END,
+        START + b"<item><author>" + b"(" * 65_536 + b"</author></item>" + END,
+        START + b"<item><pubDate>" + b"1" * 65_536 + b"</pubDate></item>" + END,
+        b'{"version": "https://jsonfeed.org/version/1.1", "items": ' + b"[" * 100_000,
+        b'{"items": [], "title": ' + b"9" * 100_000 + b"}",
+    ],
+    ids=lambda data: data[60:90].decode("ascii", "replace"),
+)
+def test_a_hostile_document_takes_no_long_time(data: bytes) -> None:
+    parse_quickly(data)
+
+
+def test_of_a_million_entries_the_first_are_read() -> None:
+    feed = parse_quickly(START + ITEM * 1_000_000 + END)
+
+    assert feed is not None
+    assert len(feed.entries) == MAX_ENTRIES
+
+
+def test_a_title_of_fifty_megabytes_is_cut() -> None:
+    feed = parse_quickly(START + b"<item><title>" + b"x" * 50_000_000 + b"</title></item>" + END)
+
+    assert feed is not None
+    assert len(feed.entries[0].title or "") <= 4_000
+
+
+def test_an_entity_bomb_stays_unlit() -> None:
+    entities = b'<!ENTITY a0 "aaaaaaaaaa">' + b"".join(
+        b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10)
+    )
+
+    feed = parse_quickly(b"<!DOCTYPE rss [" + entities + b"]>" + START + b'<title x="&a9;">&a9;</title>' + END)
+
+    assert feed is not None
+    assert feed.title == "&a9;"
+
+
+@pytest.mark.parametrize("doctype", ["<!DOCTYPE rss [{}]>", "<!-- {{}} --><!DOCTYPE rss [{}]>", "<!DOCTYPE rss SYSTEM '{}'>"])
+def test_an_external_entity_is_never_opened(
+    doctype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret words")
+    monkeypatch.setattr(socket, "socket", lambda *_: pytest.fail("a socket was opened"))
+    entity = f'<!ENTITY file SYSTEM "file://{secret}"><!ENTITY net SYSTEM "http://127.0.0.1/x">'
+
+    feed = parse_quickly(doctype.format(entity).encode() + START + b"<title>&file; &net;</title>" + END)
+
+    assert "secret words" not in str(feed)
+
+
+def test_an_include_is_only_an_element(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret words")
+    include = f'<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{secret}" parse="text"/>'
+
+    assert "secret words" not in str(parse_quickly(START + b"<title>" + include.encode() + b"</title>" + END))
+
+
+@pytest.mark.parametrize("name", [b"/etc/passwd", b"http://127.0.0.1/feed.xml", b"file:///etc/passwd"])
+def test_a_document_that_is_an_address_is_not_opened(name: bytes) -> None:
+    with pytest.raises(NotAFeed):
+        parse(name)
