@@ -1,0 +1,197 @@
+"""The file that declares feeds: what it may say, what is wrong with it and where, and what follows from it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.collect.address import Address
+from feedmill.collect.declared import compare
+from feedmill.collect.declared_file import Declaration, find_file, read_declarations, read_interval
+from feedmill.collect.places import MAX_BYTES, BadFile
+from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
+from feedmill.store.declared import Comparison
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+FLOOR = timedelta(minutes=15)
+URL = "https://example.org/feed"
+WISH = Declaration(Address(URL))
+FEED = Feed(1, URL, NOW, declared=True, next_fetch_at=NOW + timedelta(hours=6), last_fetched_at=NOW)
+
+FULL = Declaration(
+    Address("https://b.example/x"), "B", ("Tech", "Python"), timedelta(minutes=30), ArchivePolicy.STARRED
+)
+YAML = """
+feeds:
+  - https://a.example/feed
+  - url: b.example/x
+    title: B
+    folder: Tech/Python
+    interval: 30m
+    archive: starred
+"""
+JSON = """{"feeds": ["https://a.example/feed", {"url": "https://b.example/x", "title": "B",
+  "group": ["Tech", "Python"], "interval": 30, "archive": "starred"}]}"""
+TOML = """
+[[feeds]]
+url = "https://a.example/feed"
+[[feeds]]
+url = "https://b.example/x"
+title = "B"
+folder = "Tech/Python"
+interval = "0.5h"
+archive = "Starred"
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("f.yaml", YAML), ("f.json", JSON), ("f.toml", TOML)])
+def test_all_formats_say_the_same(tmp_path: Path, name: str, text: str) -> None:
+    assert read_declarations(written(tmp_path, name, text)) == [Declaration(Address("https://a.example/feed")), FULL]
+
+
+def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
+    file = written(tmp_path, "feeds.yaml", "- a.example\n- https://b.example/?q=ü\n")
+
+    assert [one.address.url for one in read_declarations(file)] == ["https://a.example/", "https://b.example/?q=%C3%BC"]
+
+
+def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None:
+    [one] = read_declarations(written(tmp_path, "feeds.yaml", "- https://me:secret@a.example/feed\n"))
+
+    assert one.address == Address("https://a.example/feed", '{"basic_auth":["me","secret"]}')
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("f.yaml", "feeds:\n  - url: 'x\n", "line 3, column 1"),
+        ("f.yaml", "- a.example\n-\tb.example\n", "line 2, column 2"),
+        ("f.yaml", "- a.example\n- url: b.example\n  intervall: 3m\n", "line 3, column 3: unknown key 'intervall'"),
+        ("f.yaml", "feeds: []\nfolders: []\n", "line 2, column 1: unknown key 'folders'"),
+        ("f.yaml", "- url: b.example\n  interval: soon\n", "line 2, column 3: interval: 'soon' is no interval"),
+        ("f.yaml", "- url: b.example\n  interval: 10s\n", "not between 1 minute and 7 days"),
+        ("f.yaml", "- url: b.example\n  archive: some\n", "line 2, column 3: archive: 'some' is not one of all"),
+        ("f.yaml", "- url: b.example\n  title: [a]\n", "line 2, column 3: title"),
+        ("f.yaml", "- ftp://b.example\n", "line 1, column 3: url: ftp://b.example can't be fetched"),
+        ("f.yaml", "- title: B\n", "line 1, column 3: url: a feed needs one"),
+        ("f.yaml", "- [a]\n", "line 1, column 3: a feed is a URL"),
+        (
+            "f.yaml",
+            "- a.example\n- https://A.example:443/#x\n",
+            "line 2, column 3: https://a.example/ stands here twice",
+        ),
+        ("f.yaml", "- url: a.example\n  url: b.example\n", "line 2, column 3: 'url' stands here twice"),
+        ("f.yaml", "just words", "line 1, column 1: feeds must be a list"),
+        ("f.yaml", "- a.example\n---\n- b.example\n", "line 2, column 1: a second document"),
+        ("f.yaml", "? [a]\n: b\n", "line 1, column 3: a key must be plain text"),
+        ("f.yaml", "- a.example\x07\n", "line 1, column 12"),
+        ("f.yaml", "- a\n- b\xff".encode("latin-1"), "line 2, column 4: this is not UTF-8"),
+        ("f.yaml", "", "is empty"),
+        ("f.json", '[\n  "a.example",\n]', "line 3, column 1"),
+        ("f.json", '["a.example", {"url": "b.example", "interval": true}]', "feed 2 of the list: interval"),
+        ("f.toml", "[[feeds]]\nurl = b\n", "at line 2, column 7"),
+    ],
+)
+def test_a_fault_is_told_with_its_place(tmp_path: Path, name: str, text: str | bytes, words: str) -> None:
+    with pytest.raises(BadFile) as told:
+        read_declarations(written(tmp_path, name, text))
+
+    assert words in str(told.value)
+    assert str(tmp_path / name) in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"),
+        ("f.yaml", "[" * 100_000),
+        ("f.yaml", "- " * 100_000),
+        ("f.json", "[" * 100_000),
+        ("f.toml", "a = " + "[" * 100_000),
+        ("f.yaml", "- a.example\n" * (MAX_BYTES // 12 + 1)),
+    ],
+)
+def test_a_hostile_file_is_refused_quickly(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(BadFile):
+        read_declarations(written(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("30m", 30), ("2h", 120), ("1d", 1440), ("90s", 1.5), (45, 45), ("45", 45), ("1.5 h", 90)]
+)
+def test_intervals_are_written_as_people_write_them(text: str | int, minutes: float) -> None:
+    assert read_interval(text) == timedelta(minutes=minutes)
+
+
+def test_the_file_is_the_one_that_is_named_or_the_one_in_the_data_folder(tmp_path: Path) -> None:
+    assert find_file(None, tmp_path) is None
+    assert find_file(tmp_path / "mine.yaml", tmp_path) == tmp_path / "mine.yaml"
+
+    there = written(tmp_path, "feeds.toml", TOML)
+    assert find_file(None, tmp_path) == there
+
+    written(tmp_path, "feeds.json", JSON)
+    with pytest.raises(BadFile, match=r"feeds\.json and .*feeds\.toml are both there"):
+        find_file(None, tmp_path)
+
+
+def test_what_is_as_declared_stays_as_it_is() -> None:
+    assert compared([WISH], [FEED]) == Comparison()
+
+
+def test_a_new_address_is_a_new_feed() -> None:
+    comparison = compared([WISH, FULL], [FEED])
+
+    [new] = comparison.new
+    assert (new.url, new.own_title, new.folder, new.declared) == ("https://b.example/x", "B", ("Tech", "Python"), True)
+    assert comparison == Comparison(new=(new,))
+
+
+def test_what_is_gone_from_the_file_is_dropped_and_what_is_back_returns() -> None:
+    assert compared([], [FEED]) == Comparison(dropped=(1,))
+    assert compared([WISH], [replace(FEED, declared=False, next_fetch_at=None)]) == Comparison(returned=(1,))
+
+
+def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
+    theirs = replace(FEED, added_by_person=True, declared=False)
+
+    assert compared([], [theirs]) == Comparison()
+    assert compared([replace(FULL, address=Address(URL))], [replace(theirs, declared=True)]) == Comparison()
+
+
+def test_a_shorter_interval_counts_at_once() -> None:
+    [changed] = compared([replace(WISH, interval=timedelta(hours=1))], [FEED]).changed
+
+    assert (changed.interval, changed.sooner) == (timedelta(hours=1), NOW + timedelta(hours=1))
+
+
+@pytest.mark.parametrize("feed", [replace(FEED, consecutive_failures=2), replace(FEED, last_fetched_at=None)])
+def test_an_interval_does_not_hurry_a_feed_that_backs_off_or_is_new(feed: Feed) -> None:
+    [changed] = compared([replace(WISH, interval=timedelta(hours=1))], [feed]).changed
+
+    assert changed.sooner is None
+
+
+def test_a_feed_that_moved_is_still_the_one_that_is_declared() -> None:
+    moved = replace(FEED, url="https://elsewhere.example/feed")
+
+    assert compared([WISH], [moved], {URL: 1}) == Comparison()
+
+
+def test_a_feed_that_was_merged_into_another_means_that_other() -> None:
+    retired = replace(FEED, status=FeedStatus.DISABLED, moved_to="https://elsewhere.example/feed", declared=False)
+    other = replace(FEED, id=2, url="https://elsewhere.example/feed")
+
+    assert compared([WISH], [retired, other], {URL: 2}) == Comparison()
+
+
+def compared(wishes: list[Declaration], feeds: list[Feed], former: dict[str, int] | None = None) -> Comparison:
+    return compare(wishes, feeds, former or {}, FLOOR, NOW)
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file

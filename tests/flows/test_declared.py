@@ -1,0 +1,189 @@
+"""Declared feeds from the file to the database and on to the schedule."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from feedmill.collect.declared import DeclaredFeeds
+from feedmill.collect.refresh import refresh_feed
+from feedmill.model.feed import Feed
+from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls
+from feedmill.store.claims import claim_due
+from feedmill.store.feeds import all_feeds
+from feedmill.store.refreshes import ClaimLost
+from feedmill.store.schema import entries, feed_urls
+from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+
+URL = "https://example.org/feed"
+
+
+class Follower:
+    """A file of declared feeds, and a mill that follows it."""
+
+    def __init__(self, world: World, folder: Path) -> None:
+        self.world = world
+        self.file = folder / "feeds.yaml"
+        self.declared = DeclaredFeeds(world.db, None, folder, timedelta(minutes=15), clock=lambda: world.now)
+        self._tick = 0
+
+    async def follow(self, text: str | None = None) -> list[Feed]:
+        """Writes the file anew, lets a cycle pass, and gives the feeds that there are then."""
+        if text is not None:
+            self.file.write_text(text)
+            self._tick += 1
+            os.utime(self.file, (self._tick, self._tick))
+        await self.declared.follow()
+        return await all_feeds(self.world.db)
+
+
+@pytest.fixture
+def follower(world: World, tmp_path: Path) -> Follower:
+    return Follower(world, tmp_path)
+
+
+async def test_new_feeds_are_added_and_due_at_once(any_world: World, tmp_path: Path) -> None:
+    follower = Follower(any_world, tmp_path)
+
+    [feed] = await follower.follow(f"- {{url: {URL}, title: Mine, folder: A/B, interval: 2h, archive: none}}")
+
+    assert (feed.url, feed.name, feed.folder, feed.interval) == (URL, "Mine", ("A", "B"), 2 * HOUR)
+    assert (feed.archive_policy, feed.declared, feed.added_by_person) == ("none", True, False)
+    assert (feed.next_fetch_at, feed.next_fetch_why) == (NOW, "new in feeds.yaml")
+    assert [claim.feed.id for claim in await claim_due(any_world.db, NOW, 10)] == [feed.id]
+
+
+async def test_a_removed_feed_keeps_its_history_and_rests(any_world: World, tmp_path: Path) -> None:
+    follower = Follower(any_world, tmp_path)
+    url = any_world.web.serve("/feed", answer(item("a")))
+    [feed] = await follower.follow(f"- {url}\n")
+    await any_world.refresh(feed)
+
+    [rested] = await follower.follow("feeds: []")
+
+    assert (rested.next_fetch_at, rested.declared) == (None, False)
+    assert rested.next_fetch_why == "at rest: it is no longer in feeds.yaml"
+    assert len(await any_world.rows(entries)) == 1
+    assert await claim_due(any_world.db, NOW + 30 * DAY, 10) == []
+
+
+async def test_a_returning_feed_wakes(follower: Follower) -> None:
+    await follower.follow(f"- {URL}")
+    await follower.follow("[]")
+
+    [feed] = await follower.follow(f"- {URL}")
+
+    assert (feed.next_fetch_at, feed.declared) == (NOW, True)
+    assert feed.next_fetch_why == "it is in feeds.yaml again"
+
+
+async def test_a_feed_that_a_person_added_too_goes_on(follower: Follower) -> None:
+    await add_feeds(follower.world.db, [NewFeed(URL, own_title="Theirs")], NOW, NOW + HOUR)
+
+    [declared] = await follower.follow(f"- {{url: {URL}, title: Ours, interval: 1d}}")
+    [after] = await follower.follow("[]")
+
+    for feed in (declared, after):
+        assert (feed.name, feed.interval, feed.next_fetch_at, feed.added_by_person) == (
+            "Theirs",
+            None,
+            NOW + HOUR,
+            True,
+        )
+    assert (declared.declared, after.declared) == (True, False)
+
+
+async def test_changed_options_are_applied(follower: Follower) -> None:
+    [feed] = await follower.follow(f"- {{url: {URL}, title: One, interval: 1d}}")
+    await follower.world.change(
+        feed, last_fetched_at="2026-02-18T08:00:00.000Z", next_fetch_at="2026-02-19T08:00:00.000Z"
+    )
+
+    [feed] = await follower.follow(f"- {{url: {URL}, title: Two, interval: 1h, folder: X, archive: starred}}")
+
+    assert (feed.name, feed.interval, feed.folder, feed.archive_policy) == ("Two", HOUR, ("X",), "starred")
+    assert feed.next_fetch_at == NOW + HOUR / 2
+    assert feed.next_fetch_why == "its interval in feeds.yaml was changed"
+
+
+async def test_a_title_in_the_file_outlives_a_refresh(follower: Follower) -> None:
+    url = follower.world.web.serve("/feed", answer(item("a"), title="What the feed says"))
+    [feed] = await follower.follow(f"- {{url: '{url}', title: Mine}}")
+
+    await follower.world.refresh(feed)
+
+    after = await follower.world.feed(feed)
+    assert (after.name, after.title) == ("Mine", "What the feed says")
+
+
+async def test_a_broken_file_changes_nothing_and_is_told_once(follower: Follower, logged: list[Any]) -> None:
+    before = await follower.follow(f"- {URL}")
+
+    assert await follower.follow(f"- {URL}2\n- url: [\n") == before
+    assert await follower.follow() == before
+
+    told = [line for line in logged if line["log_level"] == "error"]
+    assert len(told) == 1
+    assert "line 3, column 1" in told[0]["reason"]
+
+
+async def test_a_file_that_is_mended_counts_again(follower: Follower) -> None:
+    await follower.follow("- [")
+
+    assert [feed.url for feed in await follower.follow(f"- {URL}")] == [URL]
+
+
+async def test_a_file_that_vanished_changes_nothing(follower: Follower, logged: list[Any]) -> None:
+    before = await follower.follow(f"- {URL}")
+    follower.file.unlink()
+
+    assert await follower.follow() == before
+    assert any("is gone" in line["event"] for line in logged)
+
+
+async def test_a_file_that_is_named_must_be_there(world: World, tmp_path: Path, logged: list[Any]) -> None:
+    await DeclaredFeeds(world.db, tmp_path / "mine.yaml", tmp_path, HOUR).follow()
+
+    assert "mine.yaml can't be read: No such file" in logged[0]["reason"]
+
+
+async def test_an_unchanged_file_is_not_read_again(follower: Follower) -> None:
+    [feed] = await follower.follow(f"- {URL}")
+    await follower.world.change(feed, own_title="changed by hand")
+
+    [feed] = await follower.follow()
+
+    assert feed.name == "changed by hand"
+
+
+async def test_a_refresh_that_runs_while_its_feed_is_put_to_rest_does_not_wake_it(follower: Follower) -> None:
+    url = follower.world.web.serve("/feed", answer(item("a")))
+    [feed] = await follower.follow(f"- {url}")
+    claim = await follower.world.claim(feed)
+
+    await follower.follow("[]")
+    with pytest.raises(ClaimLost):
+        await refresh_feed(follower.world.tools, claim)
+
+    assert (await follower.world.feed(feed)).next_fetch_at is None
+
+
+async def test_a_feed_that_moved_is_still_declared_by_its_old_address(follower: Follower) -> None:
+    [feed] = await follower.follow(f"- {URL}")
+    await follower.world.change(feed, url="https://elsewhere.example/feed")
+    await follower.world.put(feed_urls, feed_id=feed.id, url=URL, until="2026-02-18T08:30:00.000Z")
+
+    [after] = await follower.follow(f"- {{url: {URL}, title: Still}}")
+
+    assert (after.id, after.url, after.name) == (feed.id, "https://elsewhere.example/feed", "Still")
+
+
+async def test_urls_lead_to_feeds_also_after_they_moved(any_world: World) -> None:
+    feed = await any_world.add("/here")
+    await any_world.put(feed_urls, feed_id=feed.id, url=URL, until="2026-02-18T08:30:00.000Z")
+
+    found = await ids_of_urls(any_world.db, [feed.url, URL, "https://example.org/unknown"])
+
+    assert found == {feed.url: feed.id, URL: feed.id}
