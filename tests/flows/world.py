@@ -9,7 +9,6 @@ from xml.sax.saxutils import escape
 from sqlalchemy import Table, select
 
 from feedmill.archive.blobs import Blobs
-from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools, refresh_feed
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Decision
@@ -36,17 +35,19 @@ class World:
     web: Web
     now: datetime = NOW
     dice: float = 0.0
-    rules: Rules = Rules()
     soft_limit: timedelta = timedelta(seconds=5)
     rests: list[float] = field(default_factory=list)
     said: list[tuple[Feed, Decision]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.rewire()
+
+    def rewire(self) -> None:
+        """Hands the parts to the refresh anew, after a test has changed some."""
         self.tools = Tools(
             self.db,
             self.blobs,
             self.client,
-            rules=self.rules,
             soft_limit=self.soft_limit,
             rest=self._rest,
             announce=lambda feed, decision: self.said.append((feed, decision)),
