@@ -144,11 +144,18 @@ async def _add_of_page(app: App, page: FeedsOfPage, wish: Wish) -> list[Added]:
         hint = f"{page.url} has {len(page.feeds)} feeds: add one by its URL, or use --best or --all"
         return [Added(page.url, "choices", hint, choices=page.feeds, code=MISUSED)]
     lots = [[feed] for feed in page.feeds] if wish.every else [list(page.feeds)]
-    answers = [(lot[0].url, await first_that_answers(app.client, lot)) for lot in lots]
-    return [
+    return [await _add_first(app, lot, wish) for lot in lots]
+
+
+async def _add_first(app: App, found: list[FoundFeed], wish: Wish) -> Added:
+    """Adds the first of these that is there or can be had."""
+    url = found[0].url
+    if there := await _there(app, read_address(url).url):
+        return there
+    answer = await first_that_answers(app.client, found)
+    return (
         await _add_found(app, answer, wish) if answer else Added(url, "failed", f"{url}: there is no feed", code=FAILED)
-        for url, answer in answers
-    ]
+    )
 
 
 async def _add_nothing(app: App, address: Address, nothing: NoFeed, wish: Wish) -> Added:

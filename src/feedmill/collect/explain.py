@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from feedmill.collect.cadence import DAY, ERROR_AFTER, Habit, automatic, in_words
+from feedmill.collect.cadence import DAY, ERROR_AFTER, QUICKEST, Habit, automatic, in_words
 from feedmill.collect.decide import MOVES_TO_SETTLE, KeptWishes
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.standing import standing
@@ -52,22 +52,17 @@ def _state(feed: Feed, fetches: Sequence[Fetch], now: datetime) -> Iterator[str]
 
 
 def _failing(feed: Feed, last: Fetch | None, now: datetime) -> Iterator[str]:
-    status = f" (HTTP {last.http_status})" if last and last.http_status else ""
+    """The schedule's own reason, which comes next, says what went wrong."""
     when = f", {ago(last.at, now)}" if last else ""
     if feed.last_error_kind == "throttled":
-        yield f"Its server asked us to slow down{status}{when}; we leave it in peace."
+        yield f"Its server turned us away{when}, so we leave it in peace."
     elif feed.last_error_kind == "gone":
-        yield f"Its server says that it is gone for good{status}; if it still says so a day later, it is disabled."
-    elif feed.status is FeedStatus.ERROR:
-        yield f"It failed {feed.consecutive_failures} times in a row; the last time{when} it was: {feed.last_error}."
+        yield f"Its server said{when} that it is gone for good; if it still says so a day later, it is disabled."
     elif feed.consecutive_failures == 1:
-        yield f"Its last fetch failed{when}: {feed.last_error}."
+        yield f"Its last fetch failed{when}."
     else:
-        yield f"Its last {feed.consecutive_failures} fetches failed; the last one{when}: {feed.last_error}."
-    if feed.last_success_at is not None:
-        yield f"It worked last {ago(feed.last_success_at, now)}."
-    else:
-        yield "It never worked so far."
+        yield f"Its last {feed.consecutive_failures} fetches failed, the last one{when.removeprefix(',')}."
+    yield f"It worked last {ago(feed.last_success_at, now)}." if feed.last_success_at else "It never worked so far."
 
 
 def _next(feed: Feed, now: datetime) -> Iterator[str]:
@@ -103,8 +98,8 @@ def _compared(feed: Feed, now: datetime) -> Iterator[str]:
 
 
 def _wishes(feed: Feed) -> Iterator[str]:
-    if feed.interval is not None:
-        yield f"Somebody set an interval of {in_words(feed.interval)} for it."
+    if feed.interval is not None and feed.interval < QUICKEST:
+        yield f"Somebody asked for every {in_words(feed.interval)}; public feeds are left alone for {in_words(QUICKEST)}."
     if feed.wishes is None:
         return
     kept = msgspec.json.decode(feed.wishes, type=KeptWishes)

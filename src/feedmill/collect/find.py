@@ -83,6 +83,8 @@ def _read(url: str, outcome: Outcome, *, stays: bool = False) -> FeedHere | NoFe
 
 def _refusal(url: str, outcome: Outcome) -> NoFeed:
     match outcome:
+        case Refused(kind="address", detail=detail):
+            return NoFeed(url, f"{detail}; the setting allow_private says which of those may be fetched")
         case Refused(detail=detail):
             return NoFeed(url, detail)
         case Retryable(detail=detail, status=status):
