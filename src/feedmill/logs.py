@@ -10,6 +10,7 @@ import structlog
 
 from feedmill.settings import Settings
 
+HIDDEN = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)
 # A password inside a URL: scheme://name:password@host
 URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@", re.IGNORECASE)
@@ -41,8 +42,23 @@ def set_up(settings: Settings) -> None:
 
 def hide_secrets(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
-        if SECRET_NAMES.search(name):
-            event[name] = "***"
-        elif isinstance(value, str):
-            event[name] = URL_PASSWORD.sub(r"\g<before>***@", value)
+        event[name] = _shown(name, value)
     return event
+
+
+def without_secrets(value: object) -> object:
+    """The value with every password and token in it hidden, however deep."""
+    match value:
+        case str():
+            return URL_PASSWORD.sub(rf"\g<before>{HIDDEN}@", value)
+        case BaseException():
+            return without_secrets(repr(value))
+        case dict():
+            return {name: _shown(str(name), part) for name, part in value.items()}
+        case list() | tuple():
+            return [without_secrets(part) for part in value]
+    return value
+
+
+def _shown(name: str, value: object) -> object:
+    return HIDDEN if SECRET_NAMES.search(name) else without_secrets(value)

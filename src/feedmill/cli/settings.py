@@ -6,7 +6,7 @@ import click
 from pydantic import SecretStr
 
 from feedmill.cli.context import Context, pass_context
-from feedmill.logs import URL_PASSWORD
+from feedmill.logs import HIDDEN, without_secrets
 from feedmill.settings import PREFIX, Settings
 
 
@@ -28,9 +28,9 @@ def shown(value: object) -> object:
     """A setting's value fit to be printed."""
     match value:
         case SecretStr():
-            return "***" if value.get_secret_value() else ""
+            return HIDDEN if value.get_secret_value() else ""
         case bool() | int() | float() | None:
             return value
         case tuple():
             return ", ".join(str(part) for part in value)
-    return URL_PASSWORD.sub(r"\g<before>***@", str(value))
+    return without_secrets(str(value))
