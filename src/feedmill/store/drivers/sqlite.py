@@ -113,8 +113,12 @@ class SqliteDatabase:
             self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False,
             cached_statements=256,
         )
-        for pragma in PRAGMAS:
-            connection.execute(pragma)
+        try:
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def _translate(self, error: sqlite3.Error) -> DatabaseError:
