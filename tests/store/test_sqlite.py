@@ -1,0 +1,142 @@
+"""What is particular to SQLite: one file, one writer, many readers, a disk that can fill up."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, text
+
+from feedmill.errors import DatabaseUnavailable
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import migrate
+from feedmill.store.schema import facts
+from tests.cli.disks import fill, protect, small_disk, unprotect
+
+KEEP = insert(facts, "name", "value")
+HOW_MANY = select(func.count().label("n")).select_from(facts)
+
+
+@pytest.fixture
+async def db(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    database = SqliteDatabase(tmp_path / "feedmill.db", busy_seconds=0.3)
+    await migrate(database)
+    yield database
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("foreign_keys", 1), ("busy_timeout", 300)]
+)
+async def test_every_connection_is_set_up_as_stated(db: SqliteDatabase, pragma: str, value: object) -> None:
+    [row] = await db.query(text(f"PRAGMA {pragma}"))
+
+    assert list(row.values()) == [value]
+
+
+async def test_two_hundred_batches_at_once_from_three_sides_all_happen(tmp_path: Path) -> None:
+    sides = [SqliteDatabase(tmp_path / "feedmill.db") for _ in range(3)]
+    await migrate(sides[0])
+
+    await asyncio.gather(*(_keep(sides[number % 3], f"{number}") for number in range(200)))
+
+    assert await _how_many(sides[0]) == 200
+    for side in sides:
+        await side.close()
+
+
+async def test_a_program_that_keeps_the_file_locked_is_told_of(db: SqliteDatabase, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as rude:
+        rude.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseUnavailable, match="locked by another program"):
+            await _keep(db, "a")
+        assert await _how_many(db) == 0
+        rude.execute("ROLLBACK")
+
+    await _keep(db, "a")
+    assert await _how_many(db) == 1
+
+
+async def test_readers_go_on_while_somebody_writes(db: SqliteDatabase, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("INSERT INTO facts (name, value) VALUES ('half', 'way')")
+
+        assert await _how_many(db) == 0
+
+
+async def test_a_backup_is_whole_while_others_write(db: SqliteDatabase, tmp_path: Path) -> None:
+    pairs = asyncio.gather(*(_keep(db, f"{number}a", f"{number}b") for number in range(50)))
+
+    await db.backup(tmp_path / "copy.db")
+    await pairs
+
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        [kept] = copy.execute("SELECT count(*) FROM facts").fetchone()
+        assert kept % 2 == 0
+        assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+async def test_a_path_may_have_any_character(tmp_path: Path) -> None:
+    folder = tmp_path / "mein Ordner #1?%20 文件夹"
+    folder.mkdir()
+    database = SqliteDatabase(folder / "feed mill.db")
+
+    await migrate(database)
+    await database.close()
+
+    assert (folder / "feed mill.db").exists()
+
+
+async def test_a_batch_on_a_full_disk_is_undone_and_works_when_there_is_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        database = SqliteDatabase(disk / "feedmill.db")
+        await migrate(database)
+        await _keep(database, "before")
+        ballast = fill(disk)
+
+        with pytest.raises(DatabaseUnavailable, match="disk is full"):
+            await database.batch([Step(KEEP, [_fact(f"{number}", "x" * 1000) for number in range(2000)])])
+        assert await _how_many(database) == 1
+
+        ballast.unlink()
+        await _keep(database, "after")
+        assert await _how_many(database) == 2
+        await database.close()
+
+
+async def test_a_disk_that_becomes_read_only_is_told_of_and_nothing_is_lost(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        database = SqliteDatabase(disk / "feedmill.db")
+        await migrate(database)
+        await _keep(database, "before")
+        await database.close()
+        protect(disk)
+
+        protected = SqliteDatabase(disk / "feedmill.db")
+        with pytest.raises(DatabaseUnavailable, match=r"feedmill\.db can't be"):
+            await _keep(protected, "meanwhile")
+        await protected.close()
+
+        unprotect(disk)
+        again = SqliteDatabase(disk / "feedmill.db")
+        assert await _how_many(again) == 1
+        await again.close()
+
+
+def _fact(name: str, value: str) -> dict[str, str]:
+    return {"name": name, "value": value}
+
+
+async def _keep(db: Database, *names: str) -> None:
+    await db.batch([Step(KEEP, _fact(name, "")) for name in names])
+
+
+async def _how_many(db: Database) -> int:
+    [row] = await db.query(HOW_MANY)
+    number: int = row["n"]
+    return number

@@ -1,0 +1,105 @@
+"""Logs are one line an event, and no secret gets into them."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from feedmill import logs
+from feedmill.settings import load
+
+
+@pytest.fixture(autouse=True)
+def _put_back_what_was_set_up() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+    structlog.reset_defaults()
+
+
+def written(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    """The one event that was logged, read back from JSON."""
+    [line] = capsys.readouterr().err.splitlines()
+    event: dict[str, object] = json.loads(line)
+    return event
+
+
+def test_an_event_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="json"))
+
+    structlog.get_logger("here").info("feed_fetched", feed_id=7, title="两行\n标题")
+
+    event = written(capsys)
+    assert str(event.pop("timestamp")).endswith("Z")
+    assert event == {"event": "feed_fetched", "feed_id": 7, "title": "两行\n标题", "level": "info"}
+
+
+def test_a_library_that_logs_in_its_own_way_comes_out_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="json"))
+
+    logging.getLogger("somebody.else").warning("pool %s is slow", "postgresql://alice:hunter2@host/db")
+
+    event = written(capsys)
+    assert event["event"] == "pool postgresql://alice:***@host/db is slow"
+    assert event["level"] == "warning"
+
+
+def test_a_traceback_stays_in_its_line_without_passwords(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="json"))
+
+    try:
+        raise ValueError("can't reach redis://:hunter2@host")
+    except ValueError:
+        structlog.get_logger().exception("failed")
+
+    event = written(capsys)
+    assert "Traceback" in str(event["exception"])
+    assert "hunter2" not in json.dumps(event)
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "database_token", "s3_secret_key", "Authorization", "cookie", "api_key", "old_password"]
+)
+def test_what_is_named_like_a_secret_is_hidden(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    logs.set_up(load(log_format="json"))
+
+    structlog.get_logger().info("event", **{name: "hunter2"})
+
+    assert written(capsys)[name] == "***"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://alice:hunter2@host/db",
+        "see redis://:hunter2@host:6379/0 for more",
+        "d1+https://x:hunter2@proxy",
+        "mysql://alice:p:hunter2@host/db",
+    ],
+)
+def test_a_password_in_a_url_is_hidden(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    logs.set_up(load(log_format="json"))
+
+    structlog.get_logger().info(text, nested={"url": [text], "token": "hunter2"}, error=ValueError(text))
+
+    assert "hunter2" not in json.dumps(written(capsys))
+
+
+def test_less_than_the_least_level_is_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="json", log_level="warning"))
+
+    structlog.get_logger().info("quiet")
+    logging.getLogger("somebody.else").info("quiet")
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_gets_pretty_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="pretty"))
+
+    structlog.get_logger().info("feed_fetched", feed_id=7)
+
+    assert "feed_fetched" in capsys.readouterr().err
