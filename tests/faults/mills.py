@@ -77,7 +77,10 @@ class Mills:
         self._started += 1
         assert self._nursery.stdin is not None
         self._nursery.stdin.write(encode(plan, log))
-        mill = await asyncio.wait_for(self._births.get(), 30)
+        birth = asyncio.create_task(self._births.get())
+        await asyncio.wait([birth, self._listening], return_when=asyncio.FIRST_COMPLETED)
+        assert birth.done(), "the nursery ended"
+        mill = birth.result()
         mill.log = log
         return mill
 

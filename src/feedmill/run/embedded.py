@@ -16,6 +16,7 @@ from feedmill.run.batches import Batches
 from feedmill.run.handlers import Handlers
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
+from feedmill.store.claims import mend_far_times
 
 # More jobs than fetches at once: while some parse and store, others keep the line busy.
 JOBS_PER_FETCH = 2
@@ -74,8 +75,12 @@ def assemble(app: App) -> Embedded:
     async def rest(seconds: float) -> None:
         await engine.rest(seconds)
 
-    handlers = Handlers(replace(app.tools, rest=rest), ClaimKeeper(app.db), gap * REFRESH_GAPS)
+    async def mend_times() -> None:
+        await mend_far_times(app.db, clock())
+
+    clock = app.tools.clock
+    handlers = Handlers(replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), gap * REFRESH_GAPS)
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
     declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
-    scheduler = Scheduler(app.db, engine, handlers, lane_of, before_scan=[declared.follow])
-    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, handlers, lane_of))
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=[declared.follow, mend_times])
+    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, handlers, lane_of, clock))

@@ -60,19 +60,19 @@ class Handlers:
             self.breaker.worked()
         except ClaimLost as error:
             await self._end(job, JobOutcome(job.feed_id, "skipped", message=str(error)))
-        except InfrastructureError as error:
-            await self._blame_storage(job, claim, error)
         except asyncio.CancelledError:
             await asyncio.shield(give_back(self.tools.db, [claim]))
             raise
+        except Exception as error:  # A mistake of ours must not have the feed asked again and again.
+            await self._blame_ourselves(job, claim, error)
         finally:
             self.keeper.done(claim)
 
-    async def _blame_storage(self, job: RefreshFeed, claim: Claim, error: InfrastructureError) -> None:
+    async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> None:
         """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
-        log.error("a refresh stopped because of our own storage", feed_id=job.feed_id, exc_info=error)
-        now, why = self.tools.clock(), f"our own storage failed: {error}"
-        if not isinstance(error, ConstraintViolated | StatementRefused):
+        log.error("a refresh stopped because of a failure of ours", feed_id=job.feed_id, exc_info=error)
+        now, why = self.tools.clock(), f"a failure of our own: {str(error) or type(error).__name__}"
+        if isinstance(error, InfrastructureError) and not isinstance(error, ConstraintViolated | StatementRefused):
             self.breaker.failed(now)
         at = now + STORAGE_PAUSE if claim.feed.next_fetch_at else None
         ending = self._ending(job, JobOutcome(job.feed_id, "failed", message=why))

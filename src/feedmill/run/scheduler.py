@@ -80,7 +80,9 @@ class Scheduler:
             return await self.scan()
         except DatabaseError as error:
             log.error("the scan for due feeds failed; it is tried again", reason=str(error))
-            return False
+        except Exception:  # Whatever it is, feeds must not stop being refreshed because of it.
+            log.exception("the scan for due feeds failed; it is tried again")
+        return False
 
     async def _hand_over(self, claims: list[Claim]) -> None:
         jobs = self.handlers.keeper.jobs_for(claims, self.lane_of)

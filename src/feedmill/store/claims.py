@@ -19,6 +19,9 @@ from feedmill.store.feeds import read_feed
 from feedmill.store.schema import feeds
 
 LEASE = timedelta(seconds=180)
+# Nobody writes times as far ahead as these, but a clock that was wrong and has been set back since.
+FAR_CLAIM = timedelta(days=1)
+FAR_FETCH = timedelta(days=30)
 
 is_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
 DUE = (
@@ -45,6 +48,16 @@ GIVE_BACK = (
     feeds.update()
     .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
     .values(claim_token=None, claimed_until=None)
+)
+FORGET_FAR_CLAIMS = (
+    feeds.update()
+    .where(feeds.c.claim_token.is_not(None), feeds.c.claimed_until > bindparam("far"))
+    .values(claim_token=None, claimed_until=None)
+)
+FORGET_FAR_FETCHES = (
+    feeds.update()
+    .where(feeds.c.next_fetch_at > bindparam("far"))
+    .values(next_fetch_at=bindparam("at"), next_fetch_why="its time was set by a clock that was far ahead")
 )
 LET_GO = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
 # NULL, which the column refuses, unless the claim is still ours: a batch with this in it is undone whole.
@@ -90,6 +103,12 @@ async def give_back(db: Database, claims: Sequence[Claim]) -> None:
     for claim in claims:
         by_token.setdefault(claim.token, []).append(claim.feed.id)
     await db.batch([Step(GIVE_BACK, {"ids": as_list(ids), "token": token}) for token, ids in by_token.items()])
+
+
+async def mend_far_times(db: Database, now: datetime) -> None:
+    """Frees what would stay claimed, and makes due what would not be due, until a far day that is no real one."""
+    fetches = {"far": to_text(now + FAR_FETCH), "at": to_text(now)}
+    await db.batch([Step(FORGET_FAR_CLAIMS, {"far": to_text(now + FAR_CLAIM)}), Step(FORGET_FAR_FETCHES, fetches)])
 
 
 async def _take(db: Database, take: Update, ids: list[int], now: datetime, lease: timedelta) -> list[Claim]:

@@ -1,0 +1,97 @@
+"""SIGTERM under load: the server ends in time, and what it did not do is due at once for the next one."""
+
+import os
+import signal
+import sys
+import time
+from asyncio import create_subprocess_exec, wait_for
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from sqlalchemy import select
+
+from feedmill.model.times import from_text
+from feedmill.store.schema import fetch_log
+from tests.faults.conftest import MakeWorld
+from tests.faults.invariants import check
+from tests.faults.mills import ROOT
+from tests.faults.world import World, until
+from tests.services.server import free_port
+
+LONGEST_STOP = 30
+
+
+@pytest.mark.parametrize("feeds", [300, pytest.param(2000, marks=pytest.mark.drill)])
+async def test_a_stopped_server_gives_its_claims_back(make_world: MakeWorld, feeds: int) -> None:
+    async with make_world(feeds=feeds) as world:
+        await world.make_due()
+        world.farm.slowness = 0.05
+        async with _serving(world) as server:
+            await _until_asked(world, 60)
+            seconds, code = await _stop(server)
+
+        asked = world.farm.asked()
+        assert (code, await world.claims()) == (0, [])
+        assert 60 <= len(asked) < feeds, "it was not stopped in the middle of its work"
+        assert set(asked.values()) == {1}
+        assert await _due(world) == feeds - len(await _fetched(world))
+        assert seconds < 5
+        world.farm.slowness = 0
+        await world.full_cycle()
+        await check(world, [], most_extra_fetches=1)
+
+
+@pytest.mark.drill
+async def test_a_server_whose_feeds_hang_is_stopped_in_time(make_world: MakeWorld) -> None:
+    async with make_world(feeds=100) as world:
+        await world.make_due()
+        with world.farm.held():
+            async with _serving(world) as server:
+                await _until_asked(world, 20)
+                seconds, code = await _stop(server)
+
+        assert (code, await world.claims()) == (0, [])
+        assert seconds < LONGEST_STOP
+        assert await _due(world) == 100
+        await world.full_cycle()
+        await check(world, [], most_extra_fetches=1)
+
+
+@asynccontextmanager
+async def _serving(world: World) -> AsyncIterator[Process]:
+    names = {f"FEEDMILL_{name.upper()}": value for name, value in world.settings.items()}
+    with (world.folder / "serve.log").open("wb") as log:
+        server = await create_subprocess_exec(
+            sys.executable, "-m", "feedmill", "serve", "--port", str(free_port()), cwd=ROOT / "src",
+            stdout=log, stderr=log, start_new_session=True, env={"PATH": os.environ["PATH"]} | names,
+        )  # fmt: skip
+    try:
+        yield server
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        await server.wait()
+
+
+async def _until_asked(world: World, times: int) -> None:
+    async def asked_enough() -> bool:
+        return world.farm.requests >= times
+
+    await until(asked_enough, 30, f"only {world.farm.requests} requests were made")
+
+
+async def _stop(server: Process) -> tuple[float, int]:
+    started = time.monotonic()
+    server.terminate()
+    code = await wait_for(server.wait(), LONGEST_STOP + 10)
+    return time.monotonic() - started, code
+
+
+async def _fetched(world: World) -> set[int]:
+    return {row["feed_id"] for row in await world.db.query(select(fetch_log.c.feed_id))}
+
+
+async def _due(world: World) -> int:
+    return sum(from_text(feed["next_fetch_at"]).timestamp() < time.time() for feed in await world.feeds())
