@@ -17,7 +17,8 @@ TEXTS = st.text(LETTERS, max_size=40)
 PIECES = st.sampled_from(
     ["<rss>", "<channel>", "<item>", "</item>", "<title>", "</title>", "<description>", "<![CDATA[", "]]>", "&amp;",
      "&", "<", ">", "<!--", "-->", "<br>", "<p>", "</p>", "&nbsp;", "&#0;", "<link/>", "<dc:date>", "2020-01-10", '"',
-     "<entry>", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<content type='xhtml'>", "<div>", "\x00", "\ud7ff", "x=1",
+     "<entry>", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<content type='xhtml'>", "<div>", "\x00", "\ud7ff",
+     "x=1",
      "<!DOCTYPE a [", "]>", "<?xml", "?>", "<pubDate>", "<author>", "<media:group>", "<guid isPermaLink='false'>"],
 )  # fmt: skip
 
@@ -75,8 +76,10 @@ def test_any_text_is_a_date_in_utc_or_none(text: str) -> None:
     assert read is None or read.utcoffset() is not None
 
 
-@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
-    st.sampled_from(["items", "title", "version", "id", "url", "authors", "tags", "attachments", "date_published"]), inner,
-)))  # fmt: skip
+KEYS = st.sampled_from(["items", "title", "version", "id", "url", "authors", "tags", "attachments", "date_published"])
+SCALARS = st.none() | st.booleans() | st.floats() | st.text()
+
+
+@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)))
 def test_json_is_a_feed_or_refused(value: object) -> None:
     parse_or_refuse(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [value]}).encode())

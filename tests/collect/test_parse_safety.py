@@ -81,10 +81,10 @@ def test_an_entity_bomb_stays_unlit() -> None:
     assert feed.title == "&a9;"
 
 
-@pytest.mark.parametrize("doctype", ["<!DOCTYPE rss [{}]>", "<!-- {{}} --><!DOCTYPE rss [{}]>", "<!DOCTYPE rss SYSTEM '{}'>"])
-def test_an_external_entity_is_never_opened(
-    doctype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "doctype", ["<!DOCTYPE rss [{}]>", "<!-- {{}} --><!DOCTYPE rss [{}]>", "<!DOCTYPE rss SYSTEM '{}'>"]
+)
+def test_an_external_entity_is_never_opened(doctype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret words")
     monkeypatch.setattr(socket, "socket", lambda *_: pytest.fail("a socket was opened"))

@@ -9,12 +9,14 @@ _TAG = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"([^\s=\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_FINE = re.compile(r"(?:\s+[A-Za-z_][\w.:-]*+=(?:\"[^\"<]*+\"|'[^'<]*+'))*+\s*+")
 _HTML = frozenset({
     "a", "abbr", "article", "aside", "b", "big", "blockquote", "body", "br", "button", "center", "cite", "code", "dd",
     "del", "div", "dl", "dt", "em", "embed", "figcaption", "figure", "font", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-    "head", "hr", "html", "i", "iframe", "img", "input", "ins", "label", "li", "main", "nav", "noscript", "object", "ol",
-    "option", "p", "param", "picture", "pre", "q", "s", "script", "section", "small", "span", "strike", "strong",
-    "style", "sub", "sup", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "video",
+    "head", "hr", "html", "i", "iframe", "img", "input", "ins", "label", "li", "main", "nav", "noscript", "object",
+    "ol", "option", "p", "param", "picture", "pre", "q", "s", "script", "section", "small", "span", "strike", "strong",
+    "style", "sub", "sup", "svg", "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul",
+    "video",
 })  # fmt: skip
 _NEVER_NESTED = frozenset({"item", "entry"})
 
@@ -66,8 +68,8 @@ class _Balancer:
 
 def _mend_attributes(text: str) -> str:
     """Quote what is not quoted; of two attributes with one name the first stays."""
-    if not text or text.isspace():
-        return ""
+    if _FINE.fullmatch(text):
+        return text
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(text):
         found.setdefault(name, value if value[0] in "\"'" else f'"{value}"')

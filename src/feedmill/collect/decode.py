@@ -14,7 +14,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_ZERO_PATTERNS = {
+_ZERO_PATTERNS: dict[tuple[bool, ...], str] = {
     (False, True, True, True): "utf-32-le",
     (True, True, True, False): "utf-32-be",
     (False, True, False, True): "utf-16-le",
@@ -111,7 +111,7 @@ def codec_for(label: str) -> str | None:
         return _WEB_LABELS[name]
     try:
         known = codecs.lookup(name).name
-        b"".decode(known)  # refuses what is no text, like base64
+        b"<".decode(known, "replace")  # refuses what is no text, like base64
     except (LookupError, ValueError):
         return None
     if known in _NOT_OF_THE_WEB or known.startswith(("utf-16", "utf-32", "utf-7")):
@@ -124,7 +124,7 @@ def _encoding_by_signature(data: bytes) -> tuple[bytes, str | None]:
         if data.startswith(mark):
             body = data[len(mark) :]
             return (body, encoding) if encoding != "utf-8" else (body, None)
-    zeros = _ZERO_PATTERNS.get(tuple(byte == 0 for byte in data[:4]))  # type: ignore[call-overload]
+    zeros = _ZERO_PATTERNS.get(tuple(byte == 0 for byte in data[:4]))
     if zeros is not None:
         return data, zeros
     if data.startswith(_EBCDIC_DECLARATION):

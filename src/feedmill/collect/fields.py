@@ -72,10 +72,13 @@ class FieldReader:
                 self._read_complex(child, name, fields, depth)
                 continue
             text = child.text
-            if name in plain or name in rich or child.keys():
-                fields.add(name, (_attributes(child), text.strip() if text else "", NO_FIELDS))
+            text = text.strip() if text else ""
+            if name in rich:
+                fields.add(name, (_attributes(child), text, NO_FIELDS))
+            elif name in plain or child.keys():
+                rich[name] = [(_attributes(child), text, NO_FIELDS)]
             else:
-                plain[name] = text.strip() if text else ""
+                plain[name] = text
 
     def _read_complex(self, element: Element, name: str, fields: Fields, depth: int) -> None:
         if name in ENTRIES:

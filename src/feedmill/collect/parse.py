@@ -1,5 +1,7 @@
 """Any feed document turned into a ParsedFeed. Pure: bytes in, values out, no network, no clock."""
 
+import codecs
+
 from feedmill.collect.decode import Decoded, decode
 from feedmill.collect.formats.jsonfeed import read_json_feed
 from feedmill.collect.formats.xmlfeed import read_xml_feed
@@ -9,6 +11,8 @@ from feedmill.collect.xml_tree import IllFormed, read_strictly, read_tolerantly
 from feedmill.errors import NotAFeed
 from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
 
+_START = 512
+
 __all__ = ["Enclosure", "ParsedEntry", "ParsedFeed", "parse"]
 
 
@@ -17,16 +21,25 @@ def parse(data: bytes, *, content_type: str | None = None, url: str | None = Non
 
     `content_type` is the HTTP header with that name, `url` where the document came from.
     """
-    if is_binary(data):
-        raise NotAFeed("binary")
+    return _read_at_once(data, url) or _read_with_care(data, content_type, url)
+
+
+def _read_at_once(data: bytes, url: str | None) -> ParsedFeed | None:
+    """The feed in a well-formed document in UTF-8, which is what most are; a successful reading is the proof."""
+    if not data[:_START].removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
+        return None
+    return read_well_formed(Decoded(data.removeprefix(codecs.BOM_UTF8).lstrip(), "utf-8"), url)
+
+
+def _read_with_care(data: bytes, content_type: str | None, url: str | None) -> ParsedFeed:
     decoded = decode(data, content_type)
-    kind = looks_like(decoded.utf8)
+    kind = "binary" if is_binary(data) else looks_like(decoded.utf8)
+    feed = None
     if kind == "json":
         feed = read_json_feed(decoded.text, url, decoded.encoding)
-    elif kind in ("empty", "binary", "html"):
-        feed = None
-    else:
-        feed = read_well_formed(decoded, url) or read_ill_formed(decoded, url)
+    elif kind in ("xml", "text"):
+        feed = read_well_formed(decoded, url) if decoded.encoding != "utf-8" else None
+        feed = feed or read_ill_formed(decoded, url)
     if feed is None:
         raise NotAFeed(kind)
     return feed
@@ -36,7 +49,7 @@ def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a well-formed document, or None."""
     try:
         return read_xml_feed(read_strictly(document.utf8), url, document.encoding)
-    except IllFormed:
+    except (IllFormed, UnicodeDecodeError):
         return None
 
 

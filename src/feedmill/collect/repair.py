@@ -31,9 +31,9 @@ def repair(text: str) -> str:
 
     Nothing of a document type declaration survives, so that no parser after this one meets an entity.
     """
-    text = _whole_elements(_FORBIDDEN.sub("", _without_prologue(text)))
-    mended = _join_surrogates("".join(_mended_parts(text)))
-    return balance(_declare_prefixes(mended))
+    for step in (_without_prologue, _without_forbidden, _whole_elements, _mended, _declare_prefixes, balance):
+        text = step(text)  # one at a time: each needs memory for two texts
+    return text
 
 
 def _without_prologue(text: str) -> str:
@@ -45,6 +45,14 @@ def _without_prologue(text: str) -> str:
         return text[position:]
     end = _SUBSET_END.search(text, doctype.end()) if doctype[1] else None
     return text[end.end() if end else doctype.end() :].removeprefix(">")
+
+
+def _without_forbidden(text: str) -> str:
+    return _FORBIDDEN.sub("", text)
+
+
+def _mended(text: str) -> str:
+    return _join_surrogates("".join(_mended_parts(text)))
 
 
 def _whole_elements(text: str) -> str:

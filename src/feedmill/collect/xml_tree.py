@@ -5,6 +5,7 @@ by the first and have lost it before they reach the second.
 """
 
 import contextlib
+from typing import cast
 
 from lxml import etree
 
@@ -15,7 +16,7 @@ Element = etree._Element
 _MAX_ATTRIBUTES = 50
 
 
-class IllFormed(Exception):  # noqa: N818
+class IllFormed(Exception):
     """The document is not well-formed XML, or declares what we don't let a parser see."""
 
 
@@ -38,13 +39,22 @@ def read_tolerantly(utf8: bytes) -> Element | None:
 
 def attributes_of(element: Element) -> dict[str, str]:
     """The first attributes of an element. (lxml takes quadratic time for all of them.)"""
-    return {key: element.get(key, "") for key in element.keys()[:_MAX_ATTRIBUTES]}
+    keys = cast(list[str], element.keys())
+    if len(keys) <= _MAX_ATTRIBUTES:
+        return dict(cast(list[tuple[str, str]], element.items()))
+    return {key: element.get(key, "") for key in keys[:_MAX_ATTRIBUTES]}
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:
-    # "internal" is about the five predefined entities: without it they stay unread in attributes. The limits that huge_tree lifts (256 levels, 10 MB of text) stay for whoever is strict; recovery keeps to 2048
-    # levels and takes texts of any length, which is linear.
+    # resolve_entities is about the five predefined ones: without "internal" they stay unread in attributes.
+    # The limits that huge_tree lifts (256 levels, 10 MB of text) stay for whoever is strict; recovery keeps to
+    # 2048 levels and takes texts of any length, which is linear.
     return etree.XMLParser(
-        encoding="utf-8", recover=recover, huge_tree=recover, resolve_entities="internal", no_network=True,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
+        encoding="utf-8",
+        recover=recover,
+        huge_tree=recover,
+        resolve_entities="internal",  # type: ignore[arg-type]
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+    )

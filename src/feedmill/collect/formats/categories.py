@@ -34,10 +34,7 @@ def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:
 
 
 def _names(fields: Sequence[Field]) -> list[str]:
-    return [
-        attributes.get("term") or text or attributes.get("label", "")
-        for attributes, text, _ in fields
-    ]
+    return [attributes.get("term") or text or attributes.get("label", "") for attributes, text, _ in fields]
 
 
 def _once(names: list[str]) -> tuple[str, ...]:

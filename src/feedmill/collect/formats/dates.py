@@ -7,7 +7,9 @@ from feedmill.collect.formats.loose_dates import Moment, read_loosely
 
 _MONTH_NUMBERS = {
     name: f"{number:02}"
-    for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], start=1
+    )
 }
 _ZONE_OFFSETS = {"": "+00:00"} | {
     name.upper(): f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"

@@ -28,9 +28,7 @@ def enclosures(fields: Fields, found_media: Fields, related: Related, scope: Sco
     return tuple(found.values())
 
 
-def _add(
-    found: dict[str, Enclosure], address: str | None, attributes: Attributes, size: str, scope: Scope
-) -> None:
+def _add(found: dict[str, Enclosure], address: str | None, attributes: Attributes, size: str, scope: Scope) -> None:
     if address and len(found) < _MAX_ENCLOSURES:
         enclosure = _enclosure(address, attributes, size, scope)
         found.setdefault(enclosure.url, enclosure)

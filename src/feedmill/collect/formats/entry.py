@@ -33,8 +33,8 @@ _NO_DATE = (None, None)
 _AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
 # Most entries have none of these, and then there is no need to look for each.
 _EXTRAS = frozenset({
-    "enclosure", "image", "categories", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords", "keywords",
-    "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
+    "enclosure", "image", "categories", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords",
+    "keywords", "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
     "media:keywords", "dc:subject", "dcterms:subject",
 })  # fmt: skip
 _PLAIN = frozenset({"text", "text/plain"})
@@ -52,7 +52,9 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
     content, inner = _content(fields, scope)
     summary = plain.get("description") or _summary(fields, found_media)
     published_at, published_raw = first_date(fields, _PUBLISHED)
-    updated_at, updated_raw = _NO_DATE if "pubdate" in plain and _UPDATES.isdisjoint(plain) else first_date(fields, _UPDATED)
+    updated_at, updated_raw = (
+        _NO_DATE if "pubdate" in plain and _UPDATES.isdisjoint(plain) else first_date(fields, _UPDATED)
+    )
     return ParsedEntry(
         guid=plain.get("guid") or plain.get("id") or _guid(attributes, fields),
         link=_link(attributes, fields, scope),
@@ -79,7 +81,9 @@ def _guid(attributes: Attributes, fields: Fields) -> str | None:
 
 
 def _lesser_title(fields: Fields, found_media: Fields) -> str | None:
-    return short_text(found_media, "media:title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title")
+    return (
+        short_text(found_media, "media:title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title")
+    )
 
 
 def _link(attributes: Attributes, fields: Fields, scope: Scope) -> str | None:
@@ -118,9 +122,10 @@ def _content(fields: Fields, scope: Scope) -> tuple[str | None, Scope]:
 
 
 def _summary(fields: Fields, found_media: Fields) -> str | None:
-    descriptions = _descriptions(fields)
-    if descriptions:
-        return body(descriptions[0])
+    if "summary" in fields.plain or not _DESCRIPTIONS.isdisjoint(fields.rich):
+        descriptions = _descriptions(fields)
+        if descriptions:
+            return body(descriptions[0])
     return first_text(fields, *_LESSER_SUMMARY) or first_text(found_media, "media:description")
 
 

@@ -16,8 +16,10 @@ _DESCRIPTIONS = (
     "description", "subtitle", "tagline", "itunes:summary", "itunes:subtitle", "dc:description",
     "googleplay:description", "info",
 )  # fmt: skip
-_UPDATED = ("updated", "lastbuilddate", "modified", "dcterms:modified", "dc:date", "pubdate", "published",
-            "dcterms:issued", "dcterms:created", "created", "issued")
+_UPDATED = (
+    "updated", "lastbuilddate", "modified", "dcterms:modified", "dc:date", "pubdate", "published", "dcterms:issued",
+    "dcterms:created", "created", "issued",
+)  # fmt: skip
 _AUTHORS = ("author", "managingeditor", "dc:creator", "itunes:author", "dc:author", "webmaster", "itunes:owner")
 
 

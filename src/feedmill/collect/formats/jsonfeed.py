@@ -85,7 +85,7 @@ def _content(item: Json) -> str | None:
 
 
 def _authors(owner: Json) -> str | None:
-    people = list(_objects(owner, "authors")) or [owner.get("author")]  # 1.1 calls the second one deprecated
+    people: list[Any] = list(_objects(owner, "authors")) or [owner.get("author")]  # the latter is 1.0's
     names = dict.fromkeys(
         _short(person, "name") or _short(person, "url") for person in people if isinstance(person, dict)
     )

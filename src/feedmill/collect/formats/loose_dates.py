@@ -42,7 +42,9 @@ _NUMERIC = re.compile(r"(\d{1,4})\s*([-/.])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?")
 _CJK = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
 _TIME_MARK = re.compile(r"(?<=\d)t\s*$")
 _ORDINAL_SUFFIX = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|ª|\.)(?=[\s,]|$)")
-_CJK_WEEKDAY = re.compile(r"[(（]?(?:星期|週|周|礼拜)[一二三四五六日天][)）]?|[月火水木金土日월화수목금토일]曜日|[월화수목금토일]요일")
+_CJK_WEEKDAY = re.compile(
+    r"\(?(?:星期|週|周|礼拜)[一二三四五六日天]\)?|\(?[月火水木金土日]曜日\)?|\(?[월화수목금토일]요일\)?"
+)
 
 
 def read_loosely(text: str) -> Moment | None:
