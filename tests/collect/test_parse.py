@@ -53,6 +53,7 @@ def test_what_is_no_feed_is_refused_with_what_it_looks_like(data: bytes, kind: s
         RSS.replace("<channel>", "<channel><oops></opos>"),
         RSS.replace("<channel>", "<channel a=1 b='2' b='3'>"),
         RSS.replace("</item>\n<item>", "<item>"),
+        RSS.replace("<channel>", "<channel><description>x<ttps://example.org/</description>"),
         RSS + "<!-- generated in 3 ms --> trailing",
     ],
 )

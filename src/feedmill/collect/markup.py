@@ -5,7 +5,7 @@ from html import escape
 
 from lxml import etree
 
-from feedmill.collect.formats.names import XHTML, is_core
+from feedmill.collect.formats.names import XHTML, is_core, split
 from feedmill.collect.xml_tree import Element, attributes_of
 
 _VOID = frozenset({
@@ -29,7 +29,7 @@ def without_wrapper(element: Element) -> Element:
     """The one div around everything, which Atom asks for and does not count as content; else the element itself."""
     if len(element) != 1 or (element.text or "").strip() or (element[0].tail or "").strip():
         return element
-    return element[0] if etree.QName(element[0]).localname == "div" else element
+    return element[0] if split(element[0].tag)[1] == "div" else element
 
 
 def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[str]:
@@ -50,27 +50,27 @@ def _text(text: str | None, escaped: bool) -> str:
 
 
 def _start_tag(node: Element) -> str:
-    name = etree.QName(node)
+    namespace, local = split(node.tag)
     written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items())
-    if not _is_html(name.namespace) and _namespace_of_parent(node) != name.namespace:
-        written += f' xmlns="{escape(name.namespace or "")}"'
-    return f"<{name.localname}{written} />" if name.localname in _VOID else f"<{name.localname}{written}>"
+    if not _is_html(namespace) and _namespace_of_parent(node) != namespace:
+        written += f' xmlns="{escape(namespace)}"'
+    return f"<{local}{written} />" if local in _VOID else f"<{local}{written}>"
 
 
 def _end_tag(node: Element) -> str:
-    local = etree.QName(node).localname
+    local = split(node.tag)[1]
     return "" if local in _VOID else f"</{local}>"
 
 
-def _is_html(namespace: str | None) -> bool:
+def _is_html(namespace: str) -> bool:
     return not namespace or namespace == XHTML or is_core(namespace)
 
 
 def _namespace_of_parent(node: Element) -> str | None:
     parent = node.getparent()
-    return etree.QName(parent).namespace if parent is not None else None
+    return split(parent.tag)[0] if parent is not None else None
 
 
 def _attribute_name(key: str) -> str:
-    namespace, _, local = key.removeprefix("{").rpartition("}")
+    namespace, local = split(key)
     return _ATTRIBUTE_PREFIXES.get(namespace, "") + local

@@ -1,12 +1,10 @@
 """The feed around the entries, made of the fields of an RSS channel or an Atom feed."""
 
-from lxml import etree
-
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import picture, skip_days, skip_hours, ttl, update_period
 from feedmill.collect.formats.grouping import first_date, first_text, short_text
 from feedmill.collect.formats.links import related_link, related_links, web_address
-from feedmill.collect.formats.names import ATOM_03, RSS_090
+from feedmill.collect.formats.names import ATOM_03, RSS_090, split
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, clean_language
 from feedmill.collect.xml_tree import Element
@@ -54,10 +52,10 @@ def read_feed(
 
 def feed_format(root: Element) -> str:
     """A short name of the format that a root element announces."""
-    name = etree.QName(root)
-    if name.localname.lower() in ("feed", "entry"):
-        return "atom03" if name.namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"
-    if name.localname.lower() == "rdf":
+    namespace, local = split(root.tag)
+    if local.lower() in ("feed", "entry"):
+        return "atom03" if namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"
+    if local.lower() == "rdf":
         return "rss090" if RSS_090 in root.nsmap.values() else "rss10"
     version = root.get("version", "").strip()
     return "rss20" if version.startswith("2") else "rss" + version.replace(".", "")[:4]

@@ -119,7 +119,7 @@ class Names(dict[str, str]):
     __slots__ = ("_root_namespace", "is_atom_03")
 
     def __init__(self, root: str) -> None:
-        self._root_namespace = _split(root)[0]
+        self._root_namespace = split(root)[0]
         self.is_atom_03 = self._root_namespace == ATOM_03
 
     def __missing__(self, element: str) -> str:
@@ -129,7 +129,7 @@ class Names(dict[str, str]):
 
 @lru_cache(maxsize=2048)
 def _name_of(element: str, root_namespace: str) -> str:
-    namespace, local = _split(element)
+    namespace, local = split(element)
     prefix = _PREFIXES.get(_plain(namespace), "" if namespace == root_namespace else None)
     if prefix is None or prefix + local.lower() not in _READ:
         return ""
@@ -138,7 +138,7 @@ def _name_of(element: str, root_namespace: str) -> str:
 
 def opens_feed(element: object) -> bool:
     """Whether an element of this name can be the outermost one of a feed; Atom lets one entry be a document."""
-    return isinstance(element, str) and (_split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES)
+    return isinstance(element, str) and (split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES)
 
 
 def is_core(namespace: str) -> bool:
@@ -146,7 +146,8 @@ def is_core(namespace: str) -> bool:
     return _PREFIXES.get(_plain(namespace)) == ""
 
 
-def _split(element: str) -> tuple[str, str]:
+def split(element: str) -> tuple[str, str]:
+    """The namespace and the local name of an element or attribute. (lxml's QName refuses what its recovery makes.)"""
     namespace, _, local = element.removeprefix("{").rpartition("}")
     return namespace, local
 
