@@ -2,8 +2,8 @@
 
     python bench/outbound.py            # both measurements, about half a minute
 
-1. 1,000 small feeds (30 entries, 19 kB, gzipped) of one loopback host that is allowed: the client with all its
-   checks against bare aiohttp, in turns.
+1. 1,000 small feeds of one loopback host that is allowed, in three sizes: the client with all its checks against
+   bare aiohttp, in turns.
 2. 200 paced hosts, one dead and one slow: how late the others are asked, beside the same without those two.
 """
 
@@ -34,17 +34,17 @@ AT_ONCE = 20
 ITEM = "<item><guid>{0}</guid><title>Item {0}</title><description><![CDATA[<p>{1}</p>]]></description></item>"
 
 
-def make_feed(entries: int = 30, words: int = 80) -> bytes:
+def make_feed(entries: int, words: int = 80) -> bytes:
     chance = random.Random(1)
     texts = [" ".join(f"{chance.getrandbits(24):x}" for _ in range(words)) for _ in range(entries)]
     items = "".join(ITEM.format(number, text) for number, text in enumerate(texts))
     return f"<rss version='2.0'><channel>{items}</channel></rss>".encode()
 
 
-FEED = make_feed()
+FEEDS = {entries: make_feed(entries) for entries in (3, 15, 30)}
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
-PACKED = gzip.compress(FEED)
-ANSWER = HEAD % len(PACKED) + PACKED
+PACKED = {entries: gzip.compress(feed) for entries, feed in FEEDS.items()}
+ANSWERS = {b"%d" % entries: HEAD % len(packed) + packed for entries, packed in PACKED.items()}
 SLOW_HOST, DEAD_HOST = "127.0.1.1", "127.0.1.2"
 GAP = timedelta(seconds=1)
 ROUNDS_PER_HOST = 3
@@ -53,7 +53,7 @@ Fetch = Callable[[str], Awaitable[bool]]
 
 
 class Server(asyncio.Protocol):
-    """Answers every request with the feed; the slow host lets three seconds pass first."""
+    """Answers /{entries}/{number}.xml with a feed of so many; the slow host lets three seconds pass first."""
 
     arrivals: dict[str, list[float]]
 
@@ -63,10 +63,11 @@ class Server(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.arrivals.setdefault(self.host, []).append(time.monotonic())
+        answer = ANSWERS[data.split(b"/", 2)[1]]
         if self.host == SLOW_HOST:
-            asyncio.get_running_loop().call_later(3, self.transport.write, ANSWER)
+            asyncio.get_running_loop().call_later(3, self.transport.write, answer)
         else:
-            self.transport.write(ANSWER)
+            self.transport.write(answer)
 
 
 def serve(control: Connection) -> None:
@@ -101,31 +102,31 @@ async def timed(fetch: Fetch, urls: list[str]) -> float:
     return time.perf_counter() - started
 
 
-async def throughput(port: int, feeds: int, rounds: int) -> None:
+async def throughput(port: int, entries: int, feeds: int, rounds: int) -> None:
     """Prints how fast the client is against a bare loop; the ratio is the median of rounds in turns."""
-    urls = [f"http://127.0.0.1:{port}/feed/{number}.xml" for number in range(feeds)]
+    urls = [f"http://127.0.0.1:{port}/{entries}/{number}.xml" for number in range(feeds)]
+    feed = FEEDS[entries]
     policy = AddressPolicy(["127.0.0.0/8"])
-    async with (
-        aiohttp.ClientSession() as session,
-        Client(Pacer(MemoryTurns()), policy, "bench", at_once=AT_ONCE) as client,
-    ):
+    client = Client(Pacer(MemoryTurns()), policy, "bench", at_once=AT_ONCE)
+    async with aiohttp.ClientSession() as session, client:
 
         async def bare(url: str) -> bool:
             async with session.get(url) as response:
-                return await response.read() == FEED
+                return await response.read() == feed
 
         async def careful(url: str) -> bool:
             outcome = await client.get(url)
-            return isinstance(outcome, Response) and outcome.body == FEED
+            return isinstance(outcome, Response) and outcome.body == feed
 
         await timed(bare, urls[:100])
         await timed(careful, urls[:100])
         pairs = [(await timed(bare, urls), await timed(careful, urls)) for _ in range(rounds)]
     bare_time, careful_time = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = statistics.median(before / after for before, after in pairs)
-    print(f"bare aiohttp loop     {feeds / bare_time:8.0f} feeds/s   (median of {rounds} rounds of {feeds})")
-    print(f"client, all checks on {feeds / careful_time:8.0f} feeds/s")
-    print(f"ratio                 {ratio:8.2f}           (bar: 0.60)")
+    print(
+        f"{entries:3} entries, {len(feed) / 1000:4.1f} kB: bare aiohttp {feeds / bare_time:6.0f} feeds/s, "
+        f"client {feeds / careful_time:6.0f} feeds/s, ratio {ratio:.2f}"
+    )
 
 
 def dead_host(stack: ExitStack) -> int:
@@ -163,10 +164,10 @@ async def fairness(port: int, control: Connection, hosts: int) -> None:
     control.send(True)
     control.recv()
     places = range(ROUNDS_PER_HOST)
-    ordinary = [f"http://127.0.1.{host}:{port}/{place}.xml" for place in places for host in range(3, hosts + 1)]
+    ordinary = [f"http://127.0.1.{host}:{port}/3/{place}.xml" for place in places for host in range(3, hosts + 1)]
     with ExitStack() as stack:
-        dead = [f"http://{DEAD_HOST}:{dead_host(stack)}/{place}.xml" for place in places]
-        slow = [f"http://{SLOW_HOST}:{port}/{place}.xml" for place in places]
+        dead = [f"http://{DEAD_HOST}:{dead_host(stack)}/3/{place}.xml" for place in places]
+        slow = [f"http://{SLOW_HOST}:{port}/3/{place}.xml" for place in places]
         report("all well", await lateness(ordinary, control))
         report("one dead, one slow", await lateness(dead + slow + ordinary, control))
 
@@ -189,7 +190,9 @@ def main() -> None:
     server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
     server.start()
     port = ours.recv()
-    uvloop.run(throughput(port, options.feeds, options.rounds))
+    print(f"median of {options.rounds} rounds of {options.feeds} gzipped feeds, {AT_ONCE} at once (bar: ratio 0.60)")
+    for entries in FEEDS:
+        uvloop.run(throughput(port, entries, options.feeds, options.rounds))
     uvloop.run(fairness(port, ours, options.hosts))
     server.terminate()
 

@@ -166,3 +166,5 @@ def test_the_limit_counts_decoded_and_received_bytes() -> None:
         Body("", 10).feed(b"x" * 11)
     with pytest.raises(TooLarge):
         Body("gzip", 10).feed(gzip.compress(b"x" * 11))
+    with pytest.raises(TooLarge):
+        Body("gzip", 100).feed(gzip.compress(b"") + b"\0" * 100)

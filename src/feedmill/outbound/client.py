@@ -17,7 +17,7 @@ from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
 from feedmill.outbound.asking import proxy_headers
-from feedmill.outbound.connections import AskedOnce, CheckedResolver, CheckedSockets
+from feedmill.outbound.connections import AskedOnce, CheckedSockets, OwnResolver
 from feedmill.outbound.encodings import Body, TooLarge
 from feedmill.outbound.failures import Rejected, Stumbled, translated
 from feedmill.outbound.names import Names, SystemNames
@@ -193,7 +193,7 @@ class Client:
     def _open_session(self) -> ClientSession:
         if self._session is None:
             connector = TCPConnector(
-                resolver=CheckedResolver(self._names, self._policy),
+                resolver=OwnResolver(self._names),
                 socket_factory=CheckedSockets(self._policy),
                 use_dns_cache=False,
                 keepalive_timeout=KEEP_ALIVE,
