@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check drill bench lock clean
+.PHONY: run test check drill bench docs lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -34,6 +34,9 @@ $(VENV)/.test-ready: requirements-dev.lock pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.lock
 	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.run-ready
+
+docs: $(VENV)/.run-ready
+	@$(BIN)/python tools/write-reference
 
 lock: | $(BIN)/uv
 	@tools/lock $(BIN)/uv
