@@ -76,7 +76,8 @@ def _on_conflict_do_nothing(insert: InsertNew, compiler: SQLCompiler, **kw: Any)
 @compiles(InsertNew, "mysql")
 def _on_duplicate_key(insert: InsertNew, compiler: SQLCompiler, **kw: Any) -> str:
     # Not INSERT IGNORE: that would also swallow a value too long for its column.
-    first = compiler.preparer.format_column(next(iter(insert.table.primary_key)))
+    # With its table, because what is selected from may have a column of that name too.
+    first = compiler.preparer.format_column(next(iter(insert.table.primary_key)), use_table=True)
     return f"{_plain_insert(insert, compiler, **kw)} ON DUPLICATE KEY UPDATE {first} = {first}"
 
 
