@@ -48,6 +48,7 @@ class Pacer:
         self._gap = gap
         self._patience = patience
         self._lines: dict[str, Line] = {}
+        _suffixes()  # reading the list takes a while: now, not amid a fetch
 
     @asynccontextmanager
     async def turn(self, target: Target, slots: asyncio.Semaphore, hold: timedelta) -> AsyncIterator[None]:
@@ -55,11 +56,13 @@ class Pacer:
         async with self._in_line(target.host) as deadline:
             token = uuid.uuid4().hex
             rule = TurnRule(self._gap, hold + SLACK)
-            await self._take(target, token, rule, slots, deadline)
             try:
-                yield
-            finally:
-                slots.release()
+                await self._take(target, token, rule, slots, deadline)
+                try:
+                    yield
+                finally:
+                    slots.release()
+            finally:  # also after a cancelled take, which may have been granted without our knowing
                 await self._turns.finish(target.host, token)
 
     async def pause_domain(self, target: Target, length: timedelta) -> None:
