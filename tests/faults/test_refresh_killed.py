@@ -9,7 +9,7 @@ import pytest
 from tests.faults.conftest import MakeWorld
 from tests.faults.invariants import check, states_of
 from tests.faults.mill import POINTS
-from tests.faults.world import World, until
+from tests.faults.world import World
 
 LEASE = 1.0
 LONGEST_LIFE = 0.35
@@ -34,7 +34,7 @@ async def test_a_batch_whose_process_was_killed_is_taken_up_by_the_next(make_wor
         [begun] = await world.batches()
 
         second = await world.start(lease=LEASE, abandoned=1)
-        await until(world.batches_have_ended, 20, "the batch has not ended")
+        await world.until_batches_end()
         await second.stop()
 
         [ended] = await world.batches()

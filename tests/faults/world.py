@@ -15,7 +15,7 @@ from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.feeds import add_feed
-from feedmill.store.schema import batches, entries, feeds, states, subscriptions, unread, users
+from feedmill.store.schema import batch_jobs, batches, entries, feeds, states, subscriptions, unread, users
 from tests.faults.farm import Farm
 from tests.faults.mill import Plan
 from tests.faults.mills import Mill, Mills
@@ -102,8 +102,14 @@ class World:
     async def batches(self) -> list[Row]:
         return await self.db.query(select(batches).order_by(batches.c.id))
 
-    async def batches_have_ended(self) -> bool:
-        return all(row["status"] != "running" for row in await self.batches())
+    async def batch_jobs(self) -> list[Row]:
+        return await self.db.query(select(batch_jobs).order_by(batch_jobs.c.batch_id, batch_jobs.c.feed_id))
+
+    async def until_batches_end(self, seconds: float = 20) -> None:
+        async def have_ended() -> bool:
+            return {row["status"] for row in await self.batches()} in ({"done"}, {"cancelled"})
+
+        await until(have_ended, seconds, "a batch has not ended")
 
     async def claims(self) -> list[Row]:
         return await self.db.query(CLAIMED)

@@ -45,6 +45,8 @@ class Handlers:
                 log.debug("every feed of a scan was seen to", token=job.token)
 
     async def _refresh_safely(self, job: RefreshFeed) -> None:
+        if job.token is not None and self.keeper.is_under_way(job.feed_id, job.token):
+            return  # It was delivered twice; what comes of it is for the first to say.
         try:
             claim = await self._claim(job)
             if isinstance(claim, JobOutcome):

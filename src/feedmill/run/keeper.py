@@ -62,6 +62,10 @@ class ClaimKeeper:
             lot.running.add(feed_id)
         return claim
 
+    def is_under_way(self, feed_id: int, token: str) -> bool:
+        """Whether another job with the same claim runs here."""
+        return token in self._lots and feed_id in self._lots[token].running
+
     def done(self, claim: Claim) -> None:
         """The job has ended, so its claim is no longer ours to keep."""
         lot = self._lots.get(claim.token)
