@@ -1,6 +1,7 @@
 """A web server for tests: any loopback address is a host of it, and its answers may be as wrong as need be."""
 
 import asyncio
+import inspect
 import socket
 import ssl
 import struct
@@ -146,7 +147,7 @@ class Web:
 
 
 def _called(served: Script | Handler, seen: Seen) -> Answer | Script:
-    if asyncio.iscoroutinefunction(served):
+    if inspect.iscoroutinefunction(served):
         return served
     return served(seen)  # type: ignore[call-arg,return-value]
 
