@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text
 
-from feedmill.errors import DatabaseUnavailable
+from feedmill.errors import ConstraintViolated, DatabaseUnavailable
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.sqlite import SqliteDatabase
@@ -47,6 +47,17 @@ async def test_two_hundred_batches_at_once_from_three_sides_all_happen(tmp_path:
     assert await _how_many(sides[0]) == 200
     for side in sides:
         await side.close()
+
+
+async def test_of_batches_that_share_a_commit_only_the_broken_ones_are_undone(db: SqliteDatabase) -> None:
+    await _keep(db, "taken")
+    # Every third breaks at its second step.
+    batches = [(f"{number}", "taken" if number % 3 == 0 else f"{number}b") for number in range(60)]
+
+    results = await asyncio.gather(*(_keep(db, *names) for names in batches), return_exceptions=True)
+
+    assert [isinstance(result, ConstraintViolated) for result in results] == [True, False, False] * 20
+    assert await _how_many(db) == 1 + 2 * 40
 
 
 async def test_a_program_that_keeps_the_file_locked_is_told_of(db: SqliteDatabase, tmp_path: Path) -> None:
