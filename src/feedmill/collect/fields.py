@@ -73,10 +73,11 @@ class FieldReader:
                 continue
             text = child.text
             text = text.strip() if text else ""
+            attributes = attributes_of(child)
             if name in rich:
-                fields.add(name, (_attributes(child), text, NO_FIELDS))
-            elif name in plain or child.keys():
-                rich[name] = [(_attributes(child), text, NO_FIELDS)]
+                fields.add(name, (attributes, text, NO_FIELDS))
+            elif attributes or name in plain:
+                rich[name] = [(attributes, text, NO_FIELDS)]
             else:
                 plain[name] = text
 
@@ -89,12 +90,12 @@ class FieldReader:
             inner = Fields({}, {})
             self.read_all(element, inner, depth + 1)
             text = "" if len(element) else (element.text or "").strip()
-            fields.add(name, (_attributes(element), text, inner))
+            fields.add(name, (attributes_of(element), text, inner))
         else:
             self._read_markup(element, name, fields, depth)
 
     def _read_markup(self, element: Element, name: str, fields: Fields, depth: int) -> None:
-        attributes = _attributes(element)
+        attributes = attributes_of(element)
         foreign = next((node for node in element.iterdescendants() if self.names[node.tag] in NEVER_IN_TEXT), None)
         kind = attributes.get("type", "")
         inside = without_wrapper(element) if kind in self._wrapped() and foreign is None else element
@@ -105,10 +106,3 @@ class FieldReader:
 
     def _wrapped(self) -> frozenset[str]:
         return _WRAPPED_IN_ATOM_03 if self.names.is_atom_03 else _WRAPPED
-
-
-def _attributes(element: Element) -> Attributes:
-    """The attributes of an element, in small letters where the feed is all capitals."""
-    if element.tag.isupper():
-        return {key.lower(): value for key, value in attributes_of(element).items()}
-    return attributes_of(element)

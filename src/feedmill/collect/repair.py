@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"&(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][
 _LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
 _VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(\s[^<>]*?)?\s*/?>(?:</\1>)?", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
-_PREFIX = re.compile(r"</?([A-Za-z_][\w.-]{0,40}):[A-Za-z_]|\s([A-Za-z_][\w.-]{0,40}):[A-Za-z_][\w.-]{0,40}\s?=")
+_PREFIX = re.compile(r"<([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
 _DECLARED = re.compile(r"\bxmlns:([\w.-]{1,40})\s*=")
 # As numbers: after its first fault the recovering parser drops references to these by name.
 _PREDEFINED = {"amp;": "&#38;", "lt;": "&#60;", "gt;": "&#62;", "quot;": "&#34;", "apos;": "&#39;"}
@@ -147,7 +147,7 @@ def _declare_prefixes(text: str) -> str:
         return text
     tag_end = text.find(">", root.end())
     declared = {"xml", "xmlns", *_DECLARED.findall(text, root.end(), max(tag_end, 0))}
-    used = {first or second for first, second in _PREFIX.findall(text, root.start())}
+    used = set(_PREFIX.findall(text, root.start()))
     missing = sorted(used - declared)[:_MAX_PREFIXES]
     written = "".join(f' xmlns:{prefix}="{_address(prefix)}"' for prefix in missing)
     return text[: root.end()] + written + text[root.end() :]

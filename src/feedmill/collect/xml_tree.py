@@ -5,7 +5,6 @@ by the first and have lost it before they reach the second.
 """
 
 import contextlib
-from typing import cast
 
 from lxml import etree
 
@@ -39,10 +38,12 @@ def read_tolerantly(utf8: bytes) -> Element | None:
 
 def attributes_of(element: Element) -> dict[str, str]:
     """The first attributes of an element. (lxml takes quadratic time for all of them.)"""
-    keys = cast(list[str], element.keys())
-    if len(keys) <= _MAX_ATTRIBUTES:
-        return dict(cast(list[tuple[str, str]], element.items()))
-    return {key: element.get(key, "") for key in keys[:_MAX_ATTRIBUTES]}
+    keys: list[str] = element.keys()  # type: ignore[assignment]
+    if not keys:
+        return {}
+    if len(keys) > _MAX_ATTRIBUTES:
+        return {key: element.get(key, "") for key in keys[:_MAX_ATTRIBUTES]}
+    return dict(element.items())  # type: ignore[arg-type]
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:

@@ -37,6 +37,7 @@ _EXTRAS = frozenset({
     "keywords", "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
     "media:keywords", "dc:subject", "dcterms:subject",
 })  # fmt: skip
+_MEDIA = frozenset(name for name in _EXTRAS if name.startswith("media:"))
 _PLAIN = frozenset({"text", "text/plain"})
 _NONE_RELATED: Related = {}
 
@@ -47,7 +48,7 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
     if attributes:
         scope = scope.inside(attributes)
     is_simple = _EXTRAS.isdisjoint(plain) and _EXTRAS.isdisjoint(rich)
-    found_media = NO_FIELDS if is_simple else media(fields)
+    found_media = NO_FIELDS if is_simple or not _has_media(fields) else media(fields)
     related = related_links(fields) if "link" in rich else _NONE_RELATED
     content, inner = _content(fields, scope)
     summary = plain.get("description") or _summary(fields, found_media)
@@ -73,6 +74,10 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
         language=_language(fields, inner),
         base_url=inner.base if inner.stated else None,
     )
+
+
+def _has_media(fields: Fields) -> bool:
+    return not (_MEDIA.isdisjoint(fields.plain) and _MEDIA.isdisjoint(fields.rich))
 
 
 def _guid(attributes: Attributes, fields: Fields) -> str | None:

@@ -21,7 +21,18 @@ _MAX_FRAMES = 10
 def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed | None:
     """The feed in a document, or None if there is none."""
     opening = next((node for node in islice(root.iter(), _MAX_PROLOGUE) if opens_feed(node.tag)), None)
-    return _XmlFeed(opening, url).read(encoding) if opening is not None else None
+    if opening is None:
+        return None
+    if opening.tag.isupper():
+        _lower_attributes(opening)
+    return _XmlFeed(opening, url).read(encoding)
+
+
+def _lower_attributes(root: Element) -> None:
+    """Bring a feed in capitals nearer to the others; elements are read in any case."""
+    for element in root.iter():
+        for key, value in attributes_of(element).items():
+            element.set(key.lower(), value)
 
 
 class _XmlFeed:
