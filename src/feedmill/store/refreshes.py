@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import msgspec
 from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
@@ -16,10 +15,8 @@ from feedmill.model.refresh import (
     FeedFacts,
     Known,
     Move,
-    NewEntry,
     Postponed,
     RawBody,
-    Revision,
     Unchanged,
     Updated,
     Visit,
@@ -28,19 +25,15 @@ from feedmill.model.times import text_or_none, to_text
 from feedmill.store.claims import FENCE, read_claim
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.entry_rows import add_entries, add_revisions
 from feedmill.store.feeds import host_of
 from feedmill.store.schema import (
     entries,
     feed_urls,
     feeds,
     fetch_log,
-    image_tasks,
     raw_bodies,
-    revisions,
-    subscriptions,
     tombstones,
-    unread,
-    users,
 )
 
 ERROR_AFTER = 10
@@ -126,43 +119,11 @@ FEED_POSTPONED = _feed_update(_off)
 LOG = insert(
     fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
 )
-ENTRY = insert(
-    entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "in_feed", "first_seen_at", "last_seen_at",
-    "published_at", "updated_at", "language", "link", "title", "author", "image_url", "comments_url", "base_url",
-    "categories", "enclosures", "summary", "content_html",
-)  # fmt: skip
-IMAGE = insert(
-    image_tasks, "feed_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
-).values(
-    entry_id=select(entries.c.id)
-    .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
-    .scalar_subquery()
-)
-REVISION = insert(
-    revisions, "entry_id", "number", "seen_at", "digest", "link", "title", "author", "summary", "content_html"
-)
-REVISED = (
-    entries.update()
-    .where(entries.c.id == bindparam("entry_id"))
-    .values(digest=bindparam("new_digest"), revision_count=bindparam("number"))
-)
 SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(in_feed=bindparam("present"), last_seen_at=bindparam("at"))
 RAW = insert(
     raw_bodies, "feed_id", "key", "fetched_at", "http_status", "headers", "sha256", "size", "parse_result", "entry_count", "new_entries"
 )
 OLD_URL = insert(feed_urls, "feed_id", "url", "until")
-# New entries are unread for everybody who subscribes; nothing else about reading is touched by a refresh.
-UNREAD = unread.insert().from_select(
-    ["list_id", "sort_at", "entry_id", "subscription_id"],
-    select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
-    .select_from(subscriptions.join(users, users.c.id == subscriptions.c.user_id).join(entries, entries.c.feed_id == subscriptions.c.feed_id))
-    .where(subscriptions.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1, entries.c.refresh_token == bindparam("token")),
-)
-COUNT_UNREAD = (
-    subscriptions.update()
-    .where(subscriptions.c.feed_id == bindparam("feed_id"))
-    .values(unread_count=subscriptions.c.unread_count + bindparam("new_entries"))
-)
 
 
 async def record(db: Database, claim: Claim, decision: Decision, extra: Sequence[Step] = ()) -> None:
@@ -203,39 +164,19 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
     return [
         Step(FEED_UPDATED, feed),
         *_moved(claim, updated.move, visit),
-        *_new(claim, changes, visit),
-        *_old(changes, visit),
+        *add_entries(claim.feed.id, claim.token, changes.new, to_text(visit.at), in_feed=True),
+        *add_revisions(changes.revised, to_text(visit.at)),
+        *_seen(changes, visit),
         *_raw(claim, updated.raw, "ok", updated.entry_count, len(changes.new)),
         log,
     ]
 
 
-def _new(claim: Claim, changes: Changes, visit: Visit) -> list[Step]:
-    if not changes.new:
-        return []
-    at, feed_id = to_text(visit.at), claim.feed.id
-    images = [image for entry in changes.new for image in _images(feed_id, entry, at)]
-    mine = {"feed_id": feed_id, "token": claim.token, "new_entries": len(changes.new)}
+def _seen(changes: Changes, visit: Visit) -> list[Step]:
+    lists = [(1, changes.returned), (0, changes.dropped)]
     return [
-        Step(ENTRY, [_entry_row(claim, entry, at) for entry in changes.new]),
-        *([Step(IMAGE, images)] if images else []),
-        Step(UNREAD, mine),
-        Step(COUNT_UNREAD, mine),
+        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_text(visit.at)}) for present, ids in lists if ids
     ]
-
-
-def _old(changes: Changes, visit: Visit) -> list[Step]:
-    at = to_text(visit.at)
-    steps = []
-    if changes.revised:
-        steps += [
-            Step(REVISION, [asdict(revision) | {"seen_at": at} for revision in changes.revised]),
-            Step(REVISED, [_revised(revision) for revision in changes.revised]),
-        ]
-    for present, ids in ((1, changes.returned), (0, changes.dropped)):
-        if ids:
-            steps.append(Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": at}))
-    return steps
 
 
 def _failed(claim: Claim, failed: Failed) -> list[Step]:
@@ -318,42 +259,3 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
 
 def _facts_values(facts: FeedFacts) -> Mapping[str, Any]:
     return {name: getattr(facts, name) for name in _facts}
-
-
-def _entry_row(claim: Claim, entry: NewEntry, at: str) -> dict[str, Any]:
-    return {
-        "feed_id": claim.feed.id,
-        "guid": entry.guid,
-        "sort_at": to_text(entry.sort_at),
-        "refresh_token": claim.token,
-        "digest": entry.digest,
-        "in_feed": 1,
-        "first_seen_at": at,
-        "last_seen_at": at,
-        "published_at": to_text(entry.published_at),
-        "updated_at": text_or_none(entry.updated_at),
-        "language": entry.language,
-        "link": entry.link,
-        "title": entry.title,
-        "author": entry.author,
-        "image_url": entry.image_url,
-        "comments_url": entry.comments_url,
-        "base_url": entry.base_url,
-        "categories": _json(entry.categories),
-        "enclosures": _json(entry.enclosures),
-        "summary": entry.summary,
-        "content_html": entry.content_html,
-    }
-
-
-def _images(feed_id: int, entry: NewEntry, at: str) -> list[dict[str, Any]]:
-    same = {"feed_id": feed_id, "guid": entry.guid, "next_attempt_at": at, "created_at": at, "updated_at": at}
-    return [same | {"position": position, "original_url": url} for position, url in enumerate(entry.images)]
-
-
-def _revised(revision: Revision) -> dict[str, Any]:
-    return {"entry_id": revision.entry_id, "new_digest": revision.digest, "number": revision.number}
-
-
-def _json(values: Sequence[Any]) -> str | None:
-    return msgspec.json.encode(values).decode() if values else None
