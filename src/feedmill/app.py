@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 from feedmill import __version__
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
+from feedmill.archive.image_room import Room
+from feedmill.archive.images import ImageTools
 from feedmill.archive.location import FolderConfig, parse_objects_url
 from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.cadence import Rules
@@ -41,6 +43,7 @@ class App:
     blobs: Blobs
     client: Client
     tools: Tools
+    images: ImageTools
 
 
 @asynccontextmanager
@@ -50,22 +53,36 @@ async def build(settings: Settings) -> AsyncIterator[App]:
     db = open_database(settings)
     try:
         await migrate(db)
-        async with open_client(settings) as client:
-            yield App(settings, db, blobs, client, Tools(db, blobs, client, read_rules(settings)))
+        pacer = Pacer(MemoryTurns(), timedelta(seconds=settings.host_gap))
+        async with open_client(settings, pacer) as client, open_image_client(settings, pacer) as for_images:
+            tools = Tools(db, blobs, client, read_rules(settings))
+            images = ImageTools(
+                db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
+                timedelta(seconds=settings.host_gap),
+            )  # fmt: skip
+            yield App(settings, db, blobs, client, tools, images)
     finally:
         await db.close()
 
 
-def open_client(settings: Settings) -> Client:
+def open_client(settings: Settings, pacer: Pacer) -> Client:
+    return _client(settings, pacer, settings.max_feed_bytes, settings.fetches_at_once)
+
+
+def open_image_client(settings: Settings, pacer: Pacer) -> Client:
+    """A client of its own, so that images never take the places of feeds; hosts see them as one."""
+    return _client(settings, pacer, settings.max_image_bytes, settings.images_at_once)
+
+
+def _client(settings: Settings, pacer: Pacer, max_bytes: int, at_once: int) -> Client:
     limits = Limits(
-        max_bytes=settings.max_feed_bytes,
+        max_bytes=max_bytes,
         connect=timedelta(seconds=settings.connect_seconds),
         read=timedelta(seconds=settings.read_seconds),
         total=timedelta(seconds=settings.total_seconds),
     )
-    pacer = Pacer(MemoryTurns(), timedelta(seconds=settings.host_gap))
     user_agent = settings.user_agent or USER_AGENT
-    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, settings.fetches_at_once)
+    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, at_once)
 
 
 def read_rules(settings: Settings) -> Rules:
@@ -89,7 +106,8 @@ def open_database(settings: Settings) -> Database:
         case "mysql" | "mariadb":
             return MysqlDatabase(f"mysql://{rest}")
         case "d1+https" | "d1+http":
-            return D1Database(url.removeprefix("d1+"), _proxy_token(settings))
+            most = settings.d1_statements
+            return D1Database(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
     raise BadSetting(f"database: {scheme}:// is not supported; known are {KNOWN}")
 
 

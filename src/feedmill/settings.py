@@ -38,6 +38,9 @@ class Settings(BaseSettings):
         "mysql:// or d1+https:// URL."
     )  # fmt: skip
     database_token: SecretStr = Field(SecretStr(""), description="The Bearer token of the D1 proxy worker.")
+    d1_statements: int = Field(
+        1000, ge=10, le=1000, description="How many statements D1 takes in one batch: 50 on Cloudflare's free plan."
+    )
     objects: str = Field(
         "", description="Where images and raw bodies are kept: empty for a folder in the data folder, a path, or "
         "s3://bucket/prefix?endpoint=…&region=…."
@@ -60,6 +63,11 @@ class Settings(BaseSettings):
     host_gap: float = Field(1.0, ge=0, le=3600, description="Seconds between two requests to one host.")
     fetches_at_once: int = Field(20, ge=1, le=1000, description="How many feeds are fetched at once.")
     max_feed_bytes: int = Field(15_000_000, ge=1000, description="The largest feed, in bytes after decompression.")
+    images_at_once: int = Field(5, ge=1, le=100, description="How many images are fetched at once.")
+    max_image_bytes: int = Field(10_000_000, ge=1000, description="The largest image that is kept, in bytes.")
+    images_total_bytes: int = Field(
+        0, ge=0, description="How many bytes all kept images may take together; when they do, further ones wait. 0: any."
+    )
     connect_seconds: float = Field(5, gt=0, description="How long connecting to a host may take.")
     read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
     total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
@@ -71,6 +79,12 @@ class Settings(BaseSettings):
 
     backoff_base: float = Field(30, gt=0, description="Minutes until the next try after a feed's first failure; doubles.")
     backoff_cap: float = Field(1440, gt=0, description="The longest time between two tries of a failing feed, in minutes.")
+
+    retention_days: float = Field(
+        180, ge=1, description="Days until an entry that has left its feed is purged; starred, labelled and "
+        "read-later ones stay."
+    )  # fmt: skip
+    raw_days: float = Field(30, ge=1, description="Days for which the raw bodies of feeds are kept, for 'feedmill restore'.")
 
     @property
     def database_url(self) -> str:

@@ -1,4 +1,4 @@
-"""The keys of what is kept: images and raw bodies. Other programs may rely on their form."""
+"""The keys of what is kept: images, raw bodies, feeds' cards. Other programs may rely on their form."""
 
 import re
 from dataclasses import dataclass
@@ -7,9 +7,12 @@ from hashlib import md5, sha256
 
 IMAGES = "images/"
 BACKUPS = "backups/"
+# Not under backups/: a bucket's own rule that ends raw bodies must not end these.
+CARDS = "feeds/"
 
 _IMAGE = re.compile(r"images/([0-9]+)/([0-9a-f]{8})(?:-([0-9a-f]{32}))?/([0-9]+)\.([a-z0-9]+)", re.ASCII)
 _BACKUP = re.compile(r"backups/([0-9]+)/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?)Z\.xml", re.ASCII)
+_CARD = re.compile(r"feeds/([0-9]+)\.json", re.ASCII)
 _EXTENSION = re.compile(r"[a-z0-9]{1,8}", re.ASCII)
 
 
@@ -82,6 +85,17 @@ def parse_backup_key(key: str) -> BackupKey | None:
         return BackupKey(int(match[1]), datetime.fromisoformat(match[2]).replace(tzinfo=UTC))
     except ValueError:
         return None
+
+
+def card_key(feed_id: int) -> str:
+    """The key of the card that says which feed a number stands for."""
+    return f"{CARDS}{feed_id}.json"
+
+
+def parse_card_key(key: str) -> int | None:
+    """The feed that a card is of; None for a key that isn't a card's."""
+    match = _CARD.fullmatch(key)
+    return int(match[1]) if match else None
 
 
 def _image_key(feed_id: int, mark: str, index: int, extension: str) -> str:

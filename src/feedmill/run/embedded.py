@@ -11,9 +11,12 @@ from urllib.parse import urlsplit
 from feedmill.app import App
 from feedmill.collect.declared import DeclaredFeeds
 from feedmill.engine.inprocess import GRACE, InProcessEngine
+from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.model.feed import Feed
 from feedmill.run.batches import Batches
+from feedmill.run.chores import Chores, chores_of
 from feedmill.run.handlers import Handlers
+from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.claims import mend_far_times
@@ -30,6 +33,7 @@ class Embedded:
     handlers: Handlers
     scheduler: Scheduler
     batches: Batches
+    chores: Chores
 
 
 @asynccontextmanager
@@ -50,8 +54,9 @@ async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded
 
 @asynccontextmanager
 async def scheduling(parts: Embedded) -> AsyncIterator[None]:
-    """Runs the scheduler for the block, and the batches that another process left."""
-    running = [asyncio.create_task(parts.scheduler.run()), asyncio.create_task(parts.batches.keep_resuming())]
+    """Runs the scheduler for the block, the batches that another process left, and the chores."""
+    work = (parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running())
+    running = [asyncio.create_task(one) for one in work]
     try:
         yield
     finally:
@@ -82,5 +87,6 @@ def assemble(app: App) -> Embedded:
     handlers = Handlers(replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), gap * REFRESH_GAPS)
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
     declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
-    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=[declared.follow, mend_times])
-    return Embedded(engine, handlers, scheduler, Batches(app.db, engine, handlers, lane_of, clock))
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=[declared.follow, mend_times, nudge_images])
+    batches = Batches(app.db, engine, handlers, lane_of, clock)
+    return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock))

@@ -1,0 +1,27 @@
+"""Single facts that the house remembers under a name."""
+
+from sqlalchemy import bindparam, select
+
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import facts
+
+READ = select(facts.c.value).where(facts.c.name == bindparam("name"))
+KEEP = insert_new(facts, "name", "value")
+CHANGE = facts.update().where(facts.c.name == bindparam("fact")).values(value=bindparam("value"))
+
+
+async def read_fact(db: Database, name: str) -> str | None:
+    """The fact of that name; None when nobody has told it."""
+    rows = await db.query(READ, {"name": name})
+    return rows[0]["value"] if rows else None
+
+
+async def keep_fact(db: Database, name: str, value: str) -> str:
+    """Tells the fact unless it is known; what it is from now on."""
+    await db.batch([Step(KEEP, {"name": name, "value": value})])
+    return await read_fact(db, name) or value
+
+
+async def change_fact(db: Database, name: str, value: str) -> None:
+    await db.batch([Step(KEEP, {"name": name, "value": value}), Step(CHANGE, {"fact": name, "value": value})])

@@ -1,0 +1,57 @@
+"""The record of objects to delete: written together with the rows that referred to them, worked off afterwards."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, exists, func, or_, select
+
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import image_tasks, object_garbage, raw_bodies
+
+NOTE = insert_new(object_garbage, "key", "recorded_at")
+_is_in_use = or_(
+    exists().where(image_tasks.c.object_key == object_garbage.c.key),
+    exists().where(raw_bodies.c.key == object_garbage.c.key),
+)
+SPARE_USED = object_garbage.delete().where(one_of(object_garbage.c.id, "ids"), _is_in_use)
+OLDEST = select(object_garbage.c.id).order_by(object_garbage.c.id).limit(bindparam("most"))
+LISTED = (
+    select(object_garbage.c.id, object_garbage.c.key)
+    .where(one_of(object_garbage.c.id, "ids"))
+    .order_by(object_garbage.c.id)
+)
+FORGET = object_garbage.delete().where(one_of(object_garbage.c.id, "ids"))
+COUNT = select(func.count().label("objects")).select_from(object_garbage)
+
+
+class Garbage(NamedTuple):
+    id: int
+    key: str
+
+
+async def oldest_garbage(db: Database, most: int) -> list[Garbage] | None:
+    """Up to `most` objects to delete; None when nothing is left. A key that a row refers to again is let live."""
+    found = await db.query(OLDEST, {"most": most})
+    if not found:
+        return None
+    ids = {"ids": as_list([row["id"] for row in found])}
+    await db.batch([Step(SPARE_USED, ids)])
+    return [Garbage(row["id"], row["key"]) for row in await db.query(LISTED, ids)]
+
+
+async def forget_garbage(db: Database, garbage: Sequence[Garbage]) -> None:
+    """Takes objects that are deleted off the record."""
+    await db.batch([Step(FORGET, {"ids": as_list([one.id for one in garbage])})])
+
+
+async def note_garbage(db: Database, keys: Sequence[str], now: datetime) -> None:
+    """Puts objects on the record."""
+    await db.batch([Step(NOTE, [{"key": key, "recorded_at": to_text(now)} for key in keys])])
+
+
+async def count_garbage(db: Database) -> int:
+    [row] = await db.query(COUNT)
+    return int(row["objects"])

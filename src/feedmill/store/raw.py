@@ -1,0 +1,108 @@
+"""The index of raw bodies: what was kept of each feed, when, and what it was understood as."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from sqlalchemy import bindparam, func, select
+
+from feedmill.model.times import from_text, to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
+from feedmill.store.schema import feed_urls, feeds, object_garbage, raw_bodies
+
+LOT = 1000
+
+_told = (raw_bodies.c.feed_id, raw_bodies.c.key, raw_bodies.c.fetched_at, raw_bodies.c.headers, raw_bodies.c.size)
+OF_FEEDS = (
+    select(*_told).where(one_of(raw_bodies.c.feed_id, "feed_ids")).order_by(raw_bodies.c.fetched_at, raw_bodies.c.id)
+)
+HAVE = select(raw_bodies.c.key).where(one_of(raw_bodies.c.key, "keys"))
+ADD = insert_new(raw_bodies, "feed_id", "key", "fetched_at", "sha256", "size", "parse_result", "entry_count")
+EXPIRED = (
+    select(raw_bodies.c.id)
+    .where(raw_bodies.c.fetched_at < bindparam("before"))
+    .order_by(raw_bodies.c.fetched_at)
+    .limit(LOT)
+)
+TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"], select(raw_bodies.c.key, bindparam("at")).where(one_of(raw_bodies.c.id, "ids"))
+)
+DROP = raw_bodies.delete().where(one_of(raw_bodies.c.id, "ids"))
+COUNT_EXPIRED = select(func.count().label("bodies")).where(raw_bodies.c.fetched_at < bindparam("before"))
+_heir = feeds.alias("heir")
+# A feed that was merged into another: its URL is among the other's former ones.
+MERGED = (
+    select(feeds.c.id, _heir.c.id.label("into"))
+    .join(feed_urls, feed_urls.c.url == feeds.c.url)
+    .join(_heir, _heir.c.id == feed_urls.c.feed_id)
+    .where(feeds.c.status == "disabled", feeds.c.moved_to == _heir.c.url, feeds.c.id != _heir.c.id)
+)
+WITH_BODIES = select(raw_bodies.c.feed_id).distinct().order_by(raw_bodies.c.feed_id)
+MOVED = select(feed_urls.c.feed_id).distinct().where(feed_urls.c.until >= bindparam("since"))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBody:
+    """A raw body as the index tells of it; `content_type` is None when nobody knows it."""
+
+    feed_id: int
+    key: str
+    at: datetime
+    size: int
+    content_type: str | None = None
+
+
+async def bodies_of(db: Database, feed_ids: Sequence[int]) -> list[KeptBody]:
+    """The bodies that were kept of these feeds, the oldest first."""
+    return [_read(row) for row in await db.query(OF_FEEDS, {"feed_ids": as_list(list(feed_ids))})]
+
+
+async def indexed_keys(db: Database, keys: Sequence[str]) -> set[str]:
+    """Those of these keys that the index has."""
+    return {row["key"] for row in await db.query(HAVE, {"keys": as_list(list(keys))})}
+
+
+def add_body(body: KeptBody, sha256: str, parse_result: str, entry_count: int) -> Step:
+    """The step that puts a body into the index, unless it is there."""
+    row = {
+        "feed_id": body.feed_id, "key": body.key, "fetched_at": to_text(body.at), "sha256": sha256, "size": body.size,
+        "parse_result": parse_result, "entry_count": entry_count,
+    }  # fmt: skip
+    return Step(ADD, row)
+
+
+async def merged_feeds(db: Database) -> dict[int, int]:
+    """The feeds that were merged into others, with the one that each was merged into."""
+    return {row["id"]: row["into"] for row in await db.query(MERGED)}
+
+
+async def feeds_with_bodies(db: Database) -> list[int]:
+    return [row["feed_id"] for row in await db.query(WITH_BODIES)]
+
+
+async def moved_since(db: Database, since: datetime) -> list[int]:
+    """The feeds whose URL has changed since then."""
+    return [row["feed_id"] for row in await db.query(MOVED, {"since": to_text(since)})]
+
+
+async def count_expired_bodies(db: Database, before: datetime) -> int:
+    [row] = await db.query(COUNT_EXPIRED, {"before": to_text(before)})
+    return int(row["bodies"])
+
+
+async def drop_expired_bodies(db: Database, before: datetime, now: datetime) -> int:
+    """Drops the rows of bodies older than `before` and notes the objects as garbage; how many there were."""
+    dropped = 0
+    while found := await db.query(EXPIRED, {"before": to_text(before)}):
+        lot = {"ids": as_list([row["id"] for row in found]), "at": to_text(now)}
+        await db.batch([Step(TO_GARBAGE, lot), Step(DROP, lot)])
+        dropped += len(found)
+    return dropped
+
+
+def _read(row: Row) -> KeptBody:
+    headers: Mapping[str, str] = msgspec.json.decode(row["headers"]) if row["headers"] else {}
+    types = [value for name, value in headers.items() if name.lower() == "content-type"]
+    return KeptBody(row["feed_id"], row["key"], from_text(row["fetched_at"]), row["size"], next(iter(types), None))

@@ -1,0 +1,152 @@
+"""Entries that have been out of their feed for long: found, and dropped with all that hangs on them.
+
+What somebody starred, labelled or keeps for later stays, and so does what a consumer of a pool has in hand. The
+conditions stand in every statement of the batch, so that a star that comes in between still counts.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import and_, bindparam, exists, func, or_, select, tuple_
+
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    feeds,
+    image_tasks,
+    object_garbage,
+    pool_groups,
+    pool_items,
+    states,
+    subscriptions,
+    tombstones,
+    unread,
+    unread_lists,
+    users,
+)
+
+LOT = 500
+QUEUED, LEASED = 2, 3
+
+_is_marked = exists().where(
+    states.c.entry_id == entries.c.id, or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
+)
+_is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
+# By group and kind, because the index that has the entry begins with them.
+_in_a_pool = and_(pool_items.c.group_id.in_(select(pool_groups.c.id)), pool_items.c.kind.in_(["titles", "contents"]))
+_is_in_hand = exists().where(
+    _in_a_pool, pool_items.c.entry_id == entries.c.id, pool_items.c.status.in_([QUEUED, LEASED])
+)
+_is_expired = and_(
+    entries.c.in_feed == 0, entries.c.last_seen_at < bindparam("before"), ~_is_marked, ~_is_labelled, ~_is_in_hand
+)
+_of_lot = and_(one_of(entries.c.id, "ids"), _is_expired)
+_victims = select(entries.c.id).where(_of_lot)
+# Feed by feed, because the index by time begins with the feed.
+_by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
+
+EXPIRED = (
+    select(entries.c.id, entries.c.feed_id)
+    .select_from(_by_feed)
+    .where(feeds.c.id >= bindparam("from_feed"), _is_expired)
+    .order_by(feeds.c.id)
+    .limit(LOT)
+)
+COUNT_EXPIRED = select(func.count().label("entries")).select_from(_by_feed).where(_is_expired)
+COUNT_IMAGES = (
+    select(func.count().label("images"))
+    .select_from(_by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id))
+    .where(_is_expired, image_tasks.c.object_key.is_not(None))
+)
+
+# Until the batch ends nobody can star one of these entries or change what its readers have unread.
+HOLD_ENTRIES = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
+HOLD_READERS = (
+    select(subscriptions.c.id)
+    .where(one_of(subscriptions.c.feed_id, "feeds"))
+    .order_by(subscriptions.c.id)
+    .with_for_update()
+)
+BURY = InsertNew(tombstones).from_select(
+    ["feed_id", "guid", "purged_at"], select(entries.c.feed_id, entries.c.guid, bindparam("at")).where(_of_lot)
+)
+TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(image_tasks.c.object_key, bindparam("at")).where(
+        image_tasks.c.entry_id.in_(_victims), image_tasks.c.object_key.is_not(None)
+    ),
+)
+UNCOUNT_UNREAD = (
+    subscriptions.update()
+    .where(one_of(subscriptions.c.feed_id, "feeds"))
+    .values(
+        unread_count=subscriptions.c.unread_count
+        - select(func.count())
+        .select_from(
+            entries.join(unread, and_(unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)).join(
+                users, users.c.unread_list_id == unread.c.list_id
+            )
+        )
+        .where(users.c.id == subscriptions.c.user_id, entries.c.feed_id == subscriptions.c.feed_id, _of_lot)
+        .scalar_subquery()
+    )
+)
+# By the whole primary key: there is no index by entry. Lists that can be pointed to again lose it too.
+FORGET_UNREAD = unread.delete().where(
+    tuple_(unread.c.list_id, unread.c.sort_at, unread.c.entry_id).in_(
+        select(unread_lists.c.id, entries.c.sort_at, entries.c.id)
+        .select_from(
+            entries.join(subscriptions, subscriptions.c.feed_id == entries.c.feed_id).join(
+                unread_lists, unread_lists.c.user_id == subscriptions.c.user_id
+            )
+        )
+        .where(_of_lot)
+    )
+)
+UNCOUNT_ENTRIES = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "feeds"))
+    .values(
+        entry_count=feeds.c.entry_count
+        - select(func.count()).where(entries.c.feed_id == feeds.c.id, _of_lot).scalar_subquery()
+    )
+)
+# Revisions, image tasks, and who read it go with it.
+DROP = entries.delete().where(_of_lot)
+# Afterwards, because MySQL does not let a delete look into its own table.
+LEAVE_POOLS = pool_items.delete().where(
+    _in_a_pool, one_of(pool_items.c.entry_id, "ids"), ~exists().where(entries.c.id == pool_items.c.entry_id)
+)
+STEPS = (
+    HOLD_ENTRIES, HOLD_READERS, BURY, TO_GARBAGE, UNCOUNT_UNREAD, FORGET_UNREAD, UNCOUNT_ENTRIES, DROP, LEAVE_POOLS,
+)  # fmt: skip
+
+
+async def count_expired_entries(db: Database, before: datetime) -> tuple[int, int]:
+    """How many entries `drop_expired_entries` would drop, and how many images with them."""
+    [counted] = await db.query(COUNT_EXPIRED, {"before": to_text(before)})
+    [images] = await db.query(COUNT_IMAGES, {"before": to_text(before)})
+    return int(counted["entries"]), int(images["images"])
+
+
+async def drop_expired_entries(db: Database, before: datetime, now: datetime) -> int:
+    """Drops what left its feed before `before`, lot by lot, each in one batch; how many entries that was."""
+    dropped, from_feed = 0, 0
+    while lot := await db.query(EXPIRED, {"before": to_text(before), "from_feed": from_feed}):
+        dropped += await _drop(db, lot, before, now)
+        from_feed = lot[-1]["feed_id"]
+    return dropped
+
+
+async def _drop(db: Database, lot: Sequence[Row], before: datetime, now: datetime) -> int:
+    params = {
+        "ids": as_list([row["id"] for row in lot]),
+        "feeds": as_list(sorted({row["feed_id"] for row in lot})),
+        "before": to_text(before),
+        "at": to_text(now),
+    }
+    changed = await db.batch([Step(statement, params) for statement in STEPS])
+    return changed[STEPS.index(DROP)]
