@@ -16,6 +16,7 @@ from sqlalchemy import func, select
 
 from feedmill.app import open_blobs, open_database
 from feedmill.cli.context import Context, pass_context
+from feedmill.collect.declared_file import find_file, read_declarations
 from feedmill.errors import CallerError, FeedmillError
 from feedmill.settings import Settings
 from feedmill.store.database import Step
@@ -37,7 +38,7 @@ class Unsound(CallerError):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def check(context: Context, as_json: bool) -> None:
-    """Try the database, the object store, Redis, the disk and the clock."""
+    """Try the database, the object store, Redis, the disk, the clock and the file of declared feeds."""
     results = asyncio.run(_check_all(context.settings))
     if as_json:
         click.echo(json.dumps({name: {"ok": ok, "detail": detail} for name, (ok, detail) in results.items()}))
@@ -51,6 +52,7 @@ def check(context: Context, as_json: bool) -> None:
 async def _check_all(settings: Settings) -> dict[str, tuple[bool, str]]:
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "database": _database, "objects": _objects, "redis": _redis, "disk": _disk, "clock": _clock,
+        "feeds_file": _feeds_file,
     }  # fmt: skip
     return {name: await _try(work, settings) for name, work in checks.items()}
 
@@ -117,3 +119,8 @@ async def _clock(settings: Settings) -> str:
     if now < WRITTEN:
         raise Unsound(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: set it right")
     return f"{now:%Y-%m-%d %H:%M:%S} UTC"
+
+
+async def _feeds_file(settings: Settings) -> str:
+    file = find_file(settings.feeds_file, settings.data)
+    return f"{file} declares {len(read_declarations(file))} feeds" if file else "none, so no feeds are declared"

@@ -60,6 +60,9 @@ class Report:
 class Lines(Report):
     """One line of JSON for each feed, then one for all."""
 
+    def note(self, text: str) -> None:
+        print_record({"event": "note", "message": text})
+
     def ended(self, outcome: JobOutcome) -> None:
         super().ended(outcome)
         feed = self.feeds.get(outcome.feed_id)

@@ -99,7 +99,8 @@ def _compared(feed: Feed, now: datetime) -> Iterator[str]:
 
 def _wishes(feed: Feed) -> Iterator[str]:
     if feed.interval is not None and feed.interval < QUICKEST:
-        yield f"Somebody asked for every {in_words(feed.interval)}; public feeds are left alone for {in_words(QUICKEST)}."
+        least = f"public feeds are fetched every {in_words(QUICKEST)} at most"
+        yield f"Somebody asked for every {in_words(feed.interval)}, but {least}."
     if feed.wishes is None:
         return
     kept = msgspec.json.decode(feed.wishes, type=KeptWishes)
