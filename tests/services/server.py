@@ -42,9 +42,9 @@ class Restartable:
         self._process = launch(self._command, self._log, **self._popen)
         wait_for_port(self._port, self._process, self._log)
 
-    def stop(self) -> None:
+    def stop(self, how: signal.Signals | None = None) -> None:
         if self._process is not None:
-            end(self._process, self._stop_with)
+            end(self._process, how or self._stop_with)
             self._process = None
 
 
