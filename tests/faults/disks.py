@@ -15,12 +15,13 @@ class Disk:
     folder: Path
 
     @contextmanager
-    def full(self) -> Iterator[None]:
-        """Not a byte is left within the block."""
+    def full(self, but: int = 0) -> Iterator[None]:
+        """Not a byte is left within the block, or no more than `but`."""
         ballast = self.folder / "ballast"
         try:
             with ballast.open("wb", buffering=0) as file:
                 _fill(file.fileno())
+                file.truncate(file.tell() - but)
             yield
         finally:
             ballast.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""The database is locked by another program, or goes away and comes back: the mill goes on by itself."""
+
+import asyncio
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.migrations import migrate
+from tests.faults.conftest import MakeWorld
+from tests.faults.farm import Farm
+from tests.faults.invariants import check, states_of
+from tests.faults.mills import Mills
+from tests.faults.world import World
+from tests.services.postgres import own_postgres
+from tests.www.web import Web
+
+FEEDS = 150
+
+
+async def test_a_database_that_is_locked_for_a_while_is_waited_for(make_world: MakeWorld) -> None:
+    await _lock_for_a_while(make_world, patience=30, seconds=5.5, most_in_vain=0)
+
+
+async def test_a_database_that_is_locked_for_longer_than_we_wait_is_used_again_after(make_world: MakeWorld) -> None:
+    await _lock_for_a_while(make_world, patience=0.5, seconds=3, most_in_vain=6)
+
+
+@pytest.mark.drill
+async def test_a_database_that_is_locked_for_a_minute_is_used_again_after(make_world: MakeWorld) -> None:
+    await _lock_for_a_while(make_world, patience=30, seconds=65, most_in_vain=3)
+
+
+@pytest.mark.parametrize("crashes", [1, pytest.param(8, marks=pytest.mark.drill)])
+async def test_a_database_server_that_crashes_during_refreshes_is_used_again_after(
+    tmp_path: Path, crashes: int
+) -> None:
+    with own_postgres() as server:
+        db = PostgresDatabase(server.service.url)
+        await migrate(db)
+        settings = {
+            "database": server.service.url, "data": str(tmp_path), "objects": str(tmp_path / "objects"),
+            "allow_private": "127.0.0.0/8", "host_gap": "0",
+        }  # fmt: skip
+        async with Web() as web, Mills(tmp_path) as mills:
+            world = World(Farm(web, FEEDS), db, mills, tmp_path, settings)
+            await world.settle()
+            mill = await world.start(lease=3, storage_pause=1)
+            for _ in range(crashes):
+                for path in world.farm.paths[::3]:
+                    world.farm.publish(path)
+                world.farm.slowness = 0.02
+                await world.make_due()
+                await asyncio.sleep(0.3)
+                await asyncio.to_thread(server.stop, signal.SIGQUIT)
+                await asyncio.sleep(1)
+                await asyncio.to_thread(server.start)
+                await world.until_done()
+            code = await mill.stop()
+
+            assert code == 0, mill.said()[-3000:]
+            await world.full_cycle()
+            await check(world, [], most_extra_fetches=3 * crashes)
+        await db.close()
+
+
+async def _lock_for_a_while(make_world: MakeWorld, patience: float, seconds: float, most_in_vain: int) -> None:
+    async with make_world(feeds=FEEDS) as world:
+        await world.full_cycle()
+        await world.read_some()
+        kept_states = await states_of(world)
+        for path in world.farm.paths:
+            world.farm.publish(path)
+        mill = await world.start(lease=max(2, 2 * patience), storage_pause=1, busy_seconds=patience)
+        world.farm.slowness = 0.05
+
+        await world.make_due()
+        await asyncio.sleep(0.2)
+        with _locked(world.folder / "feedmill.db"):
+            await asyncio.sleep(seconds)
+        await world.until_done(60 + 2 * patience)
+        code = await mill.stop()
+
+        assert code == 0, mill.said()[-3000:]
+        await check(world, kept_states, most_extra_fetches=most_in_vain)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Nobody else writes within the block."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+        connection.execute("ROLLBACK")
+    finally:
+        connection.close()
