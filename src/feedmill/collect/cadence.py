@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from statistics import median
 
 from feedmill.model.refresh import Schedule
@@ -90,7 +91,7 @@ def after_outage(now: datetime, dice: float) -> Schedule:
 def rhythm(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
     """The median gap between the newest entries; None when there are too few to tell."""
     newest = sorted((date for date in dates if date <= now), reverse=True)[:NEWEST]
-    gaps = [(later - earlier).total_seconds() for later, earlier in zip(newest, newest[1:], strict=False)]
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(newest)]
     return timedelta(seconds=median(gaps)) if len(gaps) >= 2 else None
 
 

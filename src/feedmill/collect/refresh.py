@@ -54,7 +54,7 @@ class Tools:
     db: Database
     blobs: Blobs
     client: Web
-    rules: Rules = Rules()
+    rules: Rules = field(default_factory=Rules)
     soft_limit: timedelta = timedelta(seconds=90)
     rest: Rest = asyncio.sleep
     announce: Callable[[Feed, Decision], None] = lambda feed, decision: None
@@ -91,7 +91,7 @@ async def _decide(tools: Tools, feed: Feed, started: float) -> Decision:
         async with asyncio.timeout(tools.soft_limit.total_seconds()):
             outcome = await fetch_feed(tools.client, feed, tools.rest, tools.dice)
     except TimeoutError:
-        return decide.took_too_long(feed, _moment(tools, started))
+        return decide.took_too_long(feed, _bad_moment(tools, started))
     tools.outage.saw(feed.url, outcome, tools.clock())
     moment = _moment(tools, started)
     match outcome:
@@ -100,7 +100,7 @@ async def _decide(tools: Tools, feed: Feed, started: float) -> Decision:
         case NotModified():
             return decide.unchanged(feed, outcome, moment)
         case _:
-            return decide.not_fetched(feed, outcome, moment)
+            return decide.not_fetched(feed, outcome, _bad_moment(tools, started))
 
 
 async def _understand(tools: Tools, feed: Feed, response: Response, moment: Moment) -> Decision:
@@ -153,4 +153,10 @@ async def _parse(response: Response) -> ParsedFeed:
 def _moment(tools: Tools, started: float) -> Moment:
     now = tools.clock()
     elapsed = timedelta(seconds=time.monotonic() - started)
-    return Moment(now, elapsed, tools.rules, tools.dice(), tools.outage.is_down(now))
+    return Moment(now, elapsed, tools.rules, tools.dice())
+
+
+def _bad_moment(tools: Tools, started: float) -> Moment:
+    """One in which it matters whether our own network is down."""
+    moment = _moment(tools, started)
+    return replace(moment, our_network_is_down=tools.outage.is_down(moment.now))

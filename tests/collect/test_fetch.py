@@ -1,0 +1,111 @@
+"""One conditional request, and a few quick tries more."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedmill.collect.fetch import fetch_feed, quick_delay, read_options
+from feedmill.model.feed import Feed
+from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Retryable, Throttled, Validators
+from feedmill.outbound.client import NO_OPTIONS
+from feedmill.outbound.options import FetchOptions, Limits
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+FEED = Feed(1, "https://example.org/feed", NOW)
+BUSY = Retryable("u", "u", "http_5xx", "the server failed with 500", 500)
+WAIT = Deferred("u", "u", NOW)
+
+
+class Answers:
+    """A web that gives one answer after the other; the last one stays."""
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        self._outcomes = list(outcomes)
+        self.asked: list[tuple[str, Validators | None, FetchOptions]] = []
+        self.rested: list[float] = []
+
+    async def get(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        limits: Limits | None = None,
+        options: FetchOptions = NO_OPTIONS,
+    ) -> Outcome:
+        self.asked.append((url, validators, options))
+        return self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+
+    async def rest(self, seconds: float) -> None:
+        self.rested.append(seconds)
+
+
+async def fetch(*outcomes: Outcome, feed: Feed = FEED, dice: float = 0.0) -> tuple[Outcome, Answers]:
+    web = Answers(*outcomes)
+    return await fetch_feed(web, feed, web.rest, lambda: dice), web
+
+
+@pytest.mark.parametrize(("dice", "rests"), [(0.0, [2, 4, 8]), (0.5, [1.5, 3, 6]), (1.0, [1, 2, 4])])
+async def test_three_quick_tries_each_twice_as_far_shortened_by_the_dice(dice: float, rests: list[float]) -> None:
+    outcome, web = await fetch(BUSY, dice=dice)
+
+    assert (outcome, len(web.asked), web.rested) == (BUSY, 4, rests)
+
+
+@pytest.mark.parametrize(("attempt", "seconds"), [(0, 2), (3, 16), (4, 32), (5, 60), (20, 60)])
+def test_no_rest_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
+    assert quick_delay(attempt, 0) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        HttpError("u", "u", 404),
+        Gone("u", "u"),
+        Throttled("u", "u", 503, "url", None, NOW),
+        Throttled("u", "u", 429, "domain", timedelta(seconds=1), NOW),
+        Refused("u", "u", "too_large", ""),
+        WAIT,
+    ],
+)
+async def test_what_a_quick_try_can_t_mend_is_not_tried_again(outcome: Outcome) -> None:
+    got, web = await fetch(outcome)
+
+    assert (got, len(web.asked), web.rested) == (outcome, 1, [])
+
+
+async def test_the_first_try_that_works_ends_it() -> None:
+    outcome, web = await fetch(BUSY, BUSY, Gone("u", "u"))
+
+    assert (outcome, web.rested) == (Gone("u", "u"), [2, 4])
+
+
+async def test_no_turn_for_another_try_leaves_the_failure_that_is_known() -> None:
+    outcome, web = await fetch(BUSY, WAIT)
+
+    assert outcome == BUSY
+    assert len(web.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified", "validators"),
+    [
+        (None, None, None),
+        ('"1"', None, Validators('"1"')),
+        (None, "yesterday", Validators(None, "yesterday")),
+        ('"1"', "yesterday", Validators('"1"', "yesterday")),
+    ],
+)
+async def test_the_feeds_validators_go_along(
+    etag: str | None, last_modified: str | None, validators: Validators | None
+) -> None:
+    feed = Feed(1, FEED.url, NOW, etag=etag, last_modified=last_modified)
+
+    _, web = await fetch(Gone("u", "u"), feed=feed)
+
+    assert web.asked == [(FEED.url, validators, NO_OPTIONS)]
+
+
+def test_the_feeds_own_options_are_read_from_its_row() -> None:
+    assert read_options(None) == NO_OPTIONS
+    assert read_options('{"user_agent": "x", "basic_auth": ["a", "b"]}') == FetchOptions(
+        user_agent="x", basic_auth=("a", "b")
+    )

@@ -1,0 +1,70 @@
+"""Is it them or us?"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedmill.collect.outage import FEWEST_HOSTS, WINDOW, OutageGuard
+from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Retryable
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+UNREACHED = Retryable("u", "u", "connect", "no connection")
+REACHED = HttpError("u", "u", 404)
+
+
+def guard(*seen: tuple[str, Outcome], at: datetime = NOW) -> OutageGuard:
+    made = OutageGuard()
+    for host, outcome in seen:
+        made.saw(f"https://{host}/feed", outcome, at)
+    return made
+
+
+def many(outcome: Outcome, count: int, name: str = "h") -> list[tuple[str, Outcome]]:
+    return [(f"{name}{number}.example", outcome) for number in range(count)]
+
+
+def test_when_hardly_any_of_several_hosts_can_be_reached_it_is_us() -> None:
+    assert guard(*many(UNREACHED, 8), *many(REACHED, 2, "ok")).is_down(NOW)
+
+
+def test_when_some_can_be_reached_it_is_them() -> None:
+    assert not guard(*many(UNREACHED, 8), *many(REACHED, 3, "ok")).is_down(NOW)
+
+
+def test_a_few_hosts_prove_nothing() -> None:
+    assert not guard(*many(UNREACHED, FEWEST_HOSTS - 1)).is_down(NOW)
+    assert not guard(*[("one.example", UNREACHED)] * 50).is_down(NOW)
+
+
+def test_what_is_long_ago_does_not_count() -> None:
+    assert not guard(*many(UNREACHED, 8), at=NOW - WINDOW - timedelta(seconds=1)).is_down(NOW)
+
+
+def test_the_last_answer_of_a_host_counts() -> None:
+    assert not guard(*many(UNREACHED, 8), *many(REACHED, 8)).is_down(NOW)
+    assert guard(*many(REACHED, 8), *many(UNREACHED, 8)).is_down(NOW)
+
+
+def test_a_clock_that_was_set_back_does_not_hold_the_guard_down() -> None:
+    later = guard(*many(UNREACHED, 8), at=NOW + timedelta(hours=3))
+
+    assert not later.is_down(NOW)
+
+
+@pytest.mark.parametrize("kind", ["dns", "connect", "timeout"])
+def test_what_may_be_our_line_counts_as_unreached(kind: str) -> None:
+    assert guard(*many(Retryable("u", "u", kind, ""), 8)).is_down(NOW)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "outcome", [Gone("u", "u"), Retryable("u", "u", "http_5xx", "", 500), Retryable("u", "u", "tls", ""), REACHED]
+)
+def test_an_answer_of_any_kind_is_an_answer(outcome: Outcome) -> None:
+    assert not guard(*many(outcome, 8)).is_down(NOW)
+
+
+@pytest.mark.parametrize(
+    "outcome", [Deferred("u", "u", NOW), Refused("u", "u", "address", ""), Refused("u", "u", "scheme", "")]
+)
+def test_what_was_never_asked_tells_nothing(outcome: Outcome) -> None:
+    assert guard(*many(UNREACHED, 8), *many(outcome, 50, "quiet")).is_down(NOW)
