@@ -1,0 +1,172 @@
+"""From an answer to a decision."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from feedmill.collect import decide
+from feedmill.collect.cadence import Rules
+from feedmill.collect.decide import LONGEST_URL, Moment
+from feedmill.model.feed import Feed
+from feedmill.model.outcome import (
+    Deferred,
+    Freshness,
+    Gone,
+    HttpError,
+    NotModified,
+    Outcome,
+    Refused,
+    Response,
+    Retryable,
+    Throttled,
+    Validators,
+)
+from feedmill.model.parsed import ParsedEntry, ParsedFeed
+from feedmill.model.refresh import Changes, Failed, Move, Postponed, Updated
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+URL = "https://example.org/feed"
+FEED = Feed(1, URL, NOW)
+MOMENT = Moment(NOW, MINUTE, Rules(), 0.5)
+FIXED = Moment(NOW, MINUTE, Rules(), 0.0)
+ENDS = (URL, URL)
+
+
+def response(freshness: Freshness | None = None, moved_to: str | None = None) -> Response:
+    return Response(
+        url=URL, final_url=URL, status=200, headers={}, body=b"", content_type="",
+        validators=Validators('"1"', "today"), freshness=freshness or Freshness(), permanent_url=moved_to, delimited=True, received_bytes=5, fetched_at=NOW,
+        elapsed=MINUTE,
+    )  # fmt: skip
+
+
+def updated(freshness: Freshness | None = None, feed: Feed = FEED, **said: Any) -> Updated:
+    parsed = ParsedFeed(**said)
+    return decide.updated(feed, response(freshness), parsed, Changes(), None, "sha", FIXED)
+
+
+def failed(outcome: Any, feed: Feed = FEED, moment: Moment = MOMENT) -> Failed:
+    decision = decide.not_fetched(feed, outcome, moment)
+    assert isinstance(decision, Failed)
+    return decision
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"),
+    [
+        (HttpError(*ENDS, 404), "http_4xx"),
+        (Gone(*ENDS), "gone"),
+        (Throttled(*ENDS, 503, "url", None, NOW), "throttled"),
+        (Retryable(*ENDS, "dns", "no such host"), "dns"),
+        (Retryable(*ENDS, "http_5xx", "it failed", 500), "http_5xx"),
+        (Refused(*ENDS, "too_large", "it is too large"), "too_large"),
+        (Refused(*ENDS, "address", "it is private"), "refused"),
+    ],
+)
+def test_every_failure_has_its_kind_and_a_next_time(outcome: Outcome, kind: str) -> None:
+    decision = failed(outcome)
+
+    assert (decision.kind, decision.counted, decision.disables) == (kind, True, False)
+    assert decision.schedule.at is not None
+    assert decision.schedule.at > NOW
+
+
+def test_a_feed_that_has_to_wait_for_its_host_is_postponed_and_nothing_else() -> None:
+    decision = decide.not_fetched(FEED, Deferred(*ENDS, NOW + HOUR), MOMENT)
+
+    assert isinstance(decision, Postponed)
+    assert decision.schedule.at == NOW + HOUR
+
+
+@pytest.mark.parametrize(
+    ("said", "freshness", "minutes", "name"),
+    [
+        ({}, Freshness(), 60, "rhythm"),
+        ({"ttl": 90 * MINUTE}, Freshness(), 90, "ttl"),
+        ({"update_period": 2 * HOUR}, Freshness(), 120, "sy:updatePeriod"),
+        ({"ttl": HOUR * 3, "update_period": 2 * HOUR}, Freshness(), 180, "ttl"),
+        ({}, Freshness(max_age=3 * HOUR), 180, "Cache-Control: max-age"),
+        ({}, Freshness(expires=NOW + 4 * HOUR), 240, "Expires"),
+        ({}, Freshness(max_age=3 * HOUR, expires=NOW + 9 * HOUR), 180, "Cache-Control: max-age"),
+        ({}, Freshness(max_age=0 * HOUR, expires=NOW + 9 * HOUR), 60, "rhythm"),
+        ({}, Freshness(expires=NOW - 4 * HOUR), 60, "rhythm"),
+        ({"ttl": 5 * HOUR}, Freshness(max_age=3 * HOUR), 300, "ttl"),
+        ({"ttl": 9 * DAY}, Freshness(max_age=300 * DAY), 1440, "Cache-Control: max-age"),
+    ],
+)
+def test_the_longest_wish_wins_and_is_named(
+    said: dict[str, timedelta], freshness: Freshness, minutes: int, name: str
+) -> None:
+    schedule = updated(freshness, **said).schedule
+
+    assert schedule.at == NOW + minutes * MINUTE
+    assert name in schedule.why
+
+
+def test_a_304_follows_the_wishes_that_the_last_body_had() -> None:
+    wishes = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).wishes
+    not_modified = NotModified(*ENDS, Validators('"1"'), Freshness(), None, NOW, MINUTE)
+
+    decision = decide.unchanged(replace(FEED, wishes=wishes), not_modified, FIXED)
+
+    assert decision.schedule.at == NOW + 6 * HOUR
+
+
+def test_the_habit_comes_from_dates_that_have_passed() -> None:
+    dates = [NOW + DAY, NOW - HOUR, NOW - 3 * HOUR, NOW - 5 * HOUR]
+
+    decision = updated(entries=tuple(ParsedEntry(published_at=date) for date in dates))
+
+    assert (decision.rhythm, decision.last_entry_at) == (2 * HOUR, NOW - HOUR)
+
+
+@pytest.mark.parametrize(
+    ("before", "times", "to", "move"),
+    [
+        (None, 0, None, Move()),
+        (None, 0, URL, Move()),
+        (None, 0, "https://b/", Move("https://b/", 1)),
+        ("https://b/", 1, "https://b/", Move("https://b/", 2)),
+        ("https://b/", 2, "https://b/", Move("https://b/", 3, settled=True)),
+        ("https://b/", 2, "https://c/", Move("https://c/", 1)),
+        ("https://b/", 2, None, Move()),
+        (None, 0, "https://b/" + "x" * LONGEST_URL, Move()),
+    ],
+)
+def test_a_permanent_redirect_is_believed_the_third_time(
+    before: str | None, times: int, to: str | None, move: Move
+) -> None:
+    feed = replace(FEED, moved_to=before, moved_times=times)
+
+    assert decide.updated(feed, response(moved_to=to), ParsedFeed(), Changes(), None, "", MOMENT).move == move
+
+
+@pytest.mark.parametrize(
+    ("ago", "disables"), [(None, False), (HOUR, False), (19 * HOUR, False), (20 * HOUR, True), (30 * DAY, True)]
+)
+def test_gone_for_a_day_is_gone_for_good(ago: timedelta | None, disables: bool) -> None:
+    since = None if ago is None else NOW - ago
+
+    decision = failed(Gone(*ENDS), replace(FEED, gone_since=since))
+
+    assert (decision.disables, decision.gone_since) == (disables, since or NOW)
+    assert decision.schedule.at == (None if disables else NOW + DAY)
+
+
+def test_when_our_network_is_down_the_unreachable_and_the_slow_are_not_blamed() -> None:
+    down = replace(MOMENT, our_network_is_down=True)
+
+    unreachable, slow = failed(Retryable(*ENDS, "connect", ""), moment=down), decide.took_too_long(FEED, down)
+    missing = failed(HttpError(*ENDS, 404), moment=down)
+
+    assert (unreachable.counted, slow.counted, missing.counted) == (False, False, True)
+
+
+def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
+    decision = decide.not_understood(FEED, response(), "not a feed", None, "sha", MOMENT)
+
+    assert (decision.kind, decision.body_sha256) == ("not_a_feed", "sha")
+    assert (updated().etag, updated().last_modified) == ('"1"', "today")

@@ -1,0 +1,184 @@
+"""What a feed offers against what we have."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from feedmill.collect.keepable import LONGEST_LINE, identity, keepable, language, text
+from feedmill.collect.reconcile import MOST_REVISIONS, asked_for, offered, reconcile
+from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
+from feedmill.model.refresh import Changes, Known
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def entry(guid: str | None, link: str | None = None, title: str = "t", **more: object) -> ParsedEntry:
+    return ParsedEntry(guid=guid, link=link, title=title, **more)  # type: ignore[arg-type]
+
+
+def known(number: int, like: ParsedEntry, in_feed: bool = True, revisions: int = 0) -> Known:
+    return Known(number, keepable(like)[1], in_feed, revisions)
+
+
+def changes(offer: list[ParsedEntry], have: dict[str, Known] | None = None, purged: set[str] | None = None) -> Changes:
+    entries = offered(ParsedFeed(entries=tuple(offer)))
+    return reconcile(entries, have or {}, purged or set(), NOW, site_url="https://example.org/", with_images=True)
+
+
+def test_the_oldest_of_the_new_is_stored_first() -> None:
+    assert [new.guid for new in changes([entry("2"), entry("1")]).new] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("published", "updated", "sorted_at", "shown_at"),
+    [
+        (NOW - HOUR, None, NOW - HOUR, NOW - HOUR),
+        (NOW + HOUR, None, NOW, NOW + HOUR),
+        (None, NOW - HOUR, NOW - HOUR, NOW - HOUR),
+        (None, None, NOW, NOW),
+    ],
+)
+def test_an_entry_sorts_by_its_date_but_never_later_than_first_seen(
+    published: datetime | None, updated: datetime | None, sorted_at: datetime, shown_at: datetime
+) -> None:
+    [new] = changes([entry("1", published_at=published, updated_at=updated)]).new
+
+    assert (new.sort_at, new.published_at) == (sorted_at, shown_at)
+
+
+def test_the_same_again_changes_nothing() -> None:
+    one = entry("1", content_html="x")
+
+    assert changes([one], {"1": known(7, one)}) == Changes()
+
+
+def test_a_changed_text_is_a_revision_with_the_next_number() -> None:
+    have = {"1": known(7, entry("1", content_html="x"), revisions=2)}
+
+    [revision] = changes([entry("1", content_html="y")], have).revised
+
+    assert (revision.entry_id, revision.number, revision.content_html) == (7, 3, "y")
+
+
+def test_after_so_many_revisions_there_are_no_more() -> None:
+    have = {"1": known(7, entry("1", content_html="x"), revisions=MOST_REVISIONS)}
+
+    assert changes([entry("1", content_html="y")], have).revised == ()
+
+
+def test_what_left_is_dropped_and_what_came_back_is_returned() -> None:
+    stayed, left, back = entry("stayed"), entry("left"), entry("back")
+    have = {"stayed": known(1, stayed), "left": known(2, left), "back": known(3, back, in_feed=False)}
+
+    found = changes([stayed, back], have)
+
+    assert (found.new, found.dropped, found.returned, found.overflows) == ((), (2,), (3,), False)
+
+
+@pytest.mark.parametrize(
+    ("offer", "overflows"), [(["a", "x"], False), (["x", "y"], True), ([], False), (["gone", "x"], True)]
+)
+def test_a_feed_overflows_when_it_shares_nothing_with_its_last_answer(offer: list[str], overflows: bool) -> None:
+    have = {"a": known(1, entry("a")), "b": known(2, entry("b")), "gone": known(3, entry("gone"), in_feed=False)}
+
+    assert changes([entry(guid) for guid in offer], have).overflows is overflows
+
+
+def test_a_new_feed_does_not_overflow() -> None:
+    assert not changes([entry("a")]).overflows
+
+
+def test_what_was_purged_is_not_new() -> None:
+    assert [new.guid for new in changes([entry("a"), entry("b")], purged={"a"}).new] == ["b"]
+
+
+def test_a_guid_that_begins_to_repeat_is_looked_for_under_both_identities() -> None:
+    old, new = entry("x", "https://e/a", "a"), entry("x", "https://e/b", "b")
+    entries = offered(ParsedFeed(entries=(new, old)))
+
+    found = reconcile(entries, {"x": known(1, old)}, set(), NOW, site_url=None, with_images=False)
+
+    assert set(asked_for(entries)) == {"x#https://e/a", "x#https://e/b", "x"}
+    assert [one.guid for one in found.new] == ["x#https://e/b"]
+    assert (found.revised, found.dropped, found.overflows) == ((), (), False)
+
+
+def test_a_guid_that_repeats_no_more_is_still_the_entry_with_that_link() -> None:
+    old, new = entry("x", "https://e/a", "a"), entry("x", "https://e/b", "b")
+    have = {"x": known(1, old), "x#https://e/b": known(2, new)}
+
+    found = changes([new], have)
+
+    assert (found.new, found.revised, found.dropped) == ((), (), (1,))
+
+
+def test_images_are_found_only_when_they_are_wanted() -> None:
+    offer = {"1": entry("1", "https://e/post", content_html='<img src="a.png">')}
+
+    with_images = reconcile(offer, {}, set(), NOW, site_url=None, with_images=True).new[0].images
+    without = reconcile(offer, {}, set(), NOW, site_url=None, with_images=False).new[0].images
+
+    assert (with_images, without) == (("https://e/a.png",), ())
+
+
+def test_one_text_that_the_parser_gives_twice_is_kept_once() -> None:
+    [new] = changes([entry("1", content_html="x", summary="x")]).new
+
+    assert (new.content_html, new.summary) == ("x", None)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "kept"),
+    [
+        (None, None),
+        ("", ""),
+        ("a\x00b", "ab"),
+        ("a\ud800b", "ab"),
+        ("x" * 30_000, "x" * LONGEST_LINE),
+        ("é" * 10_001, "é" * 10_000),
+    ],
+)
+def test_a_text_is_cleaned_and_cut_in_bytes(given_text: str | None, kept: str | None) -> None:
+    assert text(given_text) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("en", "en"), ("x" * 64, "x" * 64), ("x" * 65, None), ("中文", None), ("", None), (None, None)]
+)
+def test_a_language_is_short_and_ascii_or_none(said: str | None, kept: str | None) -> None:
+    assert language(said) == kept
+
+
+@given(st.text(max_size=300))
+def test_an_identity_is_never_empty_and_keepable(guid: str) -> None:
+    kept = identity(guid)
+
+    assert kept == kept.strip()
+    assert kept
+    assert "\x00" not in kept
+    assert kept.encode()
+
+
+anything = st.none() | st.text(max_size=40) | st.just("深" * 400_000) | st.just("\x00\ud83d")
+
+
+@given(anything, anything, anything, st.lists(st.text(max_size=5).map(lambda one: one * 5000), max_size=20))
+def test_whatever_a_feed_says_fits_into_a_row_of_every_database(
+    content: str | None, summary: str | None, line: str | None, categories: list[str]
+) -> None:
+    monster = ParsedEntry(
+        guid="1", title=line, link=line, author=line, image_url=line, comments_url=line, base_url=line, language=line,
+        content_html=content, summary=summary, categories=tuple(categories),
+        enclosures=(Enclosure(line or "u", line),) * 50,
+    )  # fmt: skip
+
+    kept, digest = keepable(monster)
+
+    words = [getattr(kept, name) for name in ParsedEntry.__slots__ if isinstance(getattr(kept, name), str)]
+    words += [*kept.categories, *(one.url for one in kept.enclosures)]
+    assert sum(len(word.encode()) for word in words) < 1_900_000
+    assert not any("\x00" in word for word in words)
+    assert keepable(kept) == (kept, digest)
