@@ -36,7 +36,12 @@ class ScanComplete:
     token: str
 
 
-Job = RefreshFeed | BatchComplete | ScanComplete
+@dataclass(frozen=True, slots=True)
+class ArchiveImages:
+    """Images wait; whoever gets this works them off. It names none: the rows say which."""
+
+
+Job = RefreshFeed | BatchComplete | ScanComplete | ArchiveImages
 
 
 def lane_of(job: Job) -> str:

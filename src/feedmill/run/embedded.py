@@ -83,10 +83,18 @@ def assemble(app: App) -> Embedded:
     async def mend_times() -> None:
         await mend_far_times(app.db, clock())
 
+    async def nudge_images() -> None:
+        await engine.submit(ArchiveImages(), Priority.SCHEDULED)
+
     clock = app.tools.clock
-    handlers = Handlers(replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), gap * REFRESH_GAPS)
+    images = ImageWork(replace(app.images, clock=clock))
+    handlers = Handlers(
+        replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), gap * REFRESH_GAPS,
+        images=images, nudge_images=nudge_images,
+    )  # fmt: skip
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
     declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
-    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=[declared.follow, mend_times, nudge_images])
+    first = [declared.follow, mend_times, nudge_images]
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock))

@@ -1,17 +1,19 @@
 """What a job does: from its ids to the flow that it stands for."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
 
 from feedmill.collect.refresh import Tools, refresh_feed
-from feedmill.engine.jobs import BatchComplete, Job, RefreshFeed, ScanComplete
+from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, RefreshFeed, ScanComplete
 from feedmill.errors import ConstraintViolated, InfrastructureError, StatementRefused
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Decision, Failed, Postponed, Schedule, Unchanged, Updated
 from feedmill.run.breaker import Breaker
+from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch, is_left
 from feedmill.store.claims import claim_feeds, give_back
@@ -26,14 +28,20 @@ REFRESH_GAP = timedelta(seconds=30)
 STORAGE_PAUSE = timedelta(minutes=15)
 
 
+async def nobody() -> None:
+    """For those who run without images."""
+
+
 @dataclass(slots=True)
 class Handlers:
-    """Runs jobs."""
+    """Runs jobs. `nudge_images` has the images that wait worked off soon."""
 
     tools: Tools
     keeper: ClaimKeeper
     refresh_gap: timedelta = REFRESH_GAP
     breaker: Breaker = field(default_factory=Breaker)
+    images: ImageWork | None = None
+    nudge_images: Callable[[], Awaitable[None]] = nobody
 
     async def __call__(self, job: Job) -> None:
         match job:
@@ -41,8 +49,15 @@ class Handlers:
                 await self._refresh_safely(job)
             case BatchComplete():
                 await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
+                await self.nudge_images()
             case ScanComplete():
-                log.debug("every feed of a scan was seen to", token=job.token)
+                await self.nudge_images()
+            case ArchiveImages():
+                await self._archive_images()
+
+    async def _archive_images(self) -> None:
+        if self.images is not None and await self.images.work_off():
+            await self.nudge_images()
 
     async def _refresh_safely(self, job: RefreshFeed) -> None:
         if job.token is not None and self.keeper.is_under_way(job.feed_id, job.token):
@@ -60,6 +75,8 @@ class Handlers:
         try:
             await refresh_feed(self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision)))
             self.breaker.worked()
+            if job.token is None:  # else it is one of many, and the last of them sees to the images of all
+                await self.nudge_images()
         except ClaimLost as error:
             await self._end(job, JobOutcome(job.feed_id, "skipped", message=str(error)))
         except asyncio.CancelledError:

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.serve import health
+from feedmill.serve import health, images
 
 HOME = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Feedmill</title>
@@ -22,6 +22,6 @@ async def home(request: Request) -> HTMLResponse:
 
 
 def create(app: App) -> Starlette:
-    asgi = Starlette(routes=[Route("/", home), *health.routes])
+    asgi = Starlette(routes=[Route("/", home), *health.routes, *images.routes])
     asgi.state.app = app
     return asgi

@@ -1,0 +1,46 @@
+"""The images of entries, for those who read: where each archived one is, and which to archive when starred."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from feedmill.archive.blobs import Blobs
+from feedmill.collect.html import image_addresses
+from feedmill.collect.reconcile import IMAGE_LIMIT
+from feedmill.library.render import render
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.entries import read_entry
+from feedmill.store.images import archived_images, want_images
+
+# A page may stay open for as long before its images must be loaded.
+LINK_LIFE = timedelta(days=1)
+
+
+async def image_urls(
+    db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = ""
+) -> dict[int, dict[str, str]]:
+    """For each entry, where its archived images can be loaded from, by their original addresses.
+
+    That is the store itself when browsers may ask it, else our own route; `site` goes before its path.
+    """
+    kept = await archived_images(db, entry_ids)
+    return {id: {url: await _url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
+
+
+async def read_html(db: Database, blobs: Blobs, entry: Row, site: str = "") -> str:
+    """An entry's text as it may be shown, with its archived images."""
+    archived: Mapping[str, str] = (await image_urls(db, blobs, [entry["id"]], site))[entry["id"]]
+    return render(entry["content_html"] or entry["summary"], entry["base_url"], archived)
+
+
+async def images_to_keep(db: Database, entry_id: int, now: datetime) -> list[Step]:
+    """The steps that have an entry's images archived: for the batch that stars it, where the feed wants that."""
+    entry = await read_entry(db, entry_id)
+    if entry is None:
+        return []
+    addresses = image_addresses(entry["content_html"] or "", entry["base_url"], IMAGE_LIMIT)
+    return want_images(entry["feed_id"], entry_id, addresses, now)
+
+
+async def _url(blobs: Blobs, key: str, site: str) -> str:
+    return await blobs.url(key, LINK_LIFE) or f"{site}/{quote(key)}"

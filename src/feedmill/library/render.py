@@ -1,0 +1,126 @@
+"""An entry as it may be shown: its archived images in place, and nothing in it that could do harm.
+
+The stored HTML never changes; what is shown is made from it each time. `render` is all that a consumer needs:
+
+    archived = {"https://example.org/a.png": "/images/1/ab12cd34/0.png"}
+    html = render(entry["content_html"], entry["base_url"], archived)
+"""
+
+import re
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+
+import nh3
+
+from feedmill.collect.html import page_base, replace_images
+from feedmill.collect.links import absolute
+from feedmill.collect.srcset import candidates
+from feedmill.library.rewrite import TAGS, rewrite
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+# fmt: off
+EVERYWHERE = frozenset({"dir", "lang", "title"})
+ATTRIBUTES: dict[str, frozenset[str]] = {
+    "a": frozenset({"href"}),
+    "audio": frozenset({"src"}),
+    "blockquote": frozenset({"cite"}),
+    "col": frozenset({"span"}),
+    "colgroup": frozenset({"span"}),
+    "del": frozenset({"cite", "datetime"}),
+    "img": frozenset({"alt", "height", "src", "srcset", "width"}),
+    "ins": frozenset({"cite", "datetime"}),
+    "ol": frozenset({"reversed", "start"}),
+    "q": frozenset({"cite"}),
+    "source": frozenset({"media", "sizes", "src", "srcset", "type"}),
+    "td": frozenset({"colspan", "rowspan"}),
+    "th": frozenset({"colspan", "rowspan", "scope"}),
+    "time": frozenset({"datetime"}),
+    "video": frozenset({"height", "poster", "src", "width"}),
+}
+# fmt: on
+ADDRESSES = frozenset({"cite", "poster", "src"})
+NUMBERS = frozenset({"colspan", "height", "rowspan", "span", "start", "width"})
+SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+REL = "noopener noreferrer nofollow"
+ALWAYS = {
+    "img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"},
+    "audio": {"controls": "", "preload": "none"},
+    "video": {"controls": "", "preload": "none"},
+}
+
+_NUMBER = re.compile(r"-?[0-9]{1,5}%?")
+_WORDS = re.compile(r"[\w .,:;()/+*-]{1,200}")
+_CONTACT = re.compile(r"(?:mailto|tel):[^\x00-\x20\x7f\"'<>`\\]{1,500}", re.I)
+# Small pictures inside the text; no SVG.
+_INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+")
+
+_cleaner = nh3.Cleaner(
+    tags=set(TAGS),
+    clean_content_tags={"script", "style"},
+    attributes={tag: set(ATTRIBUTES.get(tag, ())) | EVERYWHERE for tag in TAGS},
+    set_tag_attribute_values=ALWAYS,
+    url_schemes={*SCHEMES, "data"},
+    link_rel=REL,
+)
+
+
+def render(html: str | None, base_url: str | None = None, archived: Mapping[str, str] = NOTHING) -> str:
+    """Safe HTML with `archived[url]` in place of each archived image; the others keep their own address."""
+    if not html:
+        return ""
+    base = page_base(html, base_url)
+    return _sanitize(replace_images(html, base_url, archived), base, frozenset(archived.values()))
+
+
+def sanitize(html: str, base_url: str | None = None) -> str:
+    """Safe HTML: text, links and pictures. Relative addresses need the base; without it they are dropped."""
+    return _sanitize(html, page_base(html, base_url), frozenset())
+
+
+def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
+    def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
+        known = ATTRIBUTES.get(tag, EVERYWHERE)
+        read = {
+            name: _value(tag, name, value, base, ours)
+            for name, value in found.items()
+            if name in known or name in EVERYWHERE
+        }
+        return {name: value for name, value in read.items() if value is not None}
+
+    cleaned: str = _cleaner.clean(rewrite(html, choose))
+    return cleaned
+
+
+def _value(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
+    """The value as it may be written; None when it may not."""
+    if name == "srcset":
+        return _srcset(value, base, ours)
+    if name in ADDRESSES or name == "href":
+        return _address(tag, name, value, base, ours)
+    if name in NUMBERS:
+        return value if _NUMBER.fullmatch(value) else None
+    if name in ("alt", "title"):
+        return value
+    return value if not value or _WORDS.fullmatch(value) else None
+
+
+def _address(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
+    if value in ours:
+        return value
+    if name == "href" and _CONTACT.fullmatch(value):
+        return value
+    if tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value):
+        return value
+    return absolute(value, base)
+
+
+def _srcset(value: str, base: str | None, ours: Container[str]) -> str | None:
+    if value in ours:
+        return value
+    read = [(_address("", "srcset", each.address, base, ours), each.descriptor) for each in candidates(value)]
+    return ", ".join(f"{_without_commas(url)} {size}".strip() for url, size in read if url) or None
+
+
+def _without_commas(url: str) -> str:
+    return url.replace(",", "%2C")

@@ -1,0 +1,97 @@
+"""`GET /images/…`: archived images, as harmless as a browser can be told to take them.
+
+The path is the object's key. Only what the database calls an archived image is looked for in the store, so no
+path leads anywhere else; the content type comes from our table by the key's extension.
+"""
+
+import re
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.app import App
+from feedmill.archive.image_types import BY_EXTENSION
+from feedmill.archive.keys import IMAGES, parse_image_key
+from feedmill.errors import BlobError, BlobMissing
+from feedmill.store.images import image_of_key
+
+LONGEST_KEY = 200
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Accept-Ranges": "bytes",
+}
+FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+NOT_NOW = {"Cache-Control": "no-store"}
+
+_RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An image as the database knows it."""
+
+    key: str
+    content_type: str
+    size: int
+    etag: str
+
+
+async def image(request: Request) -> Response:
+    app: App = request.app.state.app
+    kept = await _find(app, IMAGES + request.path_params["rest"])
+    if kept is None:
+        return Response(status_code=404, headers=SAFE | NOT_NOW)
+    same = SAFE | FOR_EVER | {"ETag": kept.etag, "Content-Type": kept.content_type}
+    if _has_it(request, kept):
+        return Response(status_code=304, headers=same)
+    span = _span(request, kept)
+    if span is None:
+        return Response(status_code=416, headers=SAFE | NOT_NOW | {"Content-Range": f"bytes */{kept.size}"})
+    return await _bytes(app, request, kept, span, same)
+
+
+async def _find(app: App, key: str) -> Kept | None:
+    parsed = parse_image_key(key) if len(key) <= LONGEST_KEY else None
+    type = BY_EXTENSION.get(parsed.extension) if parsed else None
+    row = await image_of_key(app.db, key) if type else None
+    return Kept(key, type.content_type, row["size"], f'"{row["sha256"]}"') if type and row else None
+
+
+async def _bytes(app: App, request: Request, kept: Kept, span: range, headers: dict[str, str]) -> Response:
+    is_part = len(span) < kept.size
+    if is_part:
+        headers = headers | {"Content-Range": f"bytes {span.start}-{span.stop - 1}/{kept.size}"}
+    if request.method == "HEAD":
+        return Response(status_code=200, headers=headers | {"Content-Length": str(len(span))})
+    try:
+        body = await app.blobs.get(kept.key, span.start, span.stop if is_part else None)
+    except BlobMissing:
+        return Response(status_code=404, headers=SAFE | NOT_NOW)
+    except BlobError:
+        return Response(status_code=503, headers=SAFE | NOT_NOW | {"Retry-After": "30"})
+    return Response(body, 206 if is_part else 200, headers)
+
+
+def _has_it(request: Request, kept: Kept) -> bool:
+    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    return kept.etag in known or known == ["*"]
+
+
+def _span(request: Request, kept: Kept) -> range | None:
+    """Which bytes are asked for: all, unless it is one range that can be read; None for one beyond the end."""
+    whole = range(kept.size)
+    asked = _RANGE.fullmatch(request.headers.get("range", ""))
+    if asked is None or asked[0] == "bytes=-" or request.headers.get("if-range", kept.etag) != kept.etag:
+        return whole
+    first, last = asked.groups()
+    if not first:
+        return whole[max(kept.size - int(last), 0) :] or None
+    if last and int(last) < int(first):
+        return whole
+    return whole[int(first) : int(last) + 1 if last else None] or None
+
+
+routes = [Route("/images/{rest:path}", image)]
