@@ -76,7 +76,7 @@ def updated(
         visit=_visit(moment, response.status, response.received_bytes),
         schedule=_healthy(feed, habit, kept, response.freshness, moment, overflows=changes.overflows),
         changes=changes,
-        facts=_facts(parsed),
+        facts=facts_of(parsed),
         raw=raw,
         entry_count=len(parsed.entries),
         etag=response.validators.etag,
@@ -216,7 +216,8 @@ def _move(feed: Feed, permanent_url: str | None) -> Move:
     return Move(permanent_url, times, settled=times >= MOVES_TO_SETTLE)
 
 
-def _facts(parsed: ParsedFeed) -> FeedFacts:
+def facts_of(parsed: ParsedFeed) -> FeedFacts:
+    """What the feed says of itself."""
     return FeedFacts(
         title=keepable.text(parsed.title),
         site_url=keepable.text(parsed.link),

@@ -45,13 +45,14 @@ MOVED = select(feed_urls.c.feed_id).distinct().where(feed_urls.c.until >= bindpa
 
 @dataclass(frozen=True, slots=True)
 class KeptBody:
-    """A raw body as the index tells of it; `content_type` is None when nobody knows it."""
+    """A raw body; `content_type` is None when nobody knows it, `indexed` False when only the store tells of it."""
 
     feed_id: int
     key: str
     at: datetime
     size: int
     content_type: str | None = None
+    indexed: bool = True
 
 
 async def bodies_of(db: Database, feed_ids: Sequence[int]) -> list[KeptBody]:

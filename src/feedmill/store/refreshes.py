@@ -128,8 +128,13 @@ OLD_URL = insert(feed_urls, "feed_id", "url", "until")
 
 async def record(db: Database, claim: Claim, decision: Decision, extra: Sequence[Step] = ()) -> None:
     """Writes the decision and gives the claim back, in one batch; raises `ClaimLost` if it was lost."""
+    await write_fenced(db, claim, [*_steps(claim, decision), *extra])
+
+
+async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
+    """Runs a batch that has the fence in it; raises `ClaimLost` if it was undone because of that."""
     try:
-        await db.batch([*_steps(claim, decision), *extra])
+        await db.batch(steps)
     except ConstraintViolated as error:
         if await read_claim(db, claim.feed.id, claim.token) is not None:
             raise
