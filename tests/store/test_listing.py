@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
+from feedmill.store.entry_rows import COUNT_UNREAD, UNREAD
 from feedmill.store.listing import (
     ENTRIES_OF_FEED,
     TOP,
@@ -19,7 +20,6 @@ from feedmill.store.listing import (
     UNREAD_PAGE,
     mark_all_read,
 )
-from feedmill.store.refreshes import COUNT_UNREAD, UNREAD
 from feedmill.store.schema import entries, feeds, subscriptions, unread, unread_lists, users
 from tests.databases import connect, emptied
 
@@ -133,7 +133,7 @@ async def _add_people(db: Database) -> None:
 
 
 async def _arrive(db: Database, feed: int, guids: list[str], days: list[int]) -> None:
-    """What a refresh writes of new entries."""
+    """New entries as a refresh may write them: counted first, which waits for whoever marks all read."""
     token = f"{feed} {guids[0]}"
     rows = [
         {"feed_id": feed, "guid": guid, "sort_at": f"2026-01-{day:02}T00:00:00.000Z", "refresh_token": token,
@@ -144,7 +144,7 @@ async def _arrive(db: Database, feed: int, guids: list[str], days: list[int]) ->
         [
             Step(ADD_ENTRY, rows),
             Step(COUNT_UNREAD, {"feed_id": feed, "new_entries": len(rows)}),
-            Step(UNREAD, {"feed_id": feed, "token": token}),
+            Step(UNREAD, {"feed_id": feed, "token": token, "in_feed": 1}),
         ]
     )
 
