@@ -1,5 +1,6 @@
 """The elements inside an entry, a feed or a smaller element, by name."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ class FieldReader:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.strays: list[Element] = []
+        self.strays: deque[Element] = deque()
 
     def read(self, element: Element) -> Fields:
         """The fields of an entry or another element that is read with its children."""

@@ -25,7 +25,7 @@ def parse_date(text: str | None) -> datetime | None:
     if not text or len(text) > _MAX_LENGTH:
         return None
     try:
-        if text[3:5] == ", ":
+        if text[3:5] == ", " and text[16:17] == " " and text[25:26] in (" ", ""):
             return _in_utc(datetime.fromisoformat(_rfc_822_as_iso(text)))
         if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
             return _in_utc(datetime.fromisoformat(text))

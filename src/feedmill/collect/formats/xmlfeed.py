@@ -78,5 +78,5 @@ class _XmlFeed:
         for entry in self._entries:
             yield read_entry(attributes_of(entry), self._reader.read(entry), scope, author)
             while strays:
-                stray = strays.pop(0)
+                stray = strays.popleft()
                 yield read_entry(attributes_of(stray), self._reader.read(stray), scope, author)
