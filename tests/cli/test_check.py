@@ -38,7 +38,7 @@ def test_each_fault_is_told_and_the_exit_code_says_so(tmp_path: Path, redis_serv
 
     assert done.returncode == 1
     assert {name: part["ok"] for name, part in json.loads(done.stdout).items()} == {
-        "database": False, "objects": False, "redis": False, "disk": True, "clock": True,
+        "database": False, "objects": False, "redis": False, "disk": True, "clock": True, "feeds_file": True,
     }  # fmt: skip
     assert "hunter" not in done.stdout + done.stderr
     assert "answers in" in json.loads(sound.stdout)["redis"]["detail"]
@@ -51,3 +51,15 @@ def test_a_setting_that_makes_no_sense_is_a_fault_of_its_part(tmp_path: Path) ->
     assert "FAIL database: database: oracle://" in done.stdout
     assert "FAIL redis" in done.stdout
     assert done.stderr == ""
+
+
+def test_the_file_of_declared_feeds_is_read_without_being_followed(tmp_path: Path) -> None:
+    (tmp_path / "feeds.yaml").write_text("- https://example.org/feed\n")
+    (tmp_path / "bad.yaml").write_text("- url: https://example.org/feed\n  every: 2h\n")
+
+    good = feedmill("check", cwd=tmp_path, settings={"feeds_file": "feeds.yaml"})
+    bad = feedmill("check", cwd=tmp_path, settings={"feeds_file": "bad.yaml"})
+
+    assert "ok   feeds_file: feeds.yaml declares 1 feeds" in good.stdout
+    assert bad.returncode == 1
+    assert "FAIL feeds_file: bad.yaml: line 2, column 3: unknown key 'every'" in bad.stdout

@@ -1,0 +1,60 @@
+"""A data folder, a scripted web, and the real command line that works on both."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cli.command import COMMAND, environment, feedmill
+from tests.www import Web
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True)
+class Mill:
+    folder: Path
+    web: Web
+    settings: dict[str, str]
+
+    async def run(self, *args: str, **more: str) -> Done:
+        """Runs a command; the web answers meanwhile."""
+        settings = self.settings | more
+        done = await asyncio.to_thread(feedmill, *args, cwd=self.folder, settings=settings)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    async def ok(self, *args: str, **more: str) -> Done:
+        done = await self.run(*args, **more)
+        assert (done.code, done.err) == (0, ""), done
+        return done
+
+    async def interrupt(self, seen: str, *args: str) -> Done:
+        """Runs a command and presses Ctrl-C once the web was asked for a path."""
+        return await asyncio.to_thread(self._interrupt, seen, args)
+
+    def _interrupt(self, seen: str, args: tuple[str, ...]) -> Done:
+        process = subprocess.Popen(
+            [*COMMAND, *args], cwd=self.folder, env=environment(self.settings), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not self.web.seen(seen) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        return Done(process.returncode, out, err)

@@ -1,0 +1,58 @@
+"""`feedmill feeds`, `pause`, `resume` and `remove`."""
+
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+from tests.www import Answer
+
+
+async def test_the_list_in_a_pipe_is_whole_and_what_needs_a_look_comes_first(mill: Mill) -> None:
+    long_title = "A title that is much wider than any terminal " * 5
+    good, bad = mill.web.serve("/good", answer(item("a"), title=long_title)), mill.web.serve("/bad", Answer(status=404))
+    await mill.ok("add", good)
+    await mill.ok("add", "--anyway", bad)
+    await mill.run("refresh", "2")
+
+    listed = await mill.ok("feeds")
+
+    header, first, second = (line.split("\t") for line in listed.out.splitlines())
+    assert header == ["id", "title", "state", "last", "next", "why", "entries"]
+    assert (first[0], first[2]) == ("2", "failing")
+    assert "HTTP 404" in first[5]
+    assert (second[0], second[1], second[2], second[6]) == ("1", long_title.strip(), "ok", "1")
+
+
+async def test_the_list_can_be_narrowed_to_a_state(mill: Mill) -> None:
+    await mill.ok("add", "--no-fetch", mill.web.url("/one"), mill.web.url("/two"))
+    await mill.ok("pause", "1")
+
+    assert [feed["id"] for feed in (await mill.ok("feeds", "--state", "due", "--json")).records] == [2]
+    assert [feed["id"] for feed in (await mill.ok("feeds", "--state", "disabled", "--json")).records] == [1]
+    assert (await mill.ok("feeds", "--state", "error")).out == "there are no such feeds\n"
+
+
+async def test_a_paused_feed_is_left_alone_until_it_is_resumed(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a")))
+    await mill.ok("add", "--no-fetch", url)
+
+    assert "feedmill resume 1" in (await mill.ok("pause", url)).out
+    assert (await mill.ok("refresh", "--due")).records[-1]["feeds"] == 0
+    refused = await mill.run("refresh", "1")
+    assert (refused.code, refused.out) == (2, "")
+    assert "paused by a person" in refused.err
+    assert mill.web.requests == []
+
+    await mill.ok("resume", "1")
+    assert (await mill.ok("refresh", "--due")).records[-1]["new_entries"] == 1
+
+
+async def test_a_feed_is_removed_only_when_that_was_meant(mill: Mill) -> None:
+    await mill.ok("add", "--no-fetch", mill.web.url("/feed"))
+
+    unsure = await mill.run("remove", "1")
+    assert unsure.code != 0
+    assert len((await mill.ok("feeds", "--json")).records) == 1
+
+    assert (await mill.ok("remove", "1", "--yes")).out.startswith("removed 1 ")
+    assert (await mill.ok("feeds")).out == "there are no feeds yet: 'feedmill add URL' adds one\n"
+    unknown = await mill.run("remove", "1", "--yes")
+    assert (unknown.code, unknown.err) == (2, "feedmill: there is no feed 1: 'feedmill feeds' lists those there are\n")

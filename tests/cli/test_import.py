@@ -1,0 +1,71 @@
+"""`feedmill import` and `feedmill export`."""
+
+import time
+
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+
+OPML = """<opml version="2.0"><body>
+<outline text="Tech"><outline type="rss" text="One" xmlUrl="{one}" htmlUrl="https://one.example/"/></outline>
+<outline type="rss" text="Two" xmlUrl="https://two.example/feed"/>
+<outline type="rss" text="Bad" xmlUrl="ftp://bad.example/"/>
+</body></opml>"""
+
+
+async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_told_by_line(mill: Mill) -> None:
+    (mill.folder / "list.opml").write_text(OPML.format(one="https://one.example/feed"))
+
+    done = await mill.run("import", "list.opml")
+
+    assert (done.code, done.out.splitlines()[0]) == (0, "2 feeds added, 1 lines could not be taken over")
+    assert "feedmill refresh --due" in done.out
+    assert done.err.startswith("line 4: “Bad” has an address that can't be fetched")
+    feeds = (await mill.ok("feeds", "--json")).records
+    assert [(feed["title"], feed["folder"], feed["state"]) for feed in feeds] == [
+        ("One", ["Tech"], "new"),
+        ("Two", [], "new"),
+    ]
+
+
+async def test_importing_again_adds_nothing_and_what_is_exported_can_be_imported(mill: Mill) -> None:
+    (mill.folder / "list.opml").write_text(OPML.format(one="https://one.example/feed"))
+    await mill.run("import", "list.opml")
+
+    assert (await mill.ok("export", "out.opml")).out == "2 feeds written to out.opml\n"
+    again = await mill.ok("import", "--json", "out.opml")
+
+    assert again.records == [{"added": 0, "known": 2, "problems": []}]
+    assert (mill.folder / "out.opml").read_text().count("xmlUrl") == 2
+    assert '<outline text="Tech" title="Tech">' in (await mill.ok("export")).out
+
+
+async def test_new_feeds_are_fetched_at_once_on_request(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a"), title="News"))
+    (mill.folder / "list.opml").write_text(f'<opml><body><outline text="x" xmlUrl="{url}"/></body></opml>')
+
+    done = await mill.ok("import", "--fetch", "--json", "list.opml")
+
+    counted, fetched, summary = done.records
+    assert counted["added"] == 1
+    assert (fetched["url"], fetched["outcome"], fetched["new_entries"]) == (url, "updated", 1)
+    assert summary["new_entries"] == 1
+
+
+async def test_ten_thousand_feeds_are_imported_in_seconds(mill: Mill) -> None:
+    lines = "".join(f'<outline text="{n}" xmlUrl="https://h{n % 700}.example/{n}"/>' for n in range(10_000))
+    (mill.folder / "list.opml").write_text(f"<opml><body>{lines}</body></opml>")
+    started = time.monotonic()
+
+    done = await mill.ok("import", "--json", "list.opml")
+
+    assert done.records[0]["added"] == 10_000
+    assert time.monotonic() - started < 30
+
+
+async def test_a_file_that_is_no_list_is_refused_in_one_line(mill: Mill) -> None:
+    (mill.folder / "list.opml").write_text("hello")
+
+    for name in ("list.opml", "missing.opml"):
+        done = await mill.run("import", name)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert name in done.err

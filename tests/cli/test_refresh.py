@@ -1,0 +1,100 @@
+"""`feedmill refresh`: lines that programs read, exit codes, Ctrl-C, and beside a server."""
+
+import asyncio
+
+from sqlalchemy import func, select
+
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.schema import batches, feeds
+from tests.cli.command import serving
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+from tests.www import Answer, Seen, Wire
+
+
+async def test_one_line_for_each_feed_and_one_for_all(mill: Mill) -> None:
+    good, bad = mill.web.serve("/good", answer(item("a"), title="Good")), mill.web.serve("/bad", Answer(status=404))
+    await mill.ok("add", "--no-fetch", good, bad)
+
+    done = await mill.ok("refresh", "--all")
+
+    *lines, summary = done.records
+    by_url = {line["url"]: line for line in lines}
+    assert {key: by_url[good][key] for key in ("event", "feed_id", "outcome", "new_entries", "message")} == {
+        "event": "feed", "feed_id": 1, "outcome": "updated", "new_entries": 1, "message": None,
+    }  # fmt: skip
+    assert (by_url[bad]["outcome"], by_url[bad]["message"]) == ("failed", "HTTP 404")
+    counts = {key: summary[key] for key in ("event", "feeds", "updated", "unchanged", "failed", "new_entries")}
+    assert counts == {"event": "summary", "feeds": 2, "updated": 1, "unchanged": 0, "failed": 1, "new_entries": 1}
+
+
+async def test_the_exit_code_tells_when_nothing_worked(mill: Mill) -> None:
+    bad = mill.web.serve("/bad", Answer(status=404))
+    await mill.ok("add", "--no-fetch", bad)
+
+    assert (await mill.run("refresh", bad)).code == 1
+
+
+async def test_what_is_due_is_refreshed_until_nothing_is(mill: Mill) -> None:
+    urls = [mill.web.serve(f"/{number}", answer(item("a"))) for number in range(30)]
+    await mill.ok("add", "--no-fetch", *urls)
+
+    assert (await mill.ok("refresh", "--due")).records[-1]["updated"] == 30
+    assert (await mill.ok("refresh", "--due")).records[-1]["feeds"] == 0
+    assert len(mill.web.requests) == 30
+
+
+async def test_due_feeds_are_compared_with_the_feeds_file_first(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a")))
+    (mill.folder / "mine.toml").write_text(f'[[feeds]]\nurl = "{url}"\n')
+
+    done = await mill.ok("refresh", "--due", feeds_file="mine.toml")
+
+    assert [(line.get("url"), line["new_entries"]) for line in done.records] == [(url, 1), (None, 1)]
+
+
+async def test_a_broken_feeds_file_is_told_and_the_feeds_are_refreshed_all_the_same(mill: Mill) -> None:
+    await mill.ok("add", "--no-fetch", mill.web.serve("/feed", answer(item("a"))))
+    (mill.folder / "data" / "feeds.yaml").write_text("- url: [\n")
+
+    done = await mill.run("refresh", "--due")
+
+    assert (done.code, done.records[-1]["updated"]) == (0, 1)
+    assert "line 2, column 1" in done.err
+
+
+async def test_it_must_be_said_which_feeds(mill: Mill) -> None:
+    for args in ((), ("--all", "--due"), ("--all", "1")):
+        done = await mill.run("refresh", *args)
+        assert done.code == 2
+        assert "say which feeds" in done.err
+    unknown = await mill.run("refresh", "https://example.org/none")
+    assert unknown.code == 2
+    assert "there is no feed https://example.org/none" in unknown.err
+
+
+async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(mill: Mill) -> None:
+    async def hang(seen: Seen, wire: Wire) -> None:
+        await asyncio.sleep(60)
+
+    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", hang) for number in range(60)])
+
+    done = await mill.interrupt("/0", "refresh", "--all")
+
+    assert done.code == 130
+    assert "Traceback" not in done.err
+    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    [row] = await db.query(select(func.count(feeds.c.claim_token).label("claimed")))
+    [batch] = await db.query(select(batches.c.status))
+    await db.close()
+    assert (row["claimed"], batch["status"]) == (0, "cancelled")
+
+
+async def test_commands_work_beside_a_server(mill: Mill) -> None:
+    with serving(cwd=mill.folder, settings=mill.settings):
+        url = mill.web.serve("/feed", answer(item("a"), title="News"))
+        assert (await mill.ok("add", url)).out == "added feed 1 News, 1 entries\n"
+        status = (await mill.ok("status", "--json")).records[0]
+
+    assert status["server"]["running"] is True
+    assert len(mill.web.requests) == 1

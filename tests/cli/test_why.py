@@ -1,0 +1,37 @@
+"""`feedmill why`: the schedule in sentences."""
+
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+from tests.www import Answer
+
+
+async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(mill: Mill) -> None:
+    url = mill.web.serve("/feed", Answer(status=429, headers={"Retry-After": "7200"}))
+    await mill.ok("add", "--no-fetch", url)
+    await mill.run("refresh", "1")
+
+    told = (await mill.ok("why", url)).out
+
+    assert "Its server turned us away" in told
+    assert "The next fetch is in 2 h" in told
+    assert "HTTP 429" in told
+
+
+async def test_a_hinted_feed_tells_who_asked(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a"), channel="<ttl>240</ttl>", title="Slow"))
+    await mill.ok("add", url)
+
+    [told] = (await mill.ok("why", "1", "--json")).records
+
+    assert (told["title"], told["url"], told["state"]) == ("Slow", url, "ok")
+    assert any("asks for 4 h between two fetches (ttl)" in sentence for sentence in told["sentences"])
+    assert [(fetch["outcome"], fetch["http_status"], fetch["new_entries"]) for fetch in told["fetches"]] == [
+        ("updated", 200, 1)
+    ]
+
+
+async def test_a_feed_that_is_not_there_is_said_so(mill: Mill) -> None:
+    done = await mill.run("why", "7")
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "feedmill: there is no feed 7: 'feedmill feeds' lists those there are\n"
