@@ -109,3 +109,11 @@ def test_a_plain_text_becomes_html_and_an_html_one_stays_raw() -> None:
 
     assert parse(atom.format(' type="text"').encode()).entries[0].content_html == "a &lt;b&gt; c"
     assert parse(atom.format(' type="html"').encode()).entries[0].content_html == "a <b> c"
+
+
+def test_of_two_descriptions_the_first_is_the_summary_and_the_second_the_content() -> None:
+    item = "<rss><channel><item><{0}>one</{0}><{1}>two</{1}></item></channel></rss>"
+
+    for names in (("description", "summary"), ("summary", "description")):
+        [entry] = parse(item.format(*names).encode()).entries
+        assert (entry.summary, entry.content_html) == ("one", "two")

@@ -51,7 +51,7 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
     found_media = NO_FIELDS if is_simple or not _has_media(fields) else media(fields)
     related = related_links(fields) if "link" in rich else _NONE_RELATED
     content, inner = _content(fields, scope)
-    summary = plain.get("description") or _summary(fields, found_media)
+    summary = _summary(fields, found_media)
     published_at, published_raw = first_date(fields, _PUBLISHED)
     updated_at, updated_raw = (
         _NO_DATE if "pubdate" in plain and _UPDATES.isdisjoint(plain) else first_date(fields, _UPDATED)
@@ -127,6 +127,8 @@ def _content(fields: Fields, scope: Scope) -> tuple[str | None, Scope]:
 
 
 def _summary(fields: Fields, found_media: Fields) -> str | None:
+    if "summary" not in fields.plain and fields.plain.get("description"):
+        return fields.plain["description"]
     if "summary" in fields.plain or not _DESCRIPTIONS.isdisjoint(fields.rich):
         descriptions = _descriptions(fields)
         if descriptions:
