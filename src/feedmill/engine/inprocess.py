@@ -41,6 +41,10 @@ class InProcessEngine:
         """How many jobs could start if there were places; those that wait for their host don't count."""
         return self._waiting.ready
 
+    def in_lane(self, lane: str) -> int:
+        """How many jobs of the lane wait or run."""
+        return self._waiting.in_lane(lane)
+
     async def submit(self, job: Job, priority: Priority) -> None:
         self._hand_in([Ticket(job, priority)])
 

@@ -1,6 +1,6 @@
 """The jobs that wait: by priority without starving the low ones, and one at a time in each lane."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from feedmill.engine.jobs import Job, Priority, lane_of
@@ -70,6 +70,7 @@ class Waiting:
         self._ready = Line()
         self._parked: dict[str, Line] = {}
         self._busy: set[str] = set()
+        self._lanes: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._ready) + sum(map(len, self._parked.values()))
@@ -79,8 +80,14 @@ class Waiting:
         """How many wait for a place only, not for another job of their lane (as far as that is known)."""
         return len(self._ready)
 
+    def in_lane(self, lane: str) -> int:
+        """How many jobs of the lane wait or run."""
+        return self._lanes[lane]
+
     def add(self, ticket: Ticket) -> None:
         self._ready.add(ticket)
+        if lane := lane_of(ticket.job):
+            self._lanes[lane] += 1
 
     def pick(self) -> Ticket | None:
         """The next job that may start; its lane is busy until `done`."""
@@ -98,6 +105,7 @@ class Waiting:
         """Opens the job's lane for the next one in it."""
         lane = lane_of(ticket.job)
         self._busy.discard(lane)
+        self._leave(lane)
         parked = self._parked.get(lane)
         if parked is None:
             return
@@ -110,4 +118,11 @@ class Waiting:
         """Takes every waiting job out."""
         tickets = [ticket for line in (self._ready, *self._parked.values()) for ticket in line.drain()]
         self._parked.clear()
+        for ticket in tickets:
+            self._leave(lane_of(ticket.job))
         return tickets
+
+    def _leave(self, lane: str) -> None:
+        self._lanes[lane] -= 1
+        if self._lanes[lane] <= 0:
+            del self._lanes[lane]

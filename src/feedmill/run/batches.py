@@ -32,6 +32,8 @@ log = structlog.get_logger(__name__)
 
 # Watchers are told at most this often.
 TELL_EVERY = 0.2
+# D1 takes a thousand statements at once.
+END_LOT = 500
 # A job ends, one way or another, within two minutes; a claim that its process did not give back after three.
 ABANDONED = timedelta(minutes=4)
 
@@ -58,7 +60,7 @@ class Batches:
         """Refreshes these feeds; the batch, and whether it is new (else a running one was joined)."""
         batch_id, is_new = await start_batch(self.db, kind, feed_ids, self.clock(), user_id)
         if is_new:
-            await self._submit(batch_id, list(feed_ids))
+            await self._submit(batch_id, list(dict.fromkeys(feed_ids)))
         return batch_id, is_new
 
     async def resume(self) -> list[int]:
@@ -88,7 +90,8 @@ class Batches:
         seen: set[int] = set()
         since, told = "", None
         while (batch := await read_batch(self.db, batch_id)) is not None:
-            ended = await outcomes_since(self.db, batch_id, since)
+            # At the end once more from the start: a write may have taken longer than we look back.
+            ended = await outcomes_since(self.db, batch_id, since if batch.status == "running" else "")
             news = tuple(outcome for _, outcome in ended if outcome.feed_id not in seen)
             # A little back, because what was written at the same moment may show up a moment later.
             since = _a_little_before(ended[-1][0]) if ended else since
@@ -109,7 +112,8 @@ class Batches:
         claims = await claim_feeds(self.db, [id for id in found if id not in too_soon], self.clock())
         claimed = {claim.feed.id for claim in claims}
         rest = [_unclaimed(id, id in found, too_soon.get(id)) for id in feed_ids if id not in claimed]
-        await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in rest])
+        for lot in range(0, len(rest), END_LOT):
+            await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in rest[lot : lot + END_LOT]])
         jobs = self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)
 

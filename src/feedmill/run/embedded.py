@@ -95,6 +95,6 @@ def assemble(app: App) -> Embedded:
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
     declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
     first = [declared.follow, mend_times, nudge_images]
-    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, before_scan=first)
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock))

@@ -77,8 +77,8 @@ class Handlers:
             self.breaker.worked()
             if job.token is None:  # else it is one of many, and the last of them sees to the images of all
                 await self.nudge_images()
-        except ClaimLost as error:
-            await self._end(job, JobOutcome(job.feed_id, "skipped", message=str(error)))
+        except ClaimLost:
+            await self._end(job, await self._lost(job))
         except asyncio.CancelledError:
             await asyncio.shield(give_back(self.tools.db, [claim]))
             raise
@@ -102,7 +102,7 @@ class Handlers:
         if job.token is not None:
             claim = await self.keeper.take(job.feed_id, job.token)
             if claim is None:
-                return JobOutcome(job.feed_id, "skipped", message="somebody else refreshes it")
+                return await self._lost(job)
             if self.breaker.is_open(self.tools.clock()):
                 return await self._let_go(claim, JobOutcome(job.feed_id, "failed", message="our own storage fails"))
             if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
@@ -110,11 +110,15 @@ class Handlers:
             return claim
         claims = await claim_feeds(self.tools.db, [job.feed_id], self.tools.clock())
         if not claims:
-            there = await feeds_of_ids(self.tools.db, [job.feed_id])
-            return JobOutcome(job.feed_id, "skipped", message="already_running" if there else "feed_deleted")
+            return await self._lost(job)
         if reason := self.too_soon(claims[0].feed):
             return await self._let_go(claims[0], JobOutcome(job.feed_id, "skipped", message=reason))
         return claims[0]
+
+    async def _lost(self, job: RefreshFeed) -> JobOutcome:
+        """Why the feed can't be claimed: somebody else has it, or there is no such feed any more."""
+        is_there = await feeds_of_ids(self.tools.db, [job.feed_id])
+        return JobOutcome(job.feed_id, "skipped", message="already_running" if is_there else "feed_deleted")
 
     async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
         self.keeper.done(claim)

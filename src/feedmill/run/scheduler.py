@@ -1,6 +1,7 @@
 """What makes jobs when time passes: claims the feeds that are due and hands them to the engine."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,9 +12,11 @@ from feedmill.engine.inprocess import InProcessEngine
 from feedmill.engine.jobs import Priority, ScanComplete
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Claim, Feed
+from feedmill.model.refresh import Schedule
 from feedmill.run.handlers import Handlers
 from feedmill.store.claims import claim_due
 from feedmill.store.database import Database
+from feedmill.store.refreshes import put_off
 
 log = structlog.get_logger(__name__)
 
@@ -23,6 +26,8 @@ BUSY_WAIT = timedelta(seconds=0.2)
 LOT = 200
 # Claims that wait for their host's turn: enough to keep every other host busy meanwhile.
 MOST_CLAIMED = 5000
+# More feeds than this of one host are put off, one host gap apart, so that others get their turn.
+MOST_IN_LANE = 100
 
 
 @dataclass(slots=True)
@@ -34,6 +39,7 @@ class Scheduler:
     handlers: Handlers
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    lane_gap: timedelta = timedelta(seconds=1)
     scan_every: timedelta = SCAN_EVERY
     lot: int = LOT
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
@@ -85,8 +91,24 @@ class Scheduler:
         return False
 
     async def _hand_over(self, claims: list[Claim]) -> None:
-        jobs = self.handlers.keeper.jobs_for(claims, self.lane_of)
+        places = Counter[str]()
+        now, later = [], []
+        for claim in claims:
+            lane = self.lane_of(claim.feed)
+            ahead = self.engine.in_lane(lane) + places[lane] if lane else 0
+            places[lane] += 1
+            if ahead < MOST_IN_LANE:
+                now.append(claim)
+            else:
+                later.append((claim, ahead * self.lane_gap))
+        await self._put_off(later)
+        jobs = self.handlers.keeper.jobs_for(now, self.lane_of)
         await self.engine.run_batch(jobs, ScanComplete(claims[0].token), Priority.SCHEDULED)
+
+    async def _put_off(self, waits: Sequence[tuple[Claim, timedelta]]) -> None:
+        """Spreads the feeds of a crowded host over the time that they need anyway."""
+        why = "many feeds of its host are due at once, and it waits for its turn"
+        await put_off(self.db, [(claim, Schedule(self.clock() + wait, why)) for claim, wait in waits])
 
     async def _sleep(self, length: timedelta) -> None:
         self._wake.clear()

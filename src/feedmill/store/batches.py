@@ -6,12 +6,16 @@ from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
+import structlog
 from sqlalchemy import bindparam, case, exists, func, select
 
+from feedmill.errors import ConstraintViolated
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import insert_new
+from feedmill.store.dialect import insert, insert_new
 from feedmill.store.schema import batch_jobs, batches
+
+log = structlog.get_logger(__name__)
 
 HEAR_EVERY = timedelta(seconds=30)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -49,11 +53,9 @@ _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c
 
 CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "created_at", "heard_at")
 BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
-ADD_JOB = batch_jobs.insert().from_select(
-    ["batch_id", "feed_id"],
-    select(batches.c.id, bindparam("job_feed", type_=batch_jobs.c.feed_id.type)).where(
-        batches.c.token == bindparam("batch_token")
-    ),
+# Refused when there is no such batch, and so undoes what was to be written with it.
+ADD_JOB = insert(batch_jobs, "feed_id").values(
+    batch_id=select(batches.c.id).where(batches.c.token == bindparam("batch_token")).scalar_subquery()
 )
 READ = select(batches).where(batches.c.id == bindparam("batch_id"))
 COUNTS = select(
@@ -66,7 +68,9 @@ OUTCOMES = (
     .where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at >= bindparam("since"))
     .order_by(batch_jobs.c.finished_at, batch_jobs.c.feed_id)
 )
-LEFT = select(batch_jobs.c.feed_id).where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at.is_(None))
+LEFT = select(batch_jobs.c.feed_id).where(
+    batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at.is_(None)
+)
 END_JOB = (
     batch_jobs.update()
     .where(
@@ -81,6 +85,7 @@ DROP_LEFT = (
     .where(batch_jobs.c.batch_id == bindparam("batch"), batch_jobs.c.finished_at.is_(None))
     .values(outcome="cancelled", finished_at=bindparam("at"))
 )
+END_LEFT = DROP_LEFT.values(outcome="failed", message="the job ended without saying how")
 CANCEL = (
     batches.update()
     .where(batches.c.id == bindparam("batch"), batches.c.status == "running")
@@ -97,7 +102,9 @@ _say = batches.update().values(heard_at=bindparam("at")).where(batches.c.id == b
 HEAR = _say.where(batches.c.heard_at < bindparam("lately"))
 ADOPT = _say.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
 LEAVE = _say.where(batches.c.status == "running")
-ORPHANS = select(batches.c.id, batches.c.heard_at).where(batches.c.status == "running", batches.c.heard_at < bindparam("before"))
+ORPHANS = select(batches.c.id, batches.c.heard_at).where(
+    batches.c.status == "running", batches.c.heard_at < bindparam("before")
+)
 
 
 async def start_batch(
@@ -105,14 +112,19 @@ async def start_batch(
 ) -> tuple[int, bool]:
     """The batch of that kind and user that runs, and whether it is a new one. Asking again joins it."""
     token, at, running_key = token_hex(16), to_text(now), f"{kind}:{user_id or 'all'}"
+    jobs = [{"feed_id": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)]
     row = {
-        "token": token, "kind": kind, "user_id": user_id, "running_key": running_key, "total": len(feed_ids),
+        "token": token, "kind": kind, "user_id": user_id, "running_key": running_key, "total": len(jobs),
         "created_at": at, "heard_at": at,
     }  # fmt: skip
-    jobs = [{"job_feed": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)]
-    await db.batch([Step(CREATE, row), Step(ADD_JOB, jobs)])
-    [found] = await db.query(BY_KEY, {"running_key": running_key})
-    return found["id"], found["token"] == token
+    while True:
+        try:
+            await db.batch([Step(CREATE, row), Step(ADD_JOB, jobs)])
+        except ConstraintViolated:
+            log.debug("a batch of that kind runs already", running_key=running_key)
+        # None is found when the one that ran ended just now.
+        for found in await db.query(BY_KEY, {"running_key": running_key}):
+            return found["id"], found["token"] == token
 
 
 async def read_batch(db: Database, batch_id: int) -> Batch | None:
@@ -125,7 +137,8 @@ async def read_batch(db: Database, batch_id: int) -> Batch | None:
 
 async def outcomes_since(db: Database, batch_id: int, since: str) -> list[tuple[str, JobOutcome]]:
     """The jobs that ended at `since` or later, with the time of each."""
-    return [(row["finished_at"], _outcome(row)) for row in await db.query(OUTCOMES, {"batch_id": batch_id, "since": since})]
+    rows = await db.query(OUTCOMES, {"batch_id": batch_id, "since": since})
+    return [(row["finished_at"], _outcome(row)) for row in rows]
 
 
 async def jobs_left(db: Database, batch_id: int) -> list[int]:
@@ -139,17 +152,17 @@ async def is_left(db: Database, batch_id: int, feed_id: int) -> bool:
 
 def end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:
     """The step that ends a job of a batch; ending it again changes nothing."""
-    values = {"outcome": outcome.outcome, "new_entries": outcome.new_entries, "ms": outcome.ms, "message": outcome.message}
-    return Step(
-        END_JOB,
-        {"job_batch": batch_id, "job_feed": outcome.feed_id, "job_finished_at": to_text(now)}
-        | {f"job_{name}": value for name, value in values.items()},
-    )
+    values = {"batch": batch_id, "feed": outcome.feed_id, "finished_at": to_text(now)} | {
+        name: getattr(outcome, name) for name in ("outcome", "new_entries", "ms", "message")
+    }
+    return Step(END_JOB, {f"job_{name}": value for name, value in values.items()})
 
 
 async def finish_batch(db: Database, batch_id: int, now: datetime) -> bool:
-    """Ends the batch if nothing of it is left; True for the one caller who ended it."""
-    return await db.batch([Step(FINISH, {"batch": batch_id, "at": to_text(now)})]) == [1]
+    """Ends the batch after its last job, with what did not say how it ended; True for the one who ended it."""
+    values = {"batch": batch_id, "at": to_text(now)}
+    _, finished = await db.batch([Step(END_LEFT, values), Step(FINISH, values)])
+    return finished == 1
 
 
 async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import structlog
 from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
@@ -17,6 +18,7 @@ from feedmill.model.refresh import (
     Move,
     Postponed,
     RawBody,
+    Schedule,
     Unchanged,
     Updated,
     Visit,
@@ -35,6 +37,8 @@ from feedmill.store.schema import (
     raw_bodies,
     tombstones,
 )
+
+log = structlog.get_logger(__name__)
 
 ERROR_AFTER = 10
 
@@ -119,10 +123,12 @@ FEED_POSTPONED = _feed_update(_off)
 LOG = insert(
     fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
 )
-SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(in_feed=bindparam("present"), last_seen_at=bindparam("at"))
+_presence = {"in_feed": bindparam("present"), "last_seen_at": bindparam("at")}
+SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(_presence)
 RAW = insert(
-    raw_bodies, "feed_id", "key", "fetched_at", "http_status", "headers", "sha256", "size", "parse_result", "entry_count", "new_entries"
-)
+    raw_bodies, "feed_id", "key", "fetched_at", "http_status", "headers", "sha256", "size", "parse_result",
+    "entry_count", "new_entries",
+)  # fmt: skip
 OLD_URL = insert(feed_urls, "feed_id", "url", "until")
 
 
@@ -141,17 +147,34 @@ async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> Non
         raise ClaimLost(f"feed {claim.feed.id}: {error}") from error
 
 
+async def put_off(db: Database, waits: Sequence[tuple[Claim, Schedule]]) -> None:
+    """Gives feeds back that were not asked, each due at another time."""
+    rows = [_base(claim, Postponed(schedule)) for claim, schedule in waits]
+    try:
+        await db.batch([Step(FEED_POSTPONED, rows)])
+    except ConstraintViolated as error:
+        log.warning("feeds could not be put off; their claims end by themselves", reason=str(error))
+
+
 def _steps(claim: Claim, decision: Decision) -> list[Step]:
     match decision:
         case Updated():
             return _updated(claim, decision)
         case Unchanged():
-            outcome = "not_modified" if decision.visit.http_status == 304 else "same"
-            return [Step(FEED_UNCHANGED, _success_values(claim, decision)), *_moved(claim, decision.move, decision.visit), _log(claim, decision.visit, outcome)]
+            return _unchanged(claim, decision)
         case Failed():
             return _failed(claim, decision)
         case Postponed():
             return [Step(FEED_POSTPONED, _base(claim, decision))]
+
+
+def _unchanged(claim: Claim, unchanged: Unchanged) -> list[Step]:
+    outcome = "not_modified" if unchanged.visit.http_status == 304 else "same"
+    return [
+        Step(FEED_UNCHANGED, _success_values(claim, unchanged)),
+        *_moved(claim, unchanged.move, unchanged.visit),
+        _log(claim, unchanged.visit, outcome),
+    ]
 
 
 def _updated(claim: Claim, updated: Updated) -> list[Step]:
@@ -164,7 +187,7 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         "new_entries": len(changes.new),
         **_facts_values(updated.facts),
     }
-    message = "shares no entry with the answer before: some may have come and gone unseen" if changes.overflows else None
+    message = "shares no entry with its last answer: some may have come and gone unseen" if changes.overflows else None
     log = _log(claim, visit, "updated", len(changes.new), len(changes.revised), message)
     return [
         Step(FEED_UPDATED, feed),
@@ -180,7 +203,9 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
 def _seen(changes: Changes, visit: Visit) -> list[Step]:
     lists = [(1, changes.returned), (0, changes.dropped)]
     return [
-        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_text(visit.at)}) for present, ids in lists if ids
+        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_text(visit.at)})
+        for present, ids in lists
+        if ids
     ]
 
 

@@ -1,0 +1,84 @@
+"""A process in the small: engine, handlers, scheduler and batches over the flows' world."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from feedmill.engine.inprocess import InProcessEngine
+from feedmill.model.feed import Feed
+from feedmill.run.batches import Batches
+from feedmill.run.handlers import Handlers
+from feedmill.run.keeper import ClaimKeeper
+from feedmill.run.scheduler import Scheduler
+from feedmill.store.database import Database
+from tests.flows.conftest import logged, small_world
+from tests.flows.world import World
+
+__all__ = ["logged"]
+
+GRACE = timedelta(seconds=5)
+
+
+@dataclass
+class Mill:
+    """One process: what runs in it, and a way to end it well."""
+
+    engine: InProcessEngine
+    handlers: Handlers
+    scheduler: Scheduler
+    batches: Batches
+
+    async def stop(self, grace: timedelta = GRACE) -> None:
+        undone = await self.engine.stop(grace)
+        await self.handlers.keeper.give_back(undone)
+        await self.batches.leave(undone)
+
+
+MakeMill = Callable[..., Mill]
+
+
+def host_of(feed: Feed) -> str:
+    return urlsplit(feed.url).hostname or ""
+
+
+def mill_of(world: World, db: Database | None = None, at_once: int = 20, by_host: bool = False) -> Mill:
+    """A process on the world's web and clock, over a connection of its own if one is given."""
+    db = db or world.db
+    tools = replace(world.tools, db=db)
+    handlers = Handlers(tools, ClaimKeeper(db, tools.clock))
+    engine = InProcessEngine(handlers, at_once)
+    lane_of = host_of if by_host else _no_lane
+    scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)
+    return Mill(engine, handlers, scheduler, Batches(db, engine, handlers, lane_of, tools.clock))
+
+
+def _no_lane(feed: Feed) -> str:
+    return ""
+
+
+@pytest.fixture
+async def world(db: Database, tmp_path: Path) -> AsyncIterator[World]:
+    async with small_world(db, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def mill(world: World) -> AsyncIterator[Mill]:
+    async with running(world) as made:
+        yield made
+
+
+@asynccontextmanager
+async def running(world: World, **options: int) -> AsyncIterator[Mill]:
+    made = mill_of(world, **options)  # type: ignore[arg-type]
+    try:
+        yield made
+    finally:
+        async with asyncio.timeout(20):
+            await made.stop()

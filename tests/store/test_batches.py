@@ -1,0 +1,153 @@
+"""Batches as rows, on each of the four databases."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from feedmill.store.batches import (
+    JobOutcome,
+    adopt_batches,
+    cancel_batch,
+    end_job,
+    finish_batch,
+    is_left,
+    jobs_left,
+    leave_batches,
+    outcomes_since,
+    read_batch,
+    start_batch,
+)
+from feedmill.store.database import Database
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+async def end(db: Database, batch_id: int, *outcomes: JobOutcome, now: datetime = NOW) -> None:
+    await db.batch([end_job(batch_id, outcome, now) for outcome in outcomes])
+
+
+async def test_a_batch_counts_what_has_ended(any_db: Database) -> None:
+    batch_id, is_new = await start_batch(any_db, "refresh_all", [1, 2, 3], NOW)
+
+    await end(any_db, batch_id, JobOutcome(1, "updated", 5), JobOutcome(2, "failed", message="HTTP 404"))
+
+    batch = await read_batch(any_db, batch_id)
+    assert is_new
+    assert batch is not None
+    assert (batch.status, batch.total, batch.done, batch.new_entries, batch.failed) == ("running", 3, 2, 5, 1)
+    assert await jobs_left(any_db, batch_id) == [3]
+
+
+async def test_a_feed_that_is_named_twice_counts_once(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2, 1], NOW)
+
+    batch = await read_batch(any_db, batch_id)
+    assert batch is not None
+    assert batch.total == len(await jobs_left(any_db, batch_id)) == 2
+
+
+async def test_asking_again_joins_the_one_that_runs_and_changes_nothing_of_it(any_db: Database) -> None:
+    first, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
+
+    second, is_new = await start_batch(any_db, "refresh_all", [2, 3], NOW)
+
+    assert (second, is_new) == (first, False)
+    assert sorted(await jobs_left(any_db, first)) == [1, 2]
+
+
+async def test_of_many_that_ask_at_once_one_starts_and_all_get_the_same(any_db: Database) -> None:
+    started = await asyncio.gather(*(start_batch(any_db, "refresh_all", [1, 2], NOW) for _ in range(8)))
+
+    assert len({batch_id for batch_id, _ in started}) == 1
+    assert sum(is_new for _, is_new in started) == 1
+
+
+async def test_another_kind_or_another_user_is_another_batch(any_db: Database) -> None:
+    started = [
+        await start_batch(any_db, kind, [1], NOW, user_id)
+        for kind, user_id in (("refresh_all", None), ("refresh_all", 7), ("import", None))
+    ]
+
+    assert len({batch_id for batch_id, _ in started}) == 3
+
+
+async def test_after_the_end_a_new_one_starts(any_db: Database) -> None:
+    first, _ = await start_batch(any_db, "refresh_all", [1], NOW)
+    await end(any_db, first, JobOutcome(1, "unchanged"))
+    assert await finish_batch(any_db, first, NOW)
+
+    second, is_new = await start_batch(any_db, "refresh_all", [1], NOW)
+
+    assert is_new
+    assert second != first
+
+
+async def test_only_one_ends_a_batch(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [], NOW)
+
+    ended = [await finish_batch(any_db, batch_id, NOW) for _ in range(3)]
+
+    assert ended == [True, False, False]
+
+
+async def test_what_did_not_say_how_it_ended_failed(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
+    await end(any_db, batch_id, JobOutcome(1, "updated", 1))
+
+    assert await finish_batch(any_db, batch_id, NOW)
+
+    batch = await read_batch(any_db, batch_id)
+    assert batch is not None
+    assert (batch.status, batch.done, batch.failed) == ("done", 2, 1)
+
+
+async def test_ending_a_job_again_changes_nothing(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
+
+    await end(any_db, batch_id, JobOutcome(1, "updated", 5))
+    await end(any_db, batch_id, JobOutcome(1, "failed"), now=NOW + MINUTE)
+
+    [(_, outcome)] = await outcomes_since(any_db, batch_id, "")
+    assert (outcome.outcome, outcome.new_entries) == ("updated", 5)
+
+
+async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
+    await end(any_db, batch_id, JobOutcome(1, "updated", 5))
+
+    cancelled = [await cancel_batch(any_db, batch_id, NOW) for _ in range(2)]
+
+    assert cancelled == [True, False]
+    assert not await is_left(any_db, batch_id, 2)
+    assert not await finish_batch(any_db, batch_id, NOW)
+    batch = await read_batch(any_db, batch_id)
+    assert batch is not None
+    assert (batch.status, batch.done, batch.new_entries) == ("cancelled", 2, 5)
+
+
+async def test_an_orphan_is_adopted_by_one_and_only_after_a_while(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
+
+    soon = await adopt_batches(any_db, NOW, NOW + MINUTE)
+    later = await asyncio.gather(*(adopt_batches(any_db, NOW + MINUTE, NOW + 2 * MINUTE) for _ in range(4)))
+
+    assert soon == []
+    assert sorted(later) == [[], [], [], [batch_id]]
+
+
+async def test_what_a_process_leaves_is_adopted_at_once(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
+
+    await leave_batches(any_db, [batch_id])
+
+    assert await adopt_batches(any_db, NOW - MINUTE, NOW) == [batch_id]
+
+
+async def test_a_batch_may_be_large(any_db: Database) -> None:
+    batch_id, _ = await start_batch(any_db, "refresh_all", range(1, 3001), NOW)
+
+    assert len(await jobs_left(any_db, batch_id)) == 3000
+
+
+async def test_there_is_no_batch_where_there_is_none(any_db: Database) -> None:
+    assert await read_batch(any_db, 12345) is None
