@@ -7,7 +7,7 @@ conditions stand in every statement of the batch, so that a star that comes in b
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, bindparam, exists, func, or_, select, tuple_
+from sqlalchemy import and_, bindparam, exists, func, or_, select
 
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
@@ -36,9 +36,13 @@ _is_marked = exists().where(
 )
 _is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
 # By group and kind, because the index that has the entry begins with them.
-_in_a_pool = and_(pool_items.c.group_id.in_(select(pool_groups.c.id)), pool_items.c.kind.in_(["titles", "contents"]))
+_in_a_pool = and_(
+    pool_items.c.group_id.in_(select(pool_groups.c.id)),
+    or_(pool_items.c.kind == "titles", pool_items.c.kind == "contents"),
+)
+# Plus nothing, so that SQLite does not walk all that is queued instead.
 _is_in_hand = exists().where(
-    _in_a_pool, pool_items.c.entry_id == entries.c.id, pool_items.c.status.in_([QUEUED, LEASED])
+    _in_a_pool, pool_items.c.entry_id == entries.c.id, (pool_items.c.status + 0).between(QUEUED, LEASED)
 )
 _is_expired = and_(
     entries.c.in_feed == 0, entries.c.last_seen_at < bindparam("before"), ~_is_marked, ~_is_labelled, ~_is_in_hand
@@ -94,17 +98,15 @@ UNCOUNT_UNREAD = (
         .scalar_subquery()
     )
 )
-# By the whole primary key: there is no index by entry. Lists that can be pointed to again lose it too.
+# Along the primary key: there is no index by entry. Lists that can be pointed to again lose it too.
+_their_lists = select(unread_lists.c.id).where(
+    unread_lists.c.user_id.in_(select(subscriptions.c.user_id).where(one_of(subscriptions.c.feed_id, "feeds")))
+)
 FORGET_UNREAD = unread.delete().where(
-    tuple_(unread.c.list_id, unread.c.sort_at, unread.c.entry_id).in_(
-        select(unread_lists.c.id, entries.c.sort_at, entries.c.id)
-        .select_from(
-            entries.join(subscriptions, subscriptions.c.feed_id == entries.c.feed_id).join(
-                unread_lists, unread_lists.c.user_id == subscriptions.c.user_id
-            )
-        )
-        .where(_of_lot)
-    )
+    unread.c.list_id.in_(_their_lists),
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_lot)),
+    # Plus nothing: SQLite would look up each time with each entry.
+    (unread.c.entry_id + 0).in_(_victims),
 )
 UNCOUNT_ENTRIES = (
     feeds.update()
