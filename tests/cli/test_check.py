@@ -11,7 +11,7 @@ def test_a_new_folder_is_sound_and_waits_for_its_migrations(tmp_path: Path) -> N
     done = feedmill("check", cwd=tmp_path)
 
     assert done.returncode == 0
-    assert [line[:4] for line in done.stdout.splitlines()] == ["ok  "] * 5
+    assert [line[:4] for line in done.stdout.splitlines()] == ["ok  "] * 6
     assert "migrations to run" in done.stdout
 
 

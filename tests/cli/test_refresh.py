@@ -2,12 +2,14 @@
 
 import asyncio
 
+import pytest
 from sqlalchemy import func, select
 
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import batches, feeds
 from tests.cli.command import serving
 from tests.cli.mill import Mill
+from tests.databases import emptied, settings_of
 from tests.flows.world import answer, item
 from tests.www import Answer, Seen, Wire
 
@@ -98,3 +100,21 @@ async def test_commands_work_beside_a_server(mill: Mill) -> None:
 
     assert status["server"]["running"] is True
     assert len(mill.web.requests) == 1
+
+
+async def test_the_commands_work_on_postgresql(mill: Mill, request: pytest.FixtureRequest) -> None:
+    async with emptied(request, "postgresql", mill.folder):
+        postgres = settings_of(request, "postgresql", mill.folder)
+        url = mill.web.serve("/feed", answer(item("a"), title="News"))
+        (mill.folder / "list.opml").write_text(f'<opml><body><outline text="x" xmlUrl="{url}"/></body></opml>')
+
+        assert (await mill.ok("import", "--json", "list.opml", **postgres)).records[0]["added"] == 1
+        assert (await mill.ok("refresh", "--due", **postgres)).records[-1]["new_entries"] == 1
+        assert (await mill.ok("refresh", "--all", **postgres)).records[-1]["unchanged"] == 1
+        [shown] = (await mill.ok("show", url, "--json", **postgres)).records
+        [status] = (await mill.ok("status", "--json", **postgres)).records
+        assert "It is well" in (await mill.ok("why", url, **postgres)).out
+        assert (await mill.ok("remove", "--yes", url, **postgres)).out.startswith("removed ")
+
+    assert (shown["title"], [entry["title"] for entry in shown["latest"]]) == ("News", ["a"])
+    assert (status["feeds"]["total"], status["entries"]) == (1, 1)

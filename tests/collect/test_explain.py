@@ -1,0 +1,109 @@
+"""Why a feed is fetched when it is, as a person would say it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from feedmill.collect.explain import explain
+from feedmill.model.feed import Feed, FeedStatus
+from feedmill.store.fetch_log import Fetch, Tally
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+URL = "https://example.org/feed"
+WELL = Feed(
+    1, URL, NOW - DAY, next_fetch_at=NOW + 20 * MINUTE, rhythm=HOUR,
+    next_fetch_why="every 30 min, because it publishes about 24 a day",
+    last_fetched_at=NOW - 10 * MINUTE, last_success_at=NOW - 10 * MINUTE, last_entry_at=NOW - HOUR,
+)  # fmt: skip
+FETCHED = Fetch(NOW - 10 * MINUTE, "updated", 200, 1000, 120, 3, 0, None)
+FAILED = Fetch(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, "the server failed with 500")
+FAILING = replace(
+    WELL, consecutive_failures=3, last_error="the server failed with 500", last_error_kind="http_5xx",
+    next_fetch_at=NOW + 2 * HOUR, next_fetch_why="because it failed 3 times in a row: the server failed with 500",
+)  # fmt: skip
+
+
+def test_an_adaptive_feed() -> None:
+    assert told(WELL, FETCHED, tally=Tally(40, 0, 60)) == [
+        "It is well: the last fetch, 10 min ago, brought 3 new entries.",
+        "The next fetch is in 20 min, at 08:50 UTC: every 30 min, because it publishes about 24 a day.",
+        "Its newest entry is from 60 min ago.",
+        "In the last 30 days it was fetched 40 times, none failed; that brought 60 new.",
+    ]
+
+
+def test_a_backed_off_feed() -> None:
+    assert told(FAILING, FAILED)[:4] == [
+        "Its last 3 fetches failed, the last one 60 s ago.",
+        "It worked last 10 min ago.",
+        "The next fetch is in 2 h, at 10:30 UTC: because it failed 3 times in a row: the server failed with 500.",
+        "Each failure doubles the wait, up to a day; the first success brings its usual rhythm back.",
+    ]
+
+
+def test_a_feed_in_error_can_be_tried_by_hand() -> None:
+    feed = replace(FAILING, consecutive_failures=12, status=FeedStatus.ERROR)
+
+    assert "It is tried once a day until it works again; refreshing it by hand tries at once." in told(feed, FAILED)
+
+
+def test_a_throttled_feed() -> None:
+    feed = replace(
+        FAILING, consecutive_failures=1, last_error_kind="throttled", next_fetch_why="its server asked (429)"
+    )
+
+    assert told(feed, replace(FAILED, outcome="throttled"))[:3] == [
+        "Its server turned us away, 60 s ago, so we leave it in peace.",
+        "It worked last 10 min ago.",
+        "The next fetch is in 2 h, at 10:30 UTC: its server asked (429).",
+    ]
+
+
+def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
+    wishes = '{"seconds":14400,"name":"ttl","skip_hours":[2,3],"skip_days":[6]}'
+    feed = replace(WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why="every 4 h, as it asks (ttl)", wishes=wishes)
+
+    assert told(feed, FETCHED)[1:6] == [
+        "The next fetch is in 4 h, at 12:30 UTC: every 4 h, as it asks (ttl).",
+        "By its own rhythm it would be every 30 min.",
+        "The feed itself asks for 4 h between two fetches (ttl).",
+        "It asks not to be fetched at these hours (GMT): 2, 3.",
+        "It asks not to be fetched on Sunday.",
+    ]
+
+
+def test_a_feed_at_rest_is_never_due_by_itself() -> None:
+    feed = replace(WELL, next_fetch_at=None, next_fetch_why="at rest: it is no longer in feeds.yaml")
+
+    assert "It is never due by itself: at rest: it is no longer in feeds.yaml." in told(feed, FETCHED)
+
+
+def test_a_disabled_feed_tells_why() -> None:
+    feed = replace(WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why="paused by a person")
+
+    assert told(feed, FETCHED)[0] == "It is not fetched any more: paused by a person."
+
+
+def test_a_feed_that_moves_and_one_that_moved() -> None:
+    feed = replace(WELL, moved_to="https://example.org/new", moved_times=2)
+    sentences = told(feed, FETCHED, former=[("https://old.example/feed", NOW - DAY)])
+
+    assert (
+        "Its server says, 2 times in a row so far, that it moved to https://example.org/new; after 3 we follow."
+        in sentences
+    )
+    assert "Until 2026-02-17 it was at https://old.example/feed." in sentences
+
+
+def test_a_new_feed_and_one_that_is_fetched_now() -> None:
+    new = Feed(1, URL, NOW, next_fetch_at=NOW, next_fetch_why="new feed")
+    running = replace(WELL, claimed_until=NOW + MINUTE)
+
+    assert told(new) == ["It has never been fetched.", "It is due since 08:30 UTC and waits for its turn: new feed."]
+    assert told(running, FETCHED)[0] == "It is being fetched right now."
+
+
+def told(
+    feed: Feed, *fetches: Fetch, tally: Tally | None = None, former: list[tuple[str, datetime]] | None = None
+) -> list[str]:
+    return explain(feed, fetches, tally or Tally(), former or [], NOW)

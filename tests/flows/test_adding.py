@@ -1,0 +1,176 @@
+"""Feeds found, added with their first answer, and removed for good."""
+
+from datetime import timedelta
+
+from feedmill.collect.find import FeedHere, NoFeed, find_feed
+from feedmill.collect.first_fetch import add_answered
+from feedmill.model.refresh import Updated
+from feedmill.model.times import to_text
+from feedmill.store.additions import NewFeed, add_feeds, want_too
+from feedmill.store.claims import claim_due
+from feedmill.store.database import Step
+from feedmill.store.feeds import all_feeds
+from feedmill.store.overview import count_all
+from feedmill.store.removals import remove_feed, start_feed, stop_feed
+from feedmill.store.schema import (
+    entries,
+    feeds,
+    fetch_log,
+    image_tasks,
+    object_garbage,
+    pool_groups,
+    pool_items,
+    raw_bodies,
+    states,
+    subscriptions,
+    unread,
+    unread_lists,
+)
+from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from tests.www import Answer, Seen
+
+
+async def found(world: World, url: str) -> FeedHere:
+    here = await find_feed(world.client, url)
+    assert isinstance(here, FeedHere)
+    return here
+
+
+async def test_the_answer_that_found_a_feed_is_its_first_fetch(world: World) -> None:
+    url = world.web.serve("/feed", answer(item("a"), headers={"ETag": '"1"'}, title="News"))
+    here = await found(world, url)
+
+    feed, decision = await add_answered(world.tools, NewFeed(here.url), here.response)
+
+    assert isinstance(decision, Updated)
+    assert (feed.title, feed.etag, feed.entry_count, feed.last_fetched_at) == ("News", '"1"', 1, NOW)
+    assert len(world.web.requests) == 1
+
+
+async def test_a_scheduler_does_not_take_a_feed_that_is_just_being_added(world: World) -> None:
+    await add_feeds(world.db, [NewFeed("https://example.org/feed")], NOW, NOW + timedelta(minutes=2))
+
+    assert await claim_due(world.db, NOW, 10) == []
+    assert len(await claim_due(world.db, NOW + timedelta(minutes=2), 10)) == 1
+
+
+async def test_an_address_that_moved_for_good_is_not_kept(world: World) -> None:
+    new = world.web.serve("/new", answer(item("a")))
+    old = world.web.serve("/old", Answer(status=301, headers={"Location": "/new"}))
+
+    assert (await found(world, old)).url == new
+
+
+async def test_an_address_with_a_password_is_kept_although_it_moved(world: World) -> None:
+    world.web.serve("/new", answer(item("a")))
+    old = world.web.serve("/old", Answer(status=301, headers={"Location": "/new"}))
+
+    here = await find_feed(world.client, old, '{"basic_auth":["me","secret"]}')
+
+    assert isinstance(here, FeedHere)
+    assert here.url == old
+
+
+async def test_a_password_opens_the_feed_it_is_for(world: World) -> None:
+    def guarded(seen: Seen) -> Answer:
+        return answer(item("a")) if seen.headers.get("authorization") else Answer(status=401)
+
+    url = world.web.serve("/feed", guarded)
+
+    assert isinstance(await find_feed(world.client, url), NoFeed)
+    assert isinstance(await find_feed(world.client, url, '{"basic_auth":["me","secret"]}'), FeedHere)
+
+
+async def test_a_feed_of_comments_is_the_last_choice(world: World) -> None:
+    link = '<link rel="alternate" type="application/rss+xml" href="/comments/feed" title="Comments">'
+    url = world.web.serve("/page", Answer(f"<!doctype html><html><head>{link}</head></html>".encode()))
+    world.web.serve("/comments/feed", answer(item("a"), title="Comments"))
+
+    assert (await found(world, url)).title == "Comments"
+
+    world.web.serve("/rss.xml", answer(item("a"), title="Articles"))
+    assert (await found(world, url)).title == "Articles"
+
+
+async def test_a_resting_feed_wakes_when_a_person_wants_it(any_world: World) -> None:
+    await add_feeds(any_world.db, [NewFeed("https://example.org/feed", declared=True)], NOW, NOW)
+    [feed] = await all_feeds(any_world.db)
+    await any_world.change(feed, next_fetch_at=None)
+
+    await want_too(any_world.db, [feed.id], NOW)
+
+    after = await any_world.feed(feed)
+    assert (after.added_by_person, after.next_fetch_at) == (True, NOW)
+
+
+async def test_a_removed_feed_leaves_nothing_but_its_objects_to_delete(any_world: World) -> None:
+    world = any_world
+    kept = await world.add("/kept", answer(item("k", '<img src="/k.png">')))
+    gone = await world.add("/gone", answer(item("a", '<img src="/a.png">'), item("b")))
+    alice = await world.user("alice", 1)
+    await world.put(unread_lists, id=1, user_id=alice, created_at=to_text(NOW))
+    for feed in (kept, gone):
+        await world.subscribe(alice, feed)
+        await world.refresh(feed)
+    [picture] = await world.rows(image_tasks, feed_id=gone.id)
+
+    await _say_archived(world, picture["id"])
+    [body] = await world.rows(raw_bodies, feed_id=gone.id)
+    group = await world.put(pool_groups, name="g", rule="{}", created_at=to_text(NOW))
+    for entry in await world.rows(entries):
+        values = {
+            "group_id": group,
+            "kind": "titles",
+            "entry_id": entry["id"],
+            "batch_id": 1,
+            "changed_at": to_text(NOW),
+        }
+        await world.put(pool_items, **values)
+        await world.put(states, user_id=alice, entry_id=entry["id"], read_at=to_text(NOW))
+
+    await remove_feed(world.db, gone.id, NOW)
+
+    garbage = {row["key"] for row in await world.rows(object_garbage)}
+    assert garbage == {"images/1/aaaaaaaa/0.png", body["key"]}
+    for table in (feeds, subscriptions, raw_bodies, fetch_log, image_tasks, entries, states, unread, pool_items):
+        assert len(await world.rows(table)) == 1, table.name
+
+
+async def _say_archived(world: World, task_id: int) -> None:
+    done = image_tasks.update().where(image_tasks.c.id == task_id)
+    await world.db.batch([Step(done.values(status="success", object_key="images/1/aaaaaaaa/0.png", size=10))])
+
+
+async def test_removing_in_lots_removes_all(world: World) -> None:
+    feed = await world.add("/feed", answer(*[item(str(number)) for number in range(1200)]))
+    await world.refresh(feed)
+
+    await remove_feed(world.db, feed.id, NOW)
+
+    assert await world.rows(entries) == []
+
+
+async def test_a_stopped_feed_is_never_due_until_it_is_started(any_world: World) -> None:
+    feed = await any_world.add("/feed", answer(item("a")))
+
+    await stop_feed(any_world.db, feed.id, "paused by a person")
+    assert await claim_due(any_world.db, NOW + DAY, 10) == []
+
+    await start_feed(any_world.db, feed.id, "resumed by a person", NOW + HOUR)
+    assert [claim.feed.next_fetch_why for claim in await claim_due(any_world.db, NOW + HOUR, 10)] == [
+        "resumed by a person"
+    ]
+
+
+async def test_everything_is_counted_on_every_database(any_world: World) -> None:
+    feed = await any_world.add("/feed", answer(item("a", '<img src="/a.png">'), item("b")))
+    await any_world.refresh(feed)
+    await any_world.add("/other")
+
+    counted = await count_all(any_world.db, NOW)
+
+    assert {name: counted.feeds[name] for name in ("total", "due", "new", "running")} == {
+        "total": 2, "due": 1, "new": 1, "running": 0,
+    }  # fmt: skip
+    assert (counted.entries, counted.images["pending"], counted.raw_bodies, counted.objects_to_delete) == (2, 1, 1, 0)
+    assert counted.database_bytes is None or counted.database_bytes > 0
