@@ -43,6 +43,8 @@ class Scheduler:
     scan_every: timedelta = SCAN_EVERY
     lot: int = LOT
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
+    # Until when each crowded host has its time taken.
+    _slots: dict[str, datetime] = field(default_factory=dict)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -71,6 +73,7 @@ class Scheduler:
 
     async def scan(self) -> bool:
         """Claims what is due, in lots, until nothing is left or the engine has enough; True for the latter."""
+        self._slots = {lane: at for lane, at in self._slots.items() if at > self.clock()}
         while self.engine.backlog < self.lot and len(self.handlers.keeper) < MOST_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
                 return False
@@ -92,23 +95,26 @@ class Scheduler:
 
     async def _hand_over(self, claims: list[Claim]) -> None:
         places = Counter[str]()
-        now, later = [], []
+        now: list[Claim] = []
+        later: list[Claim] = []
         for claim in claims:
             lane = self.lane_of(claim.feed)
-            ahead = self.engine.in_lane(lane) + places[lane] if lane else 0
             places[lane] += 1
-            if ahead < MOST_IN_LANE:
-                now.append(claim)
-            else:
-                later.append((claim, ahead * self.lane_gap))
+            is_crowded = lane and self.engine.in_lane(lane) + places[lane] > MOST_IN_LANE
+            (later if is_crowded else now).append(claim)
         await self._put_off(later)
         jobs = self.handlers.keeper.jobs_for(now, self.lane_of)
         await self.engine.run_batch(jobs, ScanComplete(claims[0].token), Priority.SCHEDULED)
 
-    async def _put_off(self, waits: Sequence[tuple[Claim, timedelta]]) -> None:
+    async def _put_off(self, claims: list[Claim]) -> None:
         """Spreads the feeds of a crowded host over the time that they need anyway."""
         why = "many feeds of its host are due at once, and it waits for its turn"
-        await put_off(self.db, [(claim, Schedule(self.clock() + wait, why)) for claim, wait in waits])
+        await put_off(self.db, [(claim, Schedule(self._next_slot(claim.feed), why)) for claim in claims])
+
+    def _next_slot(self, feed: Feed) -> datetime:
+        lane, first = self.lane_of(feed), self.clock() + MOST_IN_LANE * self.lane_gap
+        slot = self._slots[lane] = max(first, self._slots.get(lane, first) + self.lane_gap)
+        return slot
 
     async def _sleep(self, length: timedelta) -> None:
         self._wake.clear()

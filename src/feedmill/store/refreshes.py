@@ -123,7 +123,7 @@ FEED_POSTPONED = _feed_update(_off)
 LOG = insert(
     fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
 )
-_presence = {"in_feed": bindparam("present"), "last_seen_at": bindparam("at")}
+_presence: dict[str, Any] = {"in_feed": bindparam("present"), "last_seen_at": bindparam("at")}
 SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(_presence)
 RAW = insert(
     raw_bodies, "feed_id", "key", "fetched_at", "http_status", "headers", "sha256", "size", "parse_result",
