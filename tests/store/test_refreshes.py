@@ -1,0 +1,140 @@
+"""The one write of a refresh: all of it or nothing, and only by who holds the claim."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from feedmill.errors import ConstraintViolated
+from feedmill.model.feed import Claim
+from feedmill.model.refresh import Changes, Failed, FeedFacts, Move, NewEntry, Postponed, Schedule, Updated, Visit
+from feedmill.model.times import to_text
+from feedmill.store.claims import LEASE, claim_feeds
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert
+from feedmill.store.feeds import add_feed, feeds_of_ids
+from feedmill.store.refreshes import ClaimLost, find_known, put_off, record
+from feedmill.store.schema import entries, feeds, fetch_log, tombstones
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+LATER = Schedule(NOW + HOUR, "later")
+VISIT = Visit(NOW, timedelta(seconds=1), 200, 10)
+LOG = insert(fetch_log, "feed_id", "at", "outcome")
+
+
+def new_entry(guid: str) -> NewEntry:
+    return NewEntry(
+        guid=guid, digest=guid, sort_at=NOW, published_at=NOW, updated_at=None, link=None, title=guid, author=None,
+        summary=None, content_html=None, base_url=None, language=None, image_url=None, comments_url=None,
+        categories=(), enclosures=(), images=(),
+    )  # fmt: skip
+
+
+def updated(*guids: str) -> Updated:
+    return Updated(
+        visit=VISIT, schedule=LATER, changes=Changes(new=tuple(map(new_entry, guids))), facts=FeedFacts(), raw=None,
+        entry_count=len(guids), etag='"1"', last_modified=None, body_sha256="sha", last_entry_at=NOW, rhythm=None,
+        wishes=None, move=Move(),
+    )  # fmt: skip
+
+
+async def claimed(db: Database, url: str = "https://example.org/feed") -> Claim:
+    feed = await add_feed(db, url, NOW)
+    [claim] = await claim_feeds(db, [feed.id], NOW)
+    return claim
+
+
+async def guids(db: Database) -> list[str]:
+    return [row["guid"] for row in await db.query(select(entries.c.guid).order_by(entries.c.id))]
+
+
+async def test_what_is_written_with_a_refresh_is_written_with_it_or_not_at_all(any_db: Database) -> None:
+    claim = await claimed(any_db)
+    broken = Step(LOG, {"feed_id": claim.feed.id, "at": None, "outcome": "x"})
+
+    with pytest.raises(ConstraintViolated):
+        await record(any_db, claim, updated("a"), [broken])
+    assert await guids(any_db) == []
+
+    await record(any_db, claim, updated("a"), [Step(LOG, {"feed_id": claim.feed.id, "at": "t", "outcome": "x"})])
+    assert await guids(any_db) == ["a"]
+
+
+async def test_a_claim_serves_for_one_write(any_db: Database) -> None:
+    claim = await claimed(any_db)
+    await record(any_db, claim, updated("a"))
+
+    with pytest.raises(ClaimLost):
+        await record(any_db, claim, updated("b"))
+
+    assert await guids(any_db) == ["a"]
+
+
+async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
+    claim = await claimed(any_db)
+
+    await record(any_db, claim, updated("a"))
+
+    assert await guids(any_db) == ["a"]
+    [feed] = await feeds_of_ids(any_db, [claim.feed.id])
+    assert (feed.next_fetch_at, feed.next_fetch_why, feed.entry_count) == (LATER.at, LATER.why, 1)
+
+
+@pytest.mark.parametrize("decision", [updated("late"), Failed(VISIT, LATER, "http_4xx", "HTTP 404"), Postponed(LATER)])
+async def test_whatever_was_decided_too_late_is_not_written(
+    any_db: Database, decision: Updated | Failed | Postponed
+) -> None:
+    lost = await claimed(any_db)
+    await claim_feeds(any_db, [lost.feed.id], NOW + LEASE)
+
+    with pytest.raises(ClaimLost):
+        await record(any_db, lost, decision)
+
+    [feed] = await feeds_of_ids(any_db, [lost.feed.id])
+    assert (feed.next_fetch_at, feed.consecutive_failures, feed.last_fetched_at) == (NOW, 0, None)
+    assert await any_db.query(select(fetch_log.c.id)) == []
+
+
+async def test_what_is_known_is_told_from_what_was_purged(any_db: Database) -> None:
+    claim = await claimed(any_db)
+    await record(any_db, claim, updated("here", "left"))
+    other = await claimed(any_db, "https://example.org/other")
+    await record(any_db, other, updated("theirs"))
+    purged = {"feed_id": claim.feed.id, "guid": "purged", "purged_at": to_text(NOW)}
+    gone = entries.update().where(entries.c.guid == "left").values(in_feed=0)
+    await any_db.batch([Step(insert(tombstones, *purged), purged), Step(gone)])
+
+    known, tombs = await find_known(any_db, claim.feed.id, ["here", "left", "purged", "theirs", "new"])
+
+    assert {guid: have.in_feed for guid, have in known.items()} == {"here": True, "left": False}
+    assert tombs == {"purged"}
+
+
+async def test_what_the_feed_had_last_is_known_without_asking_for_it(any_db: Database) -> None:
+    claim = await claimed(any_db)
+    await record(any_db, claim, updated("a", "b"))
+
+    known, _ = await find_known(any_db, claim.feed.id, [])
+
+    assert set(known) == {"a", "b"}
+
+
+async def test_feeds_that_are_put_off_are_free_and_due_each_at_its_time(any_db: Database) -> None:
+    claims = [await claimed(any_db, f"https://example.org/{number}") for number in range(3)]
+
+    await put_off(any_db, [(claim, Schedule(NOW + number * HOUR, "w")) for number, claim in enumerate(claims, 1)])
+
+    rows = await feeds_of_ids(any_db, [claim.feed.id for claim in claims])
+    assert [feed.next_fetch_at for feed in rows] == [NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR]
+    assert await any_db.query(select(feeds.c.id).where(feeds.c.claim_token.is_not(None))) == []
+
+
+async def test_feeds_that_somebody_else_took_are_not_put_off(any_db: Database) -> None:
+    mine, lost = [await claimed(any_db, f"https://example.org/{name}") for name in "ab"]
+    await claim_feeds(any_db, [lost.feed.id], NOW + LEASE)
+
+    await put_off(any_db, [(mine, LATER), (lost, LATER)])
+
+    [feed] = await feeds_of_ids(any_db, [lost.feed.id])
+    assert (feed.next_fetch_at, feed.claimed_until) == (NOW, NOW + 2 * LEASE)
