@@ -92,6 +92,20 @@ async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(mill: Mill) -> N
     assert (row["claimed"], batch["status"]) == (0, "cancelled")
 
 
+async def test_asking_for_all_while_that_runs_joins_it(mill: Mill) -> None:
+    async def slow(seen: Seen, wire: Wire) -> None:
+        await asyncio.sleep(4)
+        await wire.send(answer(item("a")).encode())
+
+    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", slow) for number in range(3)])
+
+    both = await asyncio.gather(mill.ok("refresh", "--all"), mill.ok("refresh", "--all"))
+
+    assert [done.records[-1]["updated"] for done in both] == [3, 3]
+    assert sum(done.records[0]["event"] == "note" for done in both) == 1
+    assert len(mill.web.requests) == 3
+
+
 async def test_commands_work_beside_a_server(mill: Mill) -> None:
     with serving(cwd=mill.folder, settings=mill.settings):
         url = mill.web.serve("/feed", answer(item("a"), title="News"))

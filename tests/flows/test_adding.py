@@ -1,14 +1,18 @@
 """Feeds found, added with their first answer, and removed for good."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy.sql import Executable
 
 from feedmill.collect.find import FeedHere, NoFeed, find_feed
 from feedmill.collect.first_fetch import add_answered
+from feedmill.model.feed import Claim
 from feedmill.model.refresh import Updated
 from feedmill.model.times import to_text
 from feedmill.store.additions import NewFeed, add_feeds, want_too
 from feedmill.store.claims import claim_due
-from feedmill.store.database import Step
+from feedmill.store.database import Database, Params, Row, Step
 from feedmill.store.feeds import all_feeds
 from feedmill.store.overview import count_all
 from feedmill.store.removals import remove_feed, start_feed, stop_feed
@@ -47,11 +51,41 @@ async def test_the_answer_that_found_a_feed_is_its_first_fetch(world: World) -> 
     assert len(world.web.requests) == 1
 
 
-async def test_a_scheduler_does_not_take_a_feed_that_is_just_being_added(world: World) -> None:
-    await add_feeds(world.db, [NewFeed("https://example.org/feed")], NOW, NOW + timedelta(minutes=2))
+class Rivalled:
+    """A database on which a scheduler scans right after the first write."""
 
-    assert await claim_due(world.db, NOW, 10) == []
-    assert len(await claim_due(world.db, NOW + timedelta(minutes=2), 10)) == 1
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.taken: list[Claim] | None = None
+
+    @property
+    def dialect_name(self) -> str:
+        return self._db.dialect_name
+
+    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:  # noqa: B006
+        return await self._db.query(statement, params)
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        changed = await self._db.batch(steps)
+        if self.taken is None:
+            self.taken = await claim_due(self._db, NOW, 10)
+        return changed
+
+    async def exec(self, sql: str) -> None:
+        await self._db.exec(sql)
+
+    async def close(self) -> None:
+        """The world closes it."""
+
+
+async def test_a_scheduler_does_not_take_a_feed_that_is_just_being_added(world: World) -> None:
+    here = await found(world, world.web.serve("/feed", answer(item("a"))))
+    rivalled = Rivalled(world.db)
+
+    _, decision = await add_answered(replace(world.tools, db=rivalled), NewFeed(here.url), here.response)
+
+    assert rivalled.taken == []
+    assert isinstance(decision, Updated)
 
 
 async def test_an_address_that_moved_for_good_is_not_kept(world: World) -> None:

@@ -34,7 +34,10 @@ class Imported:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def import_opml(context: Context, file: str, fetch: bool, as_json: bool) -> None:
-    """Add the feeds of an OPML FILE (- for standard input); those that are there already stay as they are."""
+    """Add the feeds of an OPML FILE (- for standard input).
+
+    Those that are there already stay as they are. What can't be taken over is told with its line.
+    """
     document = read_opml(_read(file))
     if not document.feeds and document.errors:
         raise CallerError(f"{file}: line {document.errors[0].line}: {document.errors[0].message}")
