@@ -5,7 +5,12 @@ from typing import Protocol
 
 from feedmill.engine.jobs import Job, Priority
 
-Handler = Callable[[Job], Awaitable[None]]
+# What comes back is for whoever waits for that job (see `InProcessEngine.run`).
+Handler = Callable[[Job], Awaitable[object]]
+
+
+class NotRun(Exception):
+    """The engine stopped before the job was run to its end."""
 
 
 class Engine(Protocol):

@@ -8,7 +8,7 @@ from itertools import islice
 
 import structlog
 
-from feedmill.engine.engine import Handler
+from feedmill.engine.engine import Handler, NotRun
 from feedmill.engine.jobs import Job, Priority, lane_of
 from feedmill.engine.waiting import Countdown, Ticket, Waiting
 
@@ -28,7 +28,7 @@ class InProcessEngine:
         self._at_once = at_once
         self._hard = hard_limit.total_seconds()
         self._waiting = Waiting()
-        self._running: dict[asyncio.Task[None], Ticket] = {}
+        self._running: dict[asyncio.Task[object], Ticket] = {}
         self._resting = 0
         self._returning: deque[asyncio.Future[None]] = deque()
         self._undone: list[Job] = []
@@ -52,6 +52,12 @@ class InProcessEngine:
         batch = Countdown(len(jobs), callback)
         self._hand_in([Ticket(job, priority, batch) for job in jobs] or [Ticket(callback, priority)])
 
+    async def run(self, job: Job, priority: Priority) -> object:
+        """What the handler makes of the job when its turn has come (None if it fails), or `NotRun`."""
+        ended: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._hand_in([Ticket(job, priority, ended=ended)])
+        return await ended
+
     async def until_idle(self) -> None:
         """Waits until nothing runs and nothing waits."""
         await self._idle.wait()
@@ -69,7 +75,7 @@ class InProcessEngine:
     async def stop(self, grace: timedelta = GRACE) -> list[Job]:
         """After the grace, what still runs is cancelled. A batch that came to its end has its callback run."""
         self._stopping = True
-        self._undone += [ticket.job for ticket in self._waiting.drain()]
+        self._leave(self._waiting.drain())
         await self._until_ended(grace)
         self._undone += [ticket.job for ticket in self._running.values()]
         for task in self._running:
@@ -84,12 +90,19 @@ class InProcessEngine:
 
     def _hand_in(self, tickets: list[Ticket]) -> None:
         if self._stopping:
-            self._undone += [ticket.job for ticket in tickets]
+            self._leave(tickets)
             return
         self._idle.clear()
         for ticket in tickets:
             self._waiting.add(ticket)
         self._start_next()
+
+    def _leave(self, tickets: list[Ticket]) -> None:
+        """Notes what is not done here, and tells those who wait for it."""
+        self._undone += [ticket.job for ticket in tickets]
+        for ticket in tickets:
+            if ticket.ended is not None and not ticket.ended.done():
+                ticket.ended.set_exception(NotRun())
 
     def _start_next(self) -> None:
         for turn in islice(self._returning, max(self._free, 0)):
@@ -109,9 +122,11 @@ class InProcessEngine:
         finally:
             self._returning.remove(turn)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[object]) -> None:
         ticket = self._running.pop(task)
         self._waiting.done(ticket)
+        if ticket.ended is not None and not ticket.ended.done():
+            _pass_on(task, ticket.ended)
         if ticket.batch is not None and not task.cancelled() and ticket.batch.one_less():
             # Before all others: it is short, and somebody waits for it.
             self._waiting.add(Ticket(ticket.batch.callback, Priority.MANUAL))
@@ -125,28 +140,35 @@ class InProcessEngine:
         while self._running and (left := deadline - loop.time()) > 0:
             await asyncio.wait(list(self._running), timeout=left)
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job) -> object:
         with structlog.contextvars.bound_contextvars(job=type(job).__name__, lane=lane_of(job)):
             work = asyncio.ensure_future(self._handler(job))
             try:
-                await self._limited(work)
+                return await self._limited(work)
             except asyncio.CancelledError:
                 await _cut_short(work)
                 raise
             except Exception:
                 log.exception("a job failed", job=job)
+        return None
 
-    async def _limited(self, work: asyncio.Future[None]) -> None:
+    async def _limited(self, work: asyncio.Future[object]) -> object:
         """Cancels the work at the hard limit, and does not wait for long for it to end."""
         done, _ = await asyncio.wait([work], timeout=self._hard)
         if not done:
             log.error("a job takes too long and is stopped", seconds=self._hard)
             await _cut_short(work)
-        if work.done() and not work.cancelled():
-            work.result()
+        return work.result() if work.done() and not work.cancelled() else None
 
 
-async def _cut_short(work: asyncio.Future[None]) -> None:
+def _pass_on(task: asyncio.Task[object], ended: asyncio.Future[object]) -> None:
+    if task.cancelled():
+        ended.set_exception(NotRun())
+    else:
+        ended.set_result(task.result())
+
+
+async def _cut_short(work: asyncio.Future[object]) -> None:
     """Lets the work clean up after itself, such as give its claim back."""
     work.cancel()
     await asyncio.wait([work], timeout=LAST_WORDS.total_seconds())

@@ -1,5 +1,6 @@
 """The jobs that wait: by priority without starving the low ones, and one at a time in each lane."""
 
+import asyncio
 from collections import Counter, deque
 from dataclasses import dataclass
 
@@ -24,11 +25,12 @@ class Countdown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A job's place in the line. A job that is handed in twice has two."""
+    """A job's place in the line. A job that is handed in twice has two. `ended` is for whoever waits for its end."""
 
     job: Job
     priority: Priority
     batch: Countdown | None = None
+    ended: asyncio.Future[object] | None = None
 
 
 class Line:

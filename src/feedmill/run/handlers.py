@@ -43,10 +43,11 @@ class Handlers:
     images: ImageWork | None = None
     nudge_images: Callable[[], Awaitable[None]] = nobody
 
-    async def __call__(self, job: Job) -> None:
+    async def __call__(self, job: Job) -> JobOutcome | None:
+        """What came of a feed; None for other jobs, and when the job left no trace."""
         match job:
             case RefreshFeed():
-                await self._refresh_safely(job)
+                return await self._refresh_safely(job)
             case BatchComplete():
                 await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
                 await self.nudge_images()
@@ -54,48 +55,51 @@ class Handlers:
                 await self.nudge_images()
             case ArchiveImages():
                 await self._archive_images()
+        return None
 
     async def _archive_images(self) -> None:
         if self.images is not None and await self.images.work_off():
             await self.nudge_images()
 
-    async def _refresh_safely(self, job: RefreshFeed) -> None:
+    async def _refresh_safely(self, job: RefreshFeed) -> JobOutcome | None:
         if job.token is not None and self.keeper.is_under_way(job.feed_id, job.token):
-            return  # It was delivered twice; what comes of it is for the first to say.
+            return JobOutcome(job.feed_id, "skipped", message="already_running")  # the first says what comes of it
         try:
             claim = await self._claim(job)
-            if isinstance(claim, JobOutcome):
-                await self._end(job, claim)
-            else:
-                await self._refresh(job, claim)
+            return await (self._end(job, claim) if isinstance(claim, JobOutcome) else self._refresh(job, claim))
         except InfrastructureError as error:
             log.warning("a job left no trace; a claim that it had ends by itself", job=job, reason=str(error))
+            return None
 
-    async def _refresh(self, job: RefreshFeed, claim: Claim) -> None:
+    async def _refresh(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
         try:
-            await refresh_feed(self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision)))
+            decision = await refresh_feed(
+                self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision))
+            )
             self.breaker.worked()
             if job.token is None:  # else it is one of many, and the last of them sees to the images of all
                 await self.nudge_images()
+            return outcome_of(job.feed_id, decision)
         except ClaimLost:
-            await self._end(job, await self._lost(job))
+            return await self._end(job, await self._lost(job))
         except asyncio.CancelledError:
             await asyncio.shield(give_back(self.tools.db, [claim]))
             raise
         except Exception as error:  # A mistake of ours must not have the feed asked again and again.
-            await self._blame_ourselves(job, claim, error)
+            return await self._blame_ourselves(job, claim, error)
         finally:
             self.keeper.done(claim)
 
-    async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> None:
+    async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
         """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
         log.error("a refresh stopped because of a failure of ours", feed_id=job.feed_id, exc_info=error)
         now, why = self.tools.clock(), f"a failure of our own: {str(error) or type(error).__name__}"
         if isinstance(error, InfrastructureError) and not isinstance(error, ConstraintViolated | StatementRefused):
             self.breaker.failed(now)
         at = now + STORAGE_PAUSE if claim.feed.next_fetch_at else None
-        ending = self._ending(job, JobOutcome(job.feed_id, "failed", message=why))
-        await record(self.tools.db, claim, Postponed(Schedule(at, why)), ending)
+        outcome = JobOutcome(job.feed_id, "failed", message=why)
+        await record(self.tools.db, claim, Postponed(Schedule(at, why)), self._ending(job, outcome))
+        return outcome
 
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
         """The claim that the job came with, or a fresh one; or why there is none."""
@@ -132,10 +136,11 @@ class Handlers:
         age = self.tools.clock() - feed.last_fetched_at
         return f"fetched {age.total_seconds():.0f} s ago" if timedelta() <= age < self.refresh_gap else None
 
-    async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> None:
+    async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> JobOutcome:
         log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
         if steps := self._ending(job, outcome):
             await self.tools.db.batch(steps)
+        return outcome
 
     def _ending(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
         """What a batch wants to know, written together with the refresh itself."""
