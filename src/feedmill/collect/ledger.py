@@ -109,10 +109,10 @@ class ImaginedLedger:
 
 @asynccontextmanager
 async def claimed_ledger(
-    db: Database, feed_id: int, clock: Callable[[], datetime], patience: timedelta = PATIENCE
+    db: Database, feed_id: int, clock: Callable[[], datetime]
 ) -> AsyncIterator[ClaimedLedger | None]:
     """The feed's ledger, held for the block, after whoever refreshes it now is done; None if that takes too long."""
-    claim = await _claim(db, feed_id, clock, patience)
+    claim = await _claim(db, feed_id, clock)
     if claim is None:
         yield None
         return
@@ -122,8 +122,8 @@ async def claimed_ledger(
         await asyncio.shield(give_back(db, [claim]))
 
 
-async def _claim(db: Database, feed_id: int, clock: Callable[[], datetime], patience: timedelta) -> Claim | None:
-    for _ in range(max(1, int(patience / POLL_EVERY))):
+async def _claim(db: Database, feed_id: int, clock: Callable[[], datetime]) -> Claim | None:
+    for _ in range(max(1, int(PATIENCE / POLL_EVERY))):
         if claims := await claim_feeds(db, [feed_id], clock()):
             return claims[0]
         await asyncio.sleep(POLL_EVERY.total_seconds())
