@@ -58,8 +58,7 @@ _INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-
 _cleaner = nh3.Cleaner(
     tags=set(TAGS),
     clean_content_tags={"script", "style"},
-    attributes={tag: set(ATTRIBUTES.get(tag, ())) | EVERYWHERE for tag in TAGS},
-    set_tag_attribute_values=ALWAYS,
+    attributes={tag: {*ATTRIBUTES.get(tag, ()), *EVERYWHERE, *ALWAYS.get(tag, ())} for tag in TAGS},
     url_schemes={*SCHEMES, "data"},
     link_rel=REL,
 )
@@ -86,7 +85,7 @@ def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
             for name, value in found.items()
             if name in known or name in EVERYWHERE
         }
-        return {name: value for name, value in read.items() if value is not None}
+        return {name: value for name, value in read.items() if value is not None} | ALWAYS.get(tag, {})
 
     cleaned: str = _cleaner.clean(rewrite(html, choose))
     return cleaned

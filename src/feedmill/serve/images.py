@@ -83,7 +83,7 @@ def _has_it(request: Request, kept: Kept) -> bool:
 def _span(request: Request, kept: Kept) -> range | None:
     """Which bytes are asked for: all, unless it is one range that can be read; None for one beyond the end."""
     whole = range(kept.size)
-    asked = _RANGE.fullmatch(request.headers.get("range", ""))
+    asked = _RANGE.fullmatch(request.headers.get("range", "")) if request.method == "GET" else None
     if asked is None or asked[0] == "bytes=-" or request.headers.get("if-range", kept.etag) != kept.etag:
         return whole
     first, last = asked.groups()

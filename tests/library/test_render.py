@@ -1,0 +1,218 @@
+"""What a reader sees of an entry: its text, its links, its images, and nothing that acts."""
+
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from feedmill.library.render import ATTRIBUTES, EVERYWHERE, render, sanitize
+from feedmill.library.rewrite import TAGS
+
+BASE = "https://blog.example.org/2026/post"
+LAZY = ' loading="lazy" decoding="async" referrerpolicy="no-referrer"'
+REL = ' rel="noopener noreferrer nofollow"'
+ADDED = {"loading", "decoding", "referrerpolicy", "rel", "controls", "preload"}
+SAFE_ADDRESS = re.compile(r"https?://|mailto:|tel:|data:image/(?:png|jpeg|gif|webp|avif);base64,|/images/")
+
+
+class Inspector(HTMLParser):
+    """Another reader of HTML than the two that wrote it: what tags and attributes does it see?"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [(tag, name, value or "") for name, value in attrs] or [(tag, "", "")]
+
+
+def forbidden(html: str) -> list[tuple[str, str, str]]:
+    """Whatever in the HTML is not plainly allowed."""
+    inspector = Inspector()
+    inspector.feed(html)
+    return [each for each in inspector.found if not _is_allowed(*each)]
+
+
+def _is_allowed(tag: str, name: str, value: str) -> bool:
+    if tag not in TAGS or (name and name not in ATTRIBUTES.get(tag, frozenset()) | EVERYWHERE | ADDED):
+        return False
+    if name == "srcset":
+        return all(SAFE_ADDRESS.match(part.strip()) for part in value.split(", "))
+    return name not in {"href", "src", "poster", "cite"} or bool(SAFE_ADDRESS.match(value))
+
+
+# --- images -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('<img src="/a.png">', '<img src="/images/1/x/0.png"'),
+        ('<img src="../a.png">', '<img src="/images/1/x/0.png"'),
+        ('<img src="b.png">', '<img src="https://blog.example.org/2026/b.png"'),
+        ('<img srcset="/s.png 300w, /a.png 1600w">', '<img srcset="/images/1/x/0.png" src="/images/1/x/0.png"'),
+        ('<img src="data:image/gif;base64,R0lG" data-src="/a.png">', '<img src="/images/1/x/0.png"'),
+        ('<img data-srcset="/a.png 2x">', '<img srcset="/images/1/x/0.png" src="/images/1/x/0.png"'),
+        ('<video poster="/a.png" src="/v.mp4"></video>', 'poster="/images/1/x/0.png"'),
+        ('<picture><source srcset="/a.png"><img src="/b.png"></picture>', '<source srcset="/images/1/x/0.png">'),
+        ('<image src="/a.png">', '<img src="/images/1/x/0.png"'),
+    ],
+)
+def test_archived_images_take_the_place_of_the_original_wherever_it_is_named(written: str, shown: str) -> None:
+    html = render(written, BASE, {"https://blog.example.org/a.png": "/images/1/x/0.png"})
+
+    assert shown in html
+    assert not forbidden(html)
+
+
+def test_links_to_an_archived_image_stay_links_to_the_original() -> None:
+    archived = {"https://blog.example.org/a.png": "/images/1/x/0.png"}
+
+    html = render('<a href="/a.png"><img src="/a.png"></a>', BASE, archived)
+
+    assert html == f'<a href="https://blog.example.org/a.png"{REL}><img src="/images/1/x/0.png"{LAZY}></a>'
+
+
+def test_no_entry_can_point_at_our_own_site_by_a_relative_address() -> None:
+    assert sanitize('<img src="/logout"><a href="/admin">x</a>') == f"<a{REL}>x</a>"
+
+
+def test_addresses_of_the_bucket_are_taken_as_they_are() -> None:
+    signed = "https://bucket.example/images/1/x/0.png?X-Sig=a%2Bb&X-Date=1"
+
+    html = render('<img src="/a.png">', BASE, {"https://blog.example.org/a.png": signed})
+
+    assert f'src="{signed.replace("&", "&amp;")}"' in html
+
+
+def test_an_image_that_is_repeated_for_browsers_without_scripts_is_shown_once() -> None:
+    html = '<img data-src="/a.png"><noscript><img src="/a.png"></noscript><noscript><img src="/b.png"></noscript>'
+
+    assert render(html, BASE).count("<img") == 2
+
+
+def test_nothing_to_show_is_nothing() -> None:
+    assert render(None) == render("") == ""
+
+
+# --- what is left and what goes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<p>one<p>two", "<p>one</p><p>two</p>"),
+        ("<ul><li>a<li>b<ul><li>c</ul></ul>", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"),
+        ("<b><p>x</b>y</p>", "<b><p>x</p></b>y"),
+        ("<table><tr><td>1<tr><td>2</table>", "<table><tbody><tr><td>1</td></tr><tr><td>2</td></tr></tbody></table>"),
+        ("<dl><dt>a<dd>b<dt>c</dl>", "<dl><dt>a</dt><dd>b</dd><dt>c</dt></dl>"),
+        ("</div></p>text</table>", "text"),
+        ("<td>x</div></td>", "x"),
+        ("1 < 2 & 3 > 2", "1 &lt; 2 &amp; 3 &gt; 2"),
+        ("<pre>  a\n  b</pre>", "<pre>  a\n  b</pre>"),
+        ("<center><tt>x</tt></center>", "<div><code>x</code></div>"),
+        ("<span class=k>def</span> f", "def f"),
+        ('<td colspan="2">', ""),
+        ("<a href='MAILTO:a@b.c'>m</a>", f'<a href="MAILTO:a@b.c"{REL}>m</a>'),
+        ("<time datetime='2026-02-18T08:30:00+01:00'>t</time>", '<time datetime="2026-02-18T08:30:00+01:00">t</time>'),
+    ],
+)
+def test_text_keeps_its_shape_and_becomes_well_formed(written: str, shown: str) -> None:
+    assert sanitize(written, BASE) == shown
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "<scr<script>ipt>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        '<img src="x" hx-get="/x" data-hx-post="/y" hx-on:click="alert(1)" x-data="{}" @click="a()">',
+        "<a href=javascript:alert(1)>x</a>",
+        "<a href=' java\nscript:alert(1)'>x</a>",
+        "<a href='&#106;avascript:alert(1)'>x</a>",
+        "<a href='data:text/html,<script>alert(1)</script>'>x</a>",
+        "<a href='vbscript:x'>x</a>",
+        "<img src='data:image/svg+xml;base64,PHN2Zz4='>",
+        "<img src='data:text/html;base64,PHN2Zz4='>",
+        "<img srcset='javascript:alert(1) 1x, data:image/svg+xml,x 2x'>",
+        "<svg><script>alert(1)</script></svg>",
+        "<svg onload=alert(1)><a xlink:href='javascript:alert(1)'><text>x</text></a></svg>",
+        "<svg><style><img src=x onerror=alert(1)></style></svg>",
+        "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(1)&gt;'>",
+        "<math href='javascript:alert(1)'>x</math>",
+        "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+        "<object data=x></object><embed src=x><applet code=x></applet>",
+        "<form action=/x><input name=a autofocus onfocus=alert(1)><button formaction=/y>b</button></form>",
+        "<style>@import '//x'</style><link rel=stylesheet href=//x><meta http-equiv=refresh content='0;url=//x'>",
+        "<base href='//evil.example/'><p style='background:url(//x)' class=c id=i name=n>x</p>",
+        "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+        "<template><script>alert(1)</script></template>",
+        "<textarea><img title='</textarea><img src=x onerror=alert(1)>'></textarea>",
+        "<title><img title='</title><img src=x onerror=alert(1)>'></title>",
+        "<xmp><img title='</xmp><img src=x onerror=alert(1)>'></xmp><plaintext><script>",
+        "<!--><script>alert(1)</script>--><!--!><img src=x onerror=alert(1)>-->",
+        "<![CDATA[<script>alert(1)</script>]]>",
+        "<video><source onerror=alert(1) src=x></video><audio src='javascript:alert(1)' autoplay onplay=a()>",
+        "<details open ontoggle=alert(1)>x</details>",
+        "<p title='\"><script>alert(1)</script>'>x</p>",
+        '<p title="`onmouseover=alert(1)">x</p>',
+        "<a href='https://x.example' ping='/p' target=_top download>x</a>",
+        "<img src=`javascript:alert(1)`>",
+        "<\x00script>alert(1)</script>",
+        "<a/href=javascript&colon;alert(1)>x</a>",
+    ],
+)
+def test_nothing_that_acts_is_left(hostile: str) -> None:
+    for html in (sanitize(hostile, BASE), sanitize(hostile), render(hostile, BASE)):
+        assert not forbidden(html)
+        assert "<script" not in html.lower()
+
+
+WORDS = """
+<a <b <p <img <svg <math <style <script <table <td <!-- --> --!> <![CDATA[ ]]> </ /> > < ' " ` = & &lt; &#x3c; href=
+src= srcset= onerror= onload= hx-get= data-hx-get= style= id= class= javascript: data:text/html, //x /y # alert(1)
+data:image/png;base64,AAAA noscript> textarea> title> iframe> template> xmp> plaintext> </style> </script> </svg>
+</math> </p> </td> poster= xlink:href= a0 é
+"""
+PIECES = st.sampled_from([*WORDS.split(), " ", "\n", "\t", "\x0c", "\x00", "\u202e"])
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_whatever_is_written_what_is_shown_never_holds_the_forbidden(html: str) -> None:
+    for shown in (sanitize(html), sanitize(html, BASE), render(html, BASE, {BASE: "/images/1/x/0.png"})):
+        assert not forbidden(shown)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
+    once = sanitize(html, BASE)
+
+    assert sanitize(once, BASE) == once
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 100_000,
+        "".join(f"<b title={n}>" for n in range(10_000)) + "<p>x" * 10_000,
+        "<div><table><tr><td></div></td></tr></table>" * 20_000,
+        "<img " + " ".join(f"a{n}=1" for n in range(100_000)) + ">",
+        "<p>" * 50_000 + "<div>" * 50_000 + "</p>" * 50_000,
+        "<a href=x>" * 50_000,
+        "<svg><style>" * 50_000,
+    ],
+    ids=["nested", "formatting", "walls", "attributes", "unmatched", "links", "foreign"],
+)
+def test_no_entry_takes_long_or_grows_out_of_bounds(html: str) -> None:
+    started = time.process_time()
+
+    shown = sanitize(html, BASE)
+
+    assert time.process_time() - started < 10
+    assert len(shown) < 10 * len(html)

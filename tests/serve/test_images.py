@@ -1,0 +1,168 @@
+"""`GET /images/…` gives out archived images, and nothing else."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import aiohttp
+import pytest
+import uvicorn
+from yarl import URL
+
+from feedmill.app import App, build
+from feedmill.archive.keys import image_key
+from feedmill.serve import asgi
+from feedmill.settings import load
+from feedmill.store.database import Step
+from feedmill.store.dialect import insert
+from feedmill.store.feeds import add_feed
+from feedmill.store.schema import entries, image_tasks
+from tests.archive import pictures
+from tests.flows.world import NOW
+
+BODY = pictures.PNG + bytes(range(256))
+ETAG = f'"{sha256(BODY).hexdigest()}"'
+
+
+@dataclass
+class Site:
+    """A server with one archived image, one that waits and one whose object is gone."""
+
+    app: App
+    browser: aiohttp.ClientSession
+    origin: str
+    key: str
+
+    def get(self, path: str, method: str = "GET", **headers: str) -> "aiohttp.client._RequestContextManager":
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.browser.request(method, URL(self.origin + path, encoded=True), headers=named)
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with build(load(data=str(tmp_path))) as app, running(app) as origin, aiohttp.ClientSession() as browser:
+        key = await archived(app)
+        yield Site(app, browser, origin, key)
+
+
+@asynccontextmanager
+async def running(app: App) -> AsyncIterator[str]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(asgi.create(app), log_config=None, lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = True
+        await serving
+
+
+async def archived(app: App) -> str:
+    feed = await add_feed(app.db, "https://example.org/feed", NOW)
+    key = image_key(feed.id, "g", 0, "png")
+    entry = {"feed_id": feed.id, "guid": "g", "sort_at": "x", "refresh_token": "t", "digest": "d",
+             "first_seen_at": "x", "last_seen_at": "x"}  # fmt: skip
+    await app.db.batch([Step(insert(entries, *entry), entry)])
+    task = {"feed_id": feed.id, "entry_id": 1, "original_url": "u", "created_at": "x", "updated_at": "x",
+            "size": len(BODY), "sha256": sha256(BODY).hexdigest()}  # fmt: skip
+    rows = [
+        task | {"position": position, "status": status, "object_key": image_key(feed.id, "g", position, "png")}
+        for position, status in enumerate(("success", "pending", "success"))
+    ]
+    await app.db.batch([Step(insert(image_tasks, *rows[0]), rows)])
+    for position in (0, 1):
+        await app.blobs.put(image_key(feed.id, "g", position, "png"), BODY, "image/png")
+    return key
+
+
+async def test_an_archived_image_comes_with_its_type_and_can_do_no_harm(site: Site) -> None:
+    async with site.get(f"/{site.key}") as answer:
+        assert (answer.status, await answer.read()) == (200, BODY)
+        assert answer.headers["Content-Type"] == "image/png"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["ETag"] == ETAG
+
+
+@pytest.mark.parametrize("tags", [ETAG, f"W/{ETAG}", f'"x", {ETAG}', "*"])
+async def test_who_has_it_is_not_sent_it_again(site: Site, tags: str) -> None:
+    async with site.get(f"/{site.key}", If_None_Match=tags) as answer:
+        assert (answer.status, await answer.read(), answer.headers["ETag"]) == (304, b"", ETAG)
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("bytes=0-3", slice(0, 4)),
+        ("bytes=10-", slice(10, None)),
+        ("bytes=-5", slice(-5, None)),
+        ("bytes=5-999999", slice(5, None)),
+    ],
+)
+async def test_a_part_is_given_when_a_part_is_asked_for(site: Site, asked: str, given: slice) -> None:
+    async with site.get(f"/{site.key}", Range=asked) as answer:
+        start, stop, _ = given.indices(len(BODY))
+        assert (answer.status, await answer.read()) == (206, BODY[given])
+        assert answer.headers["Content-Range"] == f"bytes {start}-{stop - 1}/{len(BODY)}"
+
+
+@pytest.mark.parametrize("asked", ["bytes=-", "bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=a-b", "bytes=0-999999"])
+async def test_a_range_that_can_not_be_read_or_is_all_of_it_gives_the_whole(site: Site, asked: str) -> None:
+    async with site.get(f"/{site.key}", Range=asked) as answer:
+        assert (answer.status, await answer.read()) == (200, BODY)
+
+
+@pytest.mark.parametrize("asked", [f"bytes={len(BODY)}-", "bytes=999999-", "bytes=-0"])
+async def test_a_range_beyond_the_end_is_refused(site: Site, asked: str) -> None:
+    async with site.get(f"/{site.key}", Range=asked) as answer:
+        assert (answer.status, answer.headers["Content-Range"]) == (416, f"bytes */{len(BODY)}")
+
+
+async def test_a_part_of_another_version_is_not_given(site: Site) -> None:
+    async with site.get(f"/{site.key}", Range="bytes=0-3", If_Range='"other"') as answer:
+        assert (answer.status, len(await answer.read())) == (200, len(BODY))
+
+
+async def test_head_tells_the_size_without_the_bytes(site: Site) -> None:
+    async with site.get(f"/{site.key}", "HEAD") as answer:
+        assert (answer.status, answer.headers["Content-Length"], await answer.read()) == (200, str(len(BODY)), b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/images/1/{mark}/1.png",  # it waits, though something stands under its key
+        "/images/1/{mark}/2.png",  # its object is gone
+        "/images/1/{mark}/0.gif",
+        "/images/1/{mark}/0.html",
+        "/images/1/{mark}/0.svg",
+        "/images/../feedmill.db",
+        "/images/%2e%2e/%2e%2e/feedmill.db",
+        "/images/..%2f..%2ffeedmill.db",
+        "/images//etc/passwd",
+        "/images/1/{mark}/0.png%00",
+        "/images/1/{mark}/0.png/",
+        "/images/" + "9" * 5000 + "/ab12cd34/0.png",
+        "/images/%ff%fe/x.png",
+        "/images/",
+    ],
+)
+async def test_anything_else_is_not_there(site: Site, path: str) -> None:
+    mark = site.key.split("/")[2]
+
+    async with site.get(path.replace("{mark}", mark)) as answer:
+        assert answer.status == 404
+        assert b"SQLite" not in await answer.read()
+
+
+async def test_a_store_that_fails_is_told_apart_from_an_image_that_is_not_there(site: Site, tmp_path: Path) -> None:
+    folder = tmp_path / "objects" / site.key.rpartition("/")[0]
+    (folder / "0.png").unlink()
+    (folder / "0.png").mkdir()
+
+    async with site.get(f"/{site.key}") as answer:
+        assert (answer.status, answer.headers["Cache-Control"]) == (503, "no-store")
