@@ -52,6 +52,10 @@ class CoordinationUnavailable(InfrastructureError):
     """The place of shared locks and turns does not answer; what it keeps is a hint, so work goes on."""
 
 
+class EngineUnavailable(InfrastructureError):
+    """The broker takes no jobs. What they speak of is in the database, so they can be made again."""
+
+
 class BlobError(InfrastructureError):
     """The object store did not do what it was asked."""
 

@@ -42,6 +42,11 @@ TAKE_OVER = (
     .where(feeds.c.id == bindparam("feed"), feeds.c.claim_token == bindparam("old"))
     .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
 )
+TAKE_OVER_LOT = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("old"))
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
 BY_TOKEN = select(feeds).where(feeds.c.id == bindparam("feed_id"), feeds.c.claim_token == bindparam("token"))
 RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
 GIVE_BACK = (
@@ -91,6 +96,17 @@ async def take_over(
     return await read_claim(db, feed_id, mine) if taken else None
 
 
+async def take_over_lot(
+    db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
+) -> list[Claim]:
+    """The claims that `token` still has on these feeds, under a token of our own."""
+    mine = token_hex(16)
+    values = {"ids": as_list(list(ids)), "old": token, "token": mine, "until": to_text(now + lease)}
+    [taken] = await db.batch([Step(TAKE_OVER_LOT, values)])
+    rows = await db.query(MINE, {"token": mine}) if taken else []
+    return [Claim(read_feed(row), mine) for row in rows]
+
+
 async def renew(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
     """Starts the lease of everything claimed with `token` anew; how many feeds that still is."""
     [held] = await db.batch([Step(RENEW, {"token": token, "until": to_text(now + lease)})])
@@ -103,6 +119,11 @@ async def give_back(db: Database, claims: Sequence[Claim]) -> None:
     for claim in claims:
         by_token.setdefault(claim.token, []).append(claim.feed.id)
     await db.batch([Step(GIVE_BACK, {"ids": as_list(ids), "token": token}) for token, ids in by_token.items()])
+
+
+async def let_go(db: Database, tokens: Sequence[str]) -> None:
+    """Lets go of all that is claimed with these tokens, because nobody will work on it."""
+    await db.batch([Step(LET_GO, [{"token": token} for token in tokens])])
 
 
 async def mend_far_times(db: Database, now: datetime) -> None:
