@@ -87,6 +87,7 @@ def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None
         ("f.yaml", "? [a]\n: b\n", "line 1, column 3: a key must be plain text"),
         ("f.yaml", "- a.example\x07\n", "line 1, column 12"),
         ("f.yaml", "- a\n- b\xff".encode("latin-1"), "line 2, column 4: this is not UTF-8"),
+        ("f.yaml", "- &x a.example\n- *x\n", "line 2, column 3: aliases"),
         ("f.yaml", "", "is empty"),
         ("f.json", '[\n  "a.example",\n]', "line 3, column 1"),
         ("f.json", '["a.example", {"url": "b.example", "interval": true}]', "feed 2 of the list: interval"),

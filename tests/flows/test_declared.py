@@ -13,6 +13,7 @@ from feedmill.model.feed import Feed
 from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls
 from feedmill.store.claims import claim_due
 from feedmill.store.feeds import all_feeds
+from feedmill.store.merges import merge_feeds
 from feedmill.store.refreshes import ClaimLost
 from feedmill.store.schema import entries, feed_urls
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item
@@ -187,3 +188,10 @@ async def test_urls_lead_to_feeds_also_after_they_moved(any_world: World) -> Non
     found = await ids_of_urls(any_world.db, [feed.url, URL, "https://example.org/unknown"])
 
     assert found == {feed.url: feed.id, URL: feed.id}
+
+
+async def test_the_url_of_a_merged_feed_leads_to_the_one_that_took_it_over(world: World) -> None:
+    source, target = await world.add("/source"), await world.add("/target")
+    await merge_feeds(world.db, source.id, source.url, target.id, target.url, NOW)
+
+    assert await ids_of_urls(world.db, [source.url, target.url]) == {source.url: target.id, target.url: target.id}
