@@ -28,7 +28,7 @@ def status(context: Context, as_json: bool) -> None:
     if as_json:
         print_record(asdict(counted) | {"server": {"running": server is not None, "process": server}})
         return
-    for name, text in _lines(counted, now).items():
+    for name, text in _lines(counted, now, settings.images_total_bytes).items():
         click.echo(f"{name:<9} {text}")
     running = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
     click.echo(f"{'server':<9} {running}")
@@ -38,7 +38,7 @@ async def _count(app: App, now: datetime) -> Overview:
     return await count_all(app.db, now)
 
 
-def _lines(counted: Overview, now: datetime) -> dict[str, str]:
+def _lines(counted: Overview, now: datetime, room: int) -> dict[str, str]:
     states = ("due", "running", "failing", "error", "disabled", "resting", "new")
     last, following = moment_or_none(counted.last_fetched_at), moment_or_none(counted.next_fetch_at)
     kept = f"{counted.raw_bodies} raw bodies, {counted.objects_to_delete} to delete"
@@ -46,7 +46,7 @@ def _lines(counted: Overview, now: datetime) -> dict[str, str]:
         "feeds": f"{counted.feeds['total']}: {_list(counted.feeds, *states)}",
         "fetched": f"last {ago(last, now) if last else 'never'}; next {ahead(following, now) if following else '?'}",
         "entries": str(counted.entries),
-        "images": _list(counted.images, *counted.images),
+        "images": _list(counted.images, *counted.images) + _room(counted.image_bytes, room),
         **{kind: f"pool: {_list(items, *items)}" for kind, items in counted.pools.items()},
         "database": _size(counted.database_bytes),
         "objects": f"{_size(counted.object_bytes)}, {kept}",
@@ -55,6 +55,12 @@ def _lines(counted: Overview, now: datetime) -> dict[str, str]:
 
 def _list(counts: dict[str, Any], *names: str) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in names)
+
+
+def _room(used: int, room: int) -> str:
+    """How much of the room for images is used, if it is limited."""
+    full = ": FULL, the pending ones wait (images_total_bytes)" if used >= room else ""
+    return f"; {_size(used)} of {_size(room)}{full}" if room else ""
 
 
 def _size(length: int | None) -> str:

@@ -63,6 +63,7 @@ class Overview:
     images: dict[str, int]
     pools: dict[str, dict[str, int]]
     raw_bodies: int
+    image_bytes: int
     object_bytes: int
     objects_to_delete: int
     database_bytes: int | None
@@ -75,6 +76,7 @@ async def count_all(db: Database, now: datetime) -> Overview:
     [raw] = await db.query(RAW)
     [garbage] = await db.query(GARBAGE)
     images = await db.query(IMAGES)
+    image_bytes = sum(int(row["bytes"]) for row in images)
     return Overview(
         feeds={name: int(value) for name, value in feed_counts.items()},
         **times,
@@ -82,7 +84,8 @@ async def count_all(db: Database, now: datetime) -> Overview:
         images={"pending": 0, "success": 0, "failed": 0} | {row["status"]: row["images"] for row in images},
         pools=await _pools(db),
         raw_bodies=raw["bodies"],
-        object_bytes=int(raw["bytes"]) + sum(int(row["bytes"]) for row in images),
+        image_bytes=image_bytes,
+        object_bytes=int(raw["bytes"]) + image_bytes,
         objects_to_delete=garbage["objects"],
         database_bytes=await _size(db),
     )
