@@ -8,7 +8,7 @@ import pytest
 
 from feedmill.store.database import Row
 from tests.faults.conftest import MakeWorld
-from tests.faults.disks import Disk, small_disk
+from tests.faults.ground import Disk, small_disk
 from tests.faults.invariants import check, states_of
 from tests.faults.world import World
 

@@ -2,9 +2,6 @@
 
 import asyncio
 import signal
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
 from tests.faults.conftest import MakeWorld
 from tests.faults.farm import Farm
+from tests.faults.ground import locked
 from tests.faults.invariants import check, states_of
 from tests.faults.mills import Mills
 from tests.faults.world import World
@@ -80,22 +78,10 @@ async def _lock_for_a_while(make_world: MakeWorld, patience: float, seconds: flo
 
         await world.make_due()
         await asyncio.sleep(0.2)
-        with _locked(world.folder / "feedmill.db"):
+        with locked(world.folder / "feedmill.db"):
             await asyncio.sleep(seconds)
         await world.until_done(60 + 2 * patience)
         code = await mill.stop()
 
         assert code == 0, mill.said()[-3000:]
         await check(world, kept_states, most_extra_fetches=most_in_vain)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Nobody else writes within the block."""
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
-        connection.execute("ROLLBACK")
-    finally:
-        connection.close()

@@ -1,23 +1,28 @@
 """SIGTERM under load: the server ends in time, and what it did not do is due at once for the next one."""
 
+import asyncio
 import os
 import signal
 import sys
 import time
-from asyncio import create_subprocess_exec, wait_for
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
 
 from feedmill.model.times import from_text
+from feedmill.store.claims import claim_due, give_back
+from feedmill.store.database import Database
+from feedmill.store.feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.faults.conftest import MakeWorld
+from tests.faults.ground import locked
 from tests.faults.invariants import check
 from tests.faults.mills import ROOT
-from tests.faults.world import World, until
+from tests.faults.world import CLAIMED, World, until
 from tests.services.server import free_port
 
 LONGEST_STOP = 30
@@ -59,11 +64,45 @@ async def test_a_server_whose_feeds_hang_is_stopped_in_time(make_world: MakeWorl
         await check(world, [], most_extra_fetches=1)
 
 
+@pytest.mark.drill
+async def test_a_server_whose_database_is_locked_is_stopped_in_time(make_world: MakeWorld) -> None:
+    async with make_world(feeds=100) as world:
+        await world.make_due()
+        world.farm.slowness = 0.3
+        async with _serving(world) as server:
+            await _until_asked(world, 20)
+            with locked(world.folder / "feedmill.db"):
+                seconds, code = await _stop(server)
+
+        assert code == 0
+        assert seconds < LONGEST_STOP
+        world.farm.slowness = 0
+        await world.end_claims()
+        await world.full_cycle()
+        await check(world, [], most_extra_fetches=1)
+
+
+async def test_a_scan_that_is_cut_short_lets_go_of_what_it_claimed(db: Database) -> None:
+    now = datetime.now(UTC)
+    for number in range(300):
+        await add_feed(db, f"http://127.0.0.1/{number}", now)
+
+    for milliseconds in range(20):
+        scan = asyncio.create_task(claim_due(db, now, 300))
+        await asyncio.sleep(milliseconds / 1000)
+        scan.cancel()
+        [claims] = await asyncio.gather(scan, return_exceptions=True)
+
+        if isinstance(claims, list):
+            await give_back(db, claims)
+        assert await db.query(CLAIMED) == []
+
+
 @asynccontextmanager
 async def _serving(world: World) -> AsyncIterator[Process]:
     names = {f"FEEDMILL_{name.upper()}": value for name, value in world.settings.items()}
     with (world.folder / "serve.log").open("wb") as log:
-        server = await create_subprocess_exec(
+        server = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "feedmill", "serve", "--port", str(free_port()), cwd=ROOT / "src",
             stdout=log, stderr=log, start_new_session=True, env={"PATH": os.environ["PATH"]} | names,
         )  # fmt: skip
@@ -85,7 +124,7 @@ async def _until_asked(world: World, times: int) -> None:
 async def _stop(server: Process) -> tuple[float, int]:
     started = time.monotonic()
     server.terminate()
-    code = await wait_for(server.wait(), LONGEST_STOP + 10)
+    code = await asyncio.wait_for(server.wait(), LONGEST_STOP + 10)
     return time.monotonic() - started, code
 
 

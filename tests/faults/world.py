@@ -29,6 +29,7 @@ UNDONE = (
     .where(or_(feeds.c.next_fetch_at <= bindparam("now"), feeds.c.claim_token.is_not(None)))
 )
 CLAIMED = select(feeds.c.id, feeds.c.claimed_until).where(feeds.c.claim_token.is_not(None))
+END_CLAIMS = update(feeds).where(feeds.c.claim_token.is_not(None)).values(claimed_until=bindparam("now"))
 ALICE = insert(users, "id", "name", "unread_list_id", "created_at")
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "created_at")
 SOME_UNREAD = (
@@ -113,6 +114,10 @@ class World:
 
     async def claims(self) -> list[Row]:
         return await self.db.query(CLAIMED)
+
+    async def end_claims(self) -> None:
+        """As if every lease had ended."""
+        await self.db.batch([Step(END_CLAIMS, {"now": to_text(datetime.now(UTC))})])
 
     async def until_done(self, seconds: float = 60) -> None:
         """Waits until no feed is due and none is claimed."""

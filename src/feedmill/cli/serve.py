@@ -15,7 +15,7 @@ from feedmill.serve.occupancy import occupied
 from feedmill.serve.server import Server
 from feedmill.settings import Settings
 
-GRACE_SECONDS = 25
+GRACE_SECONDS = 3
 
 
 @click.command()

@@ -16,8 +16,9 @@ log = structlog.get_logger(__name__)
 
 # A job that keeps to its own soft limit (90 s) never meets this one.
 HARD_LIMIT = timedelta(seconds=120)
-LAST_WORDS = timedelta(seconds=5)
-GRACE = timedelta(seconds=25)
+LAST_WORDS = timedelta(seconds=2)
+# Of the 30 s in which a process ends, the rest is for its requests, its claims and its database.
+GRACE = timedelta(seconds=16)
 
 
 class InProcessEngine:

@@ -2,16 +2,19 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
+import structlog
+
 from feedmill.app import App
 from feedmill.collect.declared import DeclaredFeeds
-from feedmill.engine.inprocess import GRACE, InProcessEngine
-from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.engine.inprocess import GRACE, LAST_WORDS, InProcessEngine
+from feedmill.engine.jobs import ArchiveImages, Job, Priority
+from feedmill.errors import DatabaseError
 from feedmill.model.feed import Feed
 from feedmill.run.batches import Batches
 from feedmill.run.chores import Chores, chores_of
@@ -20,6 +23,8 @@ from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.claims import mend_far_times
+
+log = structlog.get_logger(__name__)
 
 # More jobs than fetches at once: while some parse and store, others keep the line busy.
 JOBS_PER_FETCH = 2
@@ -41,15 +46,22 @@ async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded
     """The parts, ready to be given work; stopped at the end with their claims given back."""
     _spare_the_collector()
     parts = assemble(app)
-    keeper = parts.handlers.keeper
-    renewing = asyncio.create_task(keeper.keep_renewing())
+    renewing = asyncio.create_task(parts.handlers.keeper.keep_renewing())
     try:
         yield parts
     finally:
         renewing.cancel()
-        undone = await parts.engine.stop(grace)
-        await keeper.give_back(undone)
-        await parts.batches.leave(undone)
+        await _let_go(parts, await parts.engine.stop(grace))
+
+
+async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
+    """Gives back what is not done, unless the database is as good as gone: then it all ends by itself."""
+    try:
+        async with asyncio.timeout(LAST_WORDS.total_seconds()):
+            await parts.handlers.keeper.give_back(undone)
+            await parts.batches.leave(undone)
+    except (DatabaseError, TimeoutError) as error:
+        log.warning("claims could not be given back; they end by themselves", reason=str(error))
 
 
 @asynccontextmanager
@@ -62,7 +74,7 @@ async def scheduling(parts: Embedded) -> AsyncIterator[None]:
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.wait(running, timeout=LAST_WORDS.total_seconds())
 
 
 def _spare_the_collector() -> None:

@@ -9,12 +9,13 @@ import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import dialect as asyncpg_dialect
 from sqlalchemy.sql import Executable
 
-from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
-from feedmill.store.database import Params, Row, Step
+from feedmill.errors import AccessRefused, ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
+CLOSE_SECONDS = 2
 STATEMENT_SECONDS = 60
 MIGRATION_SECONDS = 3600
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
@@ -27,7 +28,6 @@ CONNECTION_GONE = (
     asyncpg.InterfaceError,
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
-    asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -44,7 +44,7 @@ class PostgresDatabase:
         self._pool: asyncpg.Pool | None = None
         self._opening = asyncio.Lock()
 
-    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
         try:
@@ -68,8 +68,13 @@ class PostgresDatabase:
             await connection.execute(sql, timeout=MIGRATION_SECONDS)
 
     async def close(self) -> None:
-        if self._pool is not None:
-            await self._pool.close()
+        if self._pool is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
 
     async def _fetch(self, sql: str, values: list[Any]) -> list[Row]:
         async with self._connection() as connection:
@@ -99,8 +104,12 @@ class PostgresDatabase:
         async with self._opening:
             if self._pool is None:
                 self._pool = await asyncpg.create_pool(
-                    self._url, min_size=0, max_size=self._pool_size, timeout=CONNECT_SECONDS,
-                    command_timeout=STATEMENT_SECONDS, server_settings={"application_name": "feedmill"},
+                    self._url,
+                    min_size=0,
+                    max_size=self._pool_size,
+                    timeout=CONNECT_SECONDS,
+                    command_timeout=STATEMENT_SECONDS,
+                    server_settings={"application_name": "feedmill"},
                 )
         return self._pool
 
@@ -119,6 +128,8 @@ def _translate(error: Exception) -> DatabaseError:
     match error:
         case asyncpg.IntegrityConstraintViolationError():
             return ConstraintViolated(str(error))
+        case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InsufficientPrivilegeError():
+            return AccessRefused(f"PostgreSQL does not let us in: {error}")
         case _ if isinstance(error, LOST_RACE):
             return _LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
         case _ if isinstance(error, CONNECTION_GONE):

@@ -11,6 +11,7 @@ Work = Callable[[sqlite3.Connection], Any]
 
 # A commit costs about as much as a small batch; a longer row of them would keep the first one waiting.
 MOST_TOGETHER = 32
+CLOSE_SECONDS = 2
 
 
 class Task(NamedTuple):
@@ -49,10 +50,10 @@ class Writer:
         return await future
 
     def close(self) -> None:
-        """Finishes what waits and lets go of the connection."""
+        """Finishes what waits and lets go of the connection; soon, even if somebody else has locked the file."""
         self._tasks.put(None)
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(CLOSE_SECONDS)
 
     def _serve(self) -> None:
         while (tasks := self._next_tasks()) is not None:

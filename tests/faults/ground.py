@@ -1,6 +1,7 @@
-"""Disks that can be filled: small ones of their own, which only root may mount."""
+"""What stands below the product and may fail: disks that can be filled, files that others lock."""
 
 import os
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,12 +30,25 @@ class Disk:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Disk]:
+    """A disk of that size at a new folder; only root may mount one."""
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "feedmill-drill", str(folder)], check=True)
     try:
         yield Disk(folder)
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Nobody else writes within the block."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+        connection.execute("ROLLBACK")
+    finally:
+        connection.close()
 
 
 def _fill(file: int) -> None:
