@@ -40,7 +40,12 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
     from feedmill.store.feeds import add_feeds, all_feeds
 
     settings = load(
-        data=str(folder), allow_private="127.0.0.0/8", host_gap=0, fetches_at_once=AT_ONCE, log_level="error", log_format="json"
+        data=str(folder),
+        allow_private="127.0.0.0/8",
+        host_gap=0,
+        fetches_at_once=AT_ONCE,
+        log_level="error",
+        log_format="json",
     )
     async with build(settings) as app, embedded(app) as parts:
         if phase == "first":
@@ -66,7 +71,20 @@ async def run_bare(folder: Path, urls: list[str], phase: str) -> None:
         "CREATE INDEX IF NOT EXISTS listed ON entries (feed, published, id);"
     )
     slots = asyncio.Semaphore(AT_ONCE)
-    wanted = {"guid", "id", "link", "title", "author", "creator", "pubDate", "updated", "description", "summary", "encoded", "content"}
+    wanted = {
+        "guid",
+        "id",
+        "link",
+        "title",
+        "author",
+        "creator",
+        "pubDate",
+        "updated",
+        "description",
+        "summary",
+        "encoded",
+        "content",
+    }
 
     def fields(item: Any) -> dict[str, str]:
         found = {}
@@ -87,11 +105,27 @@ async def run_bare(folder: Path, urls: list[str], phase: str) -> None:
         items = [i for i in etree.fromstring(body).iter() if str(i.tag).rpartition("}")[2] in ("item", "entry")]
         rows = []
         for found in map(fields, items):
-            rows.append((url, found.get("guid") or found.get("id"), found.get("link"), found.get("title"), found.get("author"),
-                         found.get("pubDate") or found.get("updated"), found.get("description"), found.get("encoded") or found.get("content")))
+            rows.append(
+                (
+                    url,
+                    found.get("guid") or found.get("id"),
+                    found.get("link"),
+                    found.get("title"),
+                    found.get("author"),
+                    found.get("pubDate") or found.get("updated"),
+                    found.get("description"),
+                    found.get("encoded") or found.get("content"),
+                )
+            )
         db.execute("BEGIN")
-        db.executemany("INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content) VALUES (?,?,?,?,?,?,?,?)", rows)
-        db.execute("INSERT OR REPLACE INTO feeds VALUES (?, ?, ?)", (url, answer.headers.get("ETag"), answer.headers.get("Last-Modified")))
+        db.executemany(
+            "INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content) VALUES (?,?,?,?,?,?,?,?)",
+            rows,
+        )
+        db.execute(
+            "INSERT OR REPLACE INTO feeds VALUES (?, ?, ?)",
+            (url, answer.headers.get("ETag"), answer.headers.get("Last-Modified")),
+        )
         db.execute("COMMIT")
 
     started = mark()
@@ -137,7 +171,8 @@ class Farm:
         args = [f"--{name.replace('_', '-')}={value}" for name, value in knobs.items()]
         self.process = subprocess.Popen(
             [sys.executable, str(FARM), f"--port={self.port}", f"--feeds={feeds}", *args],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         self.urls = self._wait(feeds)
 
@@ -163,7 +198,9 @@ def measure(candidate: str, folder: Path, farm: Farm, phase: str) -> dict[str, f
     (home / "urls").write_text("\n".join(farm.urls))
     done = subprocess.run(
         [sys.executable, __file__, "--candidate", candidate, "--phase", phase, "--folder", str(home)],
-        capture_output=True, text=True, cwd=home,
+        capture_output=True,
+        text=True,
+        cwd=home,
     )
     if done.returncode != 0:
         raise SystemExit(f"{candidate} failed:\n{done.stderr[-3000:]}")
@@ -183,7 +220,9 @@ def one_round(feeds: int, candidates: tuple[str, ...], farm: Farm) -> dict[tuple
 
 
 def print_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]], candidates: tuple[str, ...]) -> None:
-    print(f"{feeds} feeds of 30 entries, {len(rounds)} rounds, medians; Python {platform.python_version()}, {AT_ONCE} at once")
+    print(
+        f"{feeds} feeds of 30 entries, {len(rounds)} rounds, medians; Python {platform.python_version()}, {AT_ONCE} at once"
+    )
     print(f"{'CPU ms per feed':16}" + "".join(f"{phase:>12}" for phase in PHASES) + f"{'peak MB':>10}")
     middle = {
         (c, p): statistics.median(r[c, p]["cpu"] * 1000 / feeds for r in rounds) for c in candidates for p in PHASES
@@ -220,7 +259,9 @@ def main() -> None:
     args = parser.parse_args()
     if args.candidate:
         runners: dict[str, Callable[..., Awaitable[None]]] = {
-            "feedmill": run_feedmill, "bare": run_bare, "reader": run_reader,
+            "feedmill": run_feedmill,
+            "bare": run_bare,
+            "reader": run_reader,
         }
         asyncio.run(runners[args.candidate](args.folder, (args.folder / "urls").read_text().split(), args.phase))
         return

@@ -12,7 +12,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.image_room import Room
 from feedmill.archive.images import ImageTools
-from feedmill.archive.location import FolderConfig, parse_objects_url
+from feedmill.archive.location import FolderConfig, S3Config, parse_objects_url
 from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools
@@ -112,9 +112,14 @@ def open_database(settings: Settings) -> Database:
 
 
 def open_blobs(settings: Settings) -> Blobs:
-    secret = settings.s3_secret_key.get_secret_value()
-    place = parse_objects_url(settings.objects or str(settings.data / "objects"), settings.s3_access_key, secret)
+    place = objects_place(settings)
     return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else S3Blobs(place)
+
+
+def objects_place(settings: Settings) -> FolderConfig | S3Config:
+    """Where objects are kept."""
+    secret = settings.s3_secret_key.get_secret_value()
+    return parse_objects_url(settings.objects or str(settings.data / "objects"), settings.s3_access_key, secret)
 
 
 def _has_hosts(url: str) -> bool:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from feedmill.errors import BadSetting
 
@@ -47,13 +53,17 @@ class Settings(BaseSettings):
     )  # fmt: skip
     s3_access_key: str = Field("", description="The access key of the S3 store.")
     s3_secret_key: SecretStr = Field(SecretStr(""), description="The secret key of the S3 store.")
-    redis: SecretStr = Field(SecretStr(""), description="The redis:// URL of Redis; empty to coordinate in this process only.")
+    redis: SecretStr = Field(
+        SecretStr(""), description="The redis:// URL of Redis; empty to coordinate in this process only."
+    )
     listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
     port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
     log_format: Literal["auto", "pretty", "json"] = Field(
         "auto", description="How logs are written; auto is pretty on a terminal and JSON otherwise."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least level that is logged.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least level that is logged."
+    )
     user_agent: str = Field(
         "", description="What Feedmill calls itself when it fetches; empty for its own name, version and address."
     )
@@ -66,7 +76,9 @@ class Settings(BaseSettings):
     images_at_once: int = Field(5, ge=1, le=100, description="How many images are fetched at once.")
     max_image_bytes: int = Field(10_000_000, ge=1000, description="The largest image that is kept, in bytes.")
     images_total_bytes: int = Field(
-        0, ge=0, description="How many bytes all kept images may take together; when they do, further ones wait. 0: any."
+        0,
+        ge=0,
+        description="How many bytes all kept images may take together; when they do, further ones wait. 0: any.",
     )
     connect_seconds: float = Field(5, gt=0, description="How long connecting to a host may take.")
     read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
@@ -77,14 +89,20 @@ class Settings(BaseSettings):
         "feeds.toml in the data folder, if there is one."
     )  # fmt: skip
 
-    backoff_base: float = Field(30, gt=0, description="Minutes until the next try after a feed's first failure; doubles.")
-    backoff_cap: float = Field(1440, gt=0, description="The longest time between two tries of a failing feed, in minutes.")
+    backoff_base: float = Field(
+        30, gt=0, description="Minutes until the next try after a feed's first failure; doubles."
+    )
+    backoff_cap: float = Field(
+        1440, gt=0, description="The longest time between two tries of a failing feed, in minutes."
+    )
 
     retention_days: float = Field(
         180, ge=1, description="Days until an entry that has left its feed is purged; starred, labelled and "
         "read-later ones stay."
     )  # fmt: skip
-    raw_days: float = Field(30, ge=1, description="Days for which the raw bodies of feeds are kept, for 'feedmill restore'.")
+    raw_days: float = Field(
+        30, ge=1, description="Days for which the raw bodies of feeds are kept, for 'feedmill restore'."
+    )
 
     @property
     def database_url(self) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from sqlalchemy import bindparam, select
@@ -13,6 +12,7 @@ from feedmill.model.feed import ArchivePolicy
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.feeds import host_of
 from feedmill.store.schema import feed_urls, feeds
 
 # As many rows as every database takes in one batch without complaint.
@@ -86,7 +86,7 @@ async def want_too(db: Database, ids: Sequence[int], now: datetime) -> None:
 def feed_values(feed: NewFeed) -> dict[str, Any]:
     return {
         "url": feed.url,
-        "host": (urlsplit(feed.url).hostname or "")[:255],
+        "host": host_of(feed.url),
         "title": feed.title,
         "site_url": feed.site_url,
         "http_options": feed.http_options,

@@ -86,9 +86,7 @@ async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
     return Claim(read_feed(rows[0]), token) if rows else None
 
 
-async def take_over(
-    db: Database, feed_id: int, token: str, now: datetime, lease: timedelta = LEASE
-) -> Claim | None:
+async def take_over(db: Database, feed_id: int, token: str, now: datetime, lease: timedelta = LEASE) -> Claim | None:
     """The feed's claim under a token of our own, if `token` still has it: of two who ask, one gets it."""
     mine = token_hex(16)
     values = {"feed": feed_id, "old": token, "token": mine, "until": to_text(now + lease)}

@@ -5,19 +5,21 @@ Values are plain: None, int, float and str go in and come out. Booleans are 0 an
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.sql import Executable
 
 Row = Mapping[str, Any]
 Params = Mapping[str, Any]
+NO_PARAMS: Params = MappingProxyType({})
 
 
 class Step(NamedTuple):
     """One statement of a batch. A list of parameters runs it once for each, in order."""
 
     statement: Executable
-    params: Params | Sequence[Params] = {}
+    params: Params | Sequence[Params] = NO_PARAMS
 
 
 class Database(Protocol):
@@ -27,7 +29,7 @@ class Database(Protocol):
     def dialect_name(self) -> str:
         """`sqlite`, `postgresql` or `mysql`: which words the statements are written in."""
 
-    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         """The rows that a statement selects. It must change nothing: a driver may run it twice."""
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:

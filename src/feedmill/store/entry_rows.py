@@ -76,8 +76,9 @@ def add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: str, *, i
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
         *([Step(IMAGE, images)] if images else []),
-        Step(UNREAD, mine),
+        # The counts first: whoever marks all read takes the same rows first, so the two can't cross.
         Step(COUNT_UNREAD, mine),
+        Step(UNREAD, mine),
     ]
 
 

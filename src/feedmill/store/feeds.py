@@ -13,7 +13,9 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.schema import feeds
 
-ADD = insert_new(feeds, "url", "host", "title", "added_by_person", "declared", "next_fetch_at", "next_fetch_why", "created_at")
+ADD = insert_new(
+    feeds, "url", "host", "title", "added_by_person", "declared", "next_fetch_at", "next_fetch_why", "created_at"
+)
 BY_URL = select(feeds).where(feeds.c.url == bindparam("url"))
 BY_IDS = select(feeds).where(one_of(feeds.c.id, "ids")).order_by(feeds.c.id)
 ALL = select(feeds).order_by(feeds.c.id)

@@ -58,7 +58,8 @@ async def release(db: Database, name: str, token: str) -> None:
 async def held(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
     """Waits for the lock, holds it for the block, and offers a way to renew it."""
     token = token_hex(16)
-    while not await acquire(db, name, token, datetime.now(UTC), lease):
+    # Its holder may be another process, which no event of ours can hear of.
+    while not await acquire(db, name, token, datetime.now(UTC), lease):  # noqa: ASYNC110
         await asyncio.sleep(poll)
     try:
         yield lambda: renew(db, name, token, datetime.now(UTC), lease)

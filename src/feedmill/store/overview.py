@@ -69,8 +69,13 @@ class Overview:
     database_bytes: int | None
 
 
+async def count_feeds(db: Database, now: datetime) -> dict[str, int]:
+    """How many feeds there are in each state; a feed may be in several."""
+    [counts] = await db.query(FEEDS, {"now": to_text(now)})
+    return {name: int(value) for name, value in counts.items()}
+
+
 async def count_all(db: Database, now: datetime) -> Overview:
-    [feed_counts] = await db.query(FEEDS, {"now": to_text(now)})
     [times] = await db.query(TIMES)
     [entry_count] = await db.query(ENTRIES)
     [raw] = await db.query(RAW)
@@ -78,7 +83,7 @@ async def count_all(db: Database, now: datetime) -> Overview:
     images = await db.query(IMAGES)
     image_bytes = sum(int(row["bytes"]) for row in images)
     return Overview(
-        feeds={name: int(value) for name, value in feed_counts.items()},
+        feeds=await count_feeds(db, now),
         **times,
         entries=entry_count["entries"],
         images={"pending": 0, "success": 0, "failed": 0} | {row["status"]: row["images"] for row in images},

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 from sqlalchemy import bindparam, func, select
 
-from feedmill.model.times import from_text, to_text
+from feedmill.model.times import from_text, text_or_none, to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
 from feedmill.store.schema import feed_urls, feeds, object_garbage, raw_bodies
@@ -41,6 +41,11 @@ MERGED = (
 )
 WITH_BODIES = select(raw_bodies.c.feed_id).distinct().order_by(raw_bodies.c.feed_id)
 MOVED = select(feed_urls.c.feed_id).distinct().where(feed_urls.c.until >= bindparam("since"))
+COUNT = select(func.count().label("bodies")).where(
+    raw_bodies.c.fetched_at >= bindparam("since"), raw_bodies.c.fetched_at < bindparam("until")
+)
+COUNT_OF = COUNT.where(one_of(raw_bodies.c.feed_id, "feed_ids"))
+FIRST, LAST = "", "9999"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,18 @@ class KeptBody:
 async def bodies_of(db: Database, feed_ids: Sequence[int]) -> list[KeptBody]:
     """The bodies that were kept of these feeds, the oldest first."""
     return [_read(row) for row in await db.query(OF_FEEDS, {"feed_ids": as_list(list(feed_ids))})]
+
+
+async def count_bodies(
+    db: Database, feed_ids: Sequence[int] | None, since: datetime | None, until: datetime | None
+) -> int:
+    """How many bodies were kept in that time, of these feeds or of all."""
+    params = {"since": text_or_none(since) or FIRST, "until": text_or_none(until) or LAST}
+    if feed_ids is None:
+        [row] = await db.query(COUNT, params)
+    else:
+        [row] = await db.query(COUNT_OF, params | {"feed_ids": as_list(list(feed_ids))})
+    return int(row["bodies"])
 
 
 async def indexed_keys(db: Database, keys: Sequence[str]) -> set[str]:

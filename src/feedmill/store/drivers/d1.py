@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import StatementRefused
-from feedmill.store.database import Params, Row, Step
+from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.d1_proxy import ANSWER_SECONDS, ProxyWorker
 from feedmill.store.drivers.d1_statements import (
@@ -37,7 +37,7 @@ class D1Database:
         self._statements_per_batch = statements_per_batch
         self._compile = Compiler(sqlite_dialect(paramstyle="qmark"))
 
-    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         return await self._proxy.query(one_statement(self._compile(statement), params))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:

@@ -12,8 +12,15 @@ from asyncmy.errors import IntegrityError, InterfaceError, MySQLError, Operation
 from sqlalchemy.dialects.mysql.asyncmy import dialect as asyncmy_dialect
 from sqlalchemy.sql import Executable
 
-from feedmill.errors import BadSetting, ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
-from feedmill.store.database import Params, Row, Step
+from feedmill.errors import (
+    AccessRefused,
+    BadSetting,
+    ConstraintViolated,
+    DatabaseError,
+    DatabaseUnavailable,
+    StatementRefused,
+)
+from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 
 POOL_SIZE = 10
@@ -26,9 +33,10 @@ ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 SQL_MODE = "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'"
 # Makes the server count the rows that a statement matched, as the other databases do, not those it changed.
 FOUND_ROWS = 2
+ACCESS = {1044, 1045, 1142, 1227}
 LOST_RACE = {1205, 1213}
 CONSTRAINT = {1048, 1062, 1169, 1216, 1217, 1451, 1452, 3819, 4025}
-CONNECTION_GONE = {1021, 1037, 1040, 1041, 1042, 1044, 1045, 1049, 1053, 1114, 1152, 1153, 1158, 1159, 1160, 1161,
+CONNECTION_GONE = {1021, 1037, 1040, 1041, 1042, 1049, 1053, 1114, 1152, 1153, 1158, 1159, 1160, 1161,
                    1290, 1836, 2002, 2003, 2006, 2013, 2014, 2055}  # fmt: skip
 
 
@@ -42,7 +50,7 @@ class MysqlDatabase:
         self._pool: Any = None
         self._opening = asyncio.Lock()
 
-    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
         try:
@@ -107,8 +115,15 @@ class MysqlDatabase:
         async with self._opening:
             if self._pool is None:
                 self._pool = await asyncmy.create_pool(
-                    **self._target, minsize=0, maxsize=self._pool_size, pool_recycle=600, autocommit=True,
-                    charset="utf8mb4", connect_timeout=CONNECT_SECONDS, init_command=ISOLATION, sql_mode=SQL_MODE,
+                    **self._target,
+                    minsize=0,
+                    maxsize=self._pool_size,
+                    pool_recycle=600,
+                    autocommit=True,
+                    charset="utf8mb4",
+                    connect_timeout=CONNECT_SECONDS,
+                    init_command=ISOLATION,
+                    sql_mode=SQL_MODE,
                     client_flag=FOUND_ROWS,
                 )
         return self._pool
@@ -143,6 +158,8 @@ def _translate(error: MySQLError | OSError) -> DatabaseError:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
     if isinstance(error, IntegrityError) or code in CONSTRAINT:
         return ConstraintViolated(str(error))
+    if code in ACCESS:
+        return AccessRefused(f"MySQL does not let us in: {error}")
     if code in LOST_RACE:
         return _LostRace(f"MySQL undid a batch that stood in another's way: {error}")
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):

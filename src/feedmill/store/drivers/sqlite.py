@@ -16,7 +16,7 @@ from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
-from feedmill.store.database import Params, Row, Step
+from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
 from feedmill.store.drivers.sqlite_writer import Work, Writer
 
@@ -60,7 +60,7 @@ class SqliteDatabase:
         self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
         self._writer = Writer(self._connect)
 
-    async def query(self, statement: Executable, params: Params = {}) -> list[Row]:
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         sql, names, defaults = self._compile(statement)
         values = [params[name] if name in params else defaults[name] for name in names]
         return await self._on(self._readers, lambda connection: _select(connection, sql, values))
@@ -110,7 +110,10 @@ class SqliteDatabase:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False,
+            self._path,
+            timeout=self._busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,
             cached_statements=256,
         )
         try:
