@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
 import time
@@ -11,6 +14,8 @@ from typing import Any
 
 from tests.cli.command import COMMAND, environment, feedmill
 from tests.www import Web
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,20 @@ class Mill:
         assert (done.code, done.err) == (0, ""), done
         return done
 
+    async def on_terminal(self, *args: str, columns: int = 70) -> str:
+        """What a person sees who runs the command, without colours and movements."""
+        return await asyncio.to_thread(self._on_terminal, args, columns)
+
+    def _on_terminal(self, args: tuple[str, ...], columns: int) -> str:
+        ours, theirs = pty.openpty()
+        env = environment(self.settings, COLUMNS=str(columns), TERM="xterm")
+        process = subprocess.Popen([*COMMAND, *args], cwd=self.folder, env=env, stdout=theirs, stdin=theirs)
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b""))
+        os.close(ours)
+        assert process.wait(60) == 0
+        return ESCAPES.sub("", shown.decode())
+
     async def interrupt(self, seen: str, *args: str) -> Done:
         """Runs a command and presses Ctrl-C once the web was asked for a path."""
         return await asyncio.to_thread(self._interrupt, seen, args)
@@ -58,3 +77,11 @@ class Mill:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         return Done(process.returncode, out, err)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        # So ends a terminal whose last user is gone.
+        return b""

@@ -21,6 +21,15 @@ async def test_the_list_in_a_pipe_is_whole_and_what_needs_a_look_comes_first(mil
     assert (second[0], second[1], second[2], second[6]) == ("1", long_title.strip(), "ok", "1")
 
 
+async def test_the_list_on_a_terminal_is_cut_to_its_width(mill: Mill) -> None:
+    await mill.ok("add", "--no-fetch", "--title", "A title that is wider than the terminal " * 3, mill.web.url("/feed"))
+
+    lines = (await mill.on_terminal("feeds", columns=70)).splitlines()
+
+    assert max(len(line.rstrip()) for line in lines) <= 70
+    assert any("A title" in line and "…" in line for line in lines)
+
+
 async def test_the_list_can_be_narrowed_to_a_state(mill: Mill) -> None:
     await mill.ok("add", "--no-fetch", mill.web.url("/one"), mill.web.url("/two"))
     await mill.ok("pause", "1")

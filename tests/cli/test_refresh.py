@@ -1,6 +1,7 @@
 """`feedmill refresh`: lines that programs read, exit codes, Ctrl-C, and beside a server."""
 
 import asyncio
+import re
 
 import pytest
 from sqlalchemy import func, select
@@ -28,6 +29,19 @@ async def test_one_line_for_each_feed_and_one_for_all(mill: Mill) -> None:
     assert (by_url[bad]["outcome"], by_url[bad]["message"]) == ("failed", "HTTP 404")
     counts = {key: summary[key] for key in ("event", "feeds", "updated", "unchanged", "failed", "new_entries")}
     assert counts == {"event": "summary", "feeds": 2, "updated": 1, "unchanged": 0, "failed": 1, "new_entries": 1}
+
+
+async def test_a_person_sees_a_bar_the_news_and_a_sentence(mill: Mill) -> None:
+    good, bad = mill.web.serve("/good", answer(item("a"), title="[Good]")), mill.web.serve("/bad", Answer(status=404))
+    await mill.ok("add", "--no-fetch", good, bad)
+
+    shown = await mill.on_terminal("refresh", "--all")
+
+    assert "2/2" in shown
+    assert "+1 " in shown
+    assert "failed" in shown
+    assert "HTTP 404" in shown
+    assert re.search(r"2 feeds in [\d.]+ s: 1 updated, 1 failed; 1 new entry\n", shown)
 
 
 async def test_the_exit_code_tells_when_nothing_worked(mill: Mill) -> None:

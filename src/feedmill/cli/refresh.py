@@ -21,7 +21,7 @@ from feedmill.run.handlers import outcome_of
 from feedmill.settings import Settings
 from feedmill.store.batches import cancel_batch
 from feedmill.store.feeds import all_feeds, feeds_of_ids
-from feedmill.store.overview import count_all
+from feedmill.store.overview import count_feeds
 
 REFRESH_ALL = "refresh-all"
 # Who presses Ctrl-C does not want to wait for the slowest server.
@@ -123,7 +123,7 @@ async def _refresh_due(app: App, as_json: bool) -> Report:
         hearing = replace(app, tools=replace(app.tools, announce=hear))
         async with embedded(hearing, GRACE) as parts:
             await parts.scheduler.prepare()
-            report.expect((await count_all(app.db, datetime.now(UTC))).feeds["due"])
+            report.expect((await count_feeds(app.db, datetime.now(UTC)))["due"])
             await parts.scheduler.drain()
             if parts.handlers.breaker.is_open(datetime.now(UTC)):
                 raise StorageFailed("our own storage failed, the rest is left for later: 'feedmill check' tells more")
