@@ -71,6 +71,17 @@ class MysqlDatabase:
         async with self._connection() as connection, connection.cursor() as cursor:
             await cursor.execute(sql)
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator["MysqlSnapshot"]:
+        """The whole database as of one moment."""
+        async with self._connection() as connection, connection.cursor() as cursor:
+            await cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            await cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            try:
+                yield MysqlSnapshot(connection, self._compile)
+            finally:
+                await _undo(connection)
+
     async def close(self) -> None:
         if self._pool is not None:
             self._pool.close()
@@ -127,6 +138,20 @@ class MysqlDatabase:
                     client_flag=FOUND_ROWS,
                 )
         return self._pool
+
+
+class MysqlSnapshot:
+    """A connection inside a transaction that sees no changes."""
+
+    def __init__(self, connection: Any, compile_: Compiler) -> None:
+        self._connection = connection
+        self._compile = compile_
+
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
+        compiled = self._compile(statement)
+        async with self._connection.cursor(DictCursor) as cursor:
+            await cursor.execute(compiled.sql, compiled.values(params))
+            return list(await cursor.fetchall())
 
 
 class _LostRace(DatabaseError):

@@ -67,6 +67,12 @@ class PostgresDatabase:
             await connection.execute(ONE_AT_A_TIME, timeout=MIGRATION_SECONDS)
             await connection.execute(sql, timeout=MIGRATION_SECONDS)
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator["PostgresSnapshot"]:
+        """The whole database as of one moment."""
+        async with self._connection() as one, one.transaction(isolation="repeatable_read", readonly=True):
+            yield PostgresSnapshot(one, self._compile)
+
     async def close(self) -> None:
         if self._pool is None:
             return
@@ -112,6 +118,18 @@ class PostgresDatabase:
                     server_settings={"application_name": "feedmill"},
                 )
         return self._pool
+
+
+class PostgresSnapshot:
+    """A connection inside a transaction that sees no changes."""
+
+    def __init__(self, connection: Any, compile_: Compiler) -> None:
+        self._connection = connection
+        self._compile = compile_
+
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
+        compiled = self._compile(statement)
+        return [dict(record) for record in await self._connection.fetch(compiled.sql, *compiled.values(params))]
 
 
 class _LostRace(DatabaseError):

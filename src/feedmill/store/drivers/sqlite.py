@@ -7,8 +7,9 @@ half of one), which a refresh then simply does again.
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,9 +62,13 @@ class SqliteDatabase:
         self._writer = Writer(self._connect)
 
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
+        return await self.query_on(self._readers, statement, params)
+
+    async def query_on(self, pool: ThreadPoolExecutor, statement: Executable, params: Params) -> list[Row]:
+        """The rows that a statement selects, on a connection of a thread of this pool."""
         sql, names, defaults = self._compile(statement)
         values = [params[name] if name in params else defaults[name] for name in names]
-        return await self._on(self._readers, lambda connection: _select(connection, sql, values))
+        return await self._on(pool, lambda connection: _select(connection, sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
         work = [self._bind(*step) for step in steps]
@@ -76,6 +81,17 @@ class SqliteDatabase:
     async def backup(self, target: Path) -> None:
         """A consistent copy of the whole database, made while others read and write."""
         await self._on(self._readers, lambda connection: _copy(connection, target))
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator["SqliteSnapshot"]:
+        """The whole database as of one moment."""
+        with ThreadPoolExecutor(1, "sqlite-snapshot") as thread:
+            reader = SqliteSnapshot(self, thread)
+            await self._on(thread, lambda connection: connection.execute("BEGIN").close())
+            try:
+                yield reader
+            finally:
+                await self._on(thread, lambda connection: connection.execute("ROLLBACK").close())
 
     async def close(self) -> None:
         await asyncio.to_thread(self._shut)
@@ -138,6 +154,17 @@ class SqliteDatabase:
         self._writer.close()
         for connection in self._open:
             connection.close()
+
+
+class SqliteSnapshot:
+    """A connection of its own inside a transaction, which begins with its first query and sees no changes."""
+
+    def __init__(self, db: SqliteDatabase, thread: ThreadPoolExecutor) -> None:
+        self._db = db
+        self._thread = thread
+
+    async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
+        return await self._db.query_on(self._thread, statement, params)
 
 
 def _select(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list[Row]:

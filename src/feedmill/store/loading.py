@@ -1,0 +1,50 @@
+"""Rows put back into an empty database, just as they were."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Table, select
+
+from feedmill.errors import CallerError, ConstraintViolated
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.facts import change_fact, read_fact
+from feedmill.store.numbering import number_after
+from feedmill.store.schema import entries, facts, feeds, pool_groups, users
+from feedmill.store.snapshots import TABLES
+
+LOADING = "loading"
+FORGET_LOADING = facts.delete().where(facts.c.name == LOADING)
+
+
+class NotEmpty(CallerError):
+    """The database has something in it already."""
+
+
+async def begin_loading(db: Database, what: str) -> None:
+    """Says what is being loaded; raises `NotEmpty` unless there is nothing else in the database."""
+    if await read_fact(db, LOADING) == what:
+        return  # it was begun before, and goes on
+    for table in (feeds, entries, users, pool_groups):
+        if await db.query(select(*table.primary_key).limit(1)):
+            raise NotEmpty("the database is not empty: load into a new one (another data folder or database)")
+    await change_fact(db, LOADING, what)
+
+
+async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
+    """Adds rows that are not there yet; how many could not be added because what they belong to is missing."""
+    known = [name for name in rows[0] if name in table.c]
+    values = [{name: row[name] for name in known} for row in rows]
+    try:
+        await db.batch([Step(insert_new(table, *known), values)])
+    except ConstraintViolated:
+        if len(rows) == 1:
+            return 1
+        half = len(rows) // 2
+        return await load_rows(db, table, rows[:half]) + await load_rows(db, table, rows[half:])
+    return 0
+
+
+async def end_loading(db: Database) -> None:
+    """Lets the database go on from there."""
+    await number_after(db, *(table for table in TABLES if "id" in table.primary_key.columns))
+    await db.batch([Step(FORGET_LOADING)])
