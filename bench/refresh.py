@@ -12,7 +12,6 @@ import json
 import platform
 import resource
 import socket
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -21,13 +20,14 @@ import time
 import urllib.request
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+
+from bare_refresh import Bare, SameWork
 
 ROOT = Path(__file__).resolve().parent.parent
 FARM = ROOT.parent / "shared" / "feedfarm" / "feedfarm.py"
 AT_ONCE = 20
 PHASES = ("first", "unchanged", "changed")
-CANDIDATES = ("feedmill", "bare", "reader")
+CANDIDATES = ("feedmill", "same_work", "bare", "reader")
 
 
 # --- the candidates ---------------------------------------------------------------------------------------
@@ -59,79 +59,15 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
 
 
 async def run_bare(folder: Path, urls: list[str], phase: str) -> None:
-    import aiohttp
-    from lxml import etree
-
-    db = sqlite3.connect(folder / "bare.db", isolation_level=None)
-    db.executescript(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-        "CREATE TABLE IF NOT EXISTS feeds (url TEXT PRIMARY KEY, etag TEXT, modified TEXT);"
-        "CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, link TEXT, title TEXT,"
-        " author TEXT, published TEXT, summary TEXT, content TEXT, UNIQUE (feed, guid));"
-        "CREATE INDEX IF NOT EXISTS listed ON entries (feed, published, id);"
-    )
-    slots = asyncio.Semaphore(AT_ONCE)
-    wanted = {
-        "guid",
-        "id",
-        "link",
-        "title",
-        "author",
-        "creator",
-        "pubDate",
-        "updated",
-        "description",
-        "summary",
-        "encoded",
-        "content",
-    }
-
-    def fields(item: Any) -> dict[str, str]:
-        found = {}
-        for child in item:
-            name = child.tag.rpartition("}")[2]
-            if name in wanted:
-                found[name] = child.text or child.get("href") or ""
-        return found
-
-    async def refresh(session: aiohttp.ClientSession, url: str) -> None:
-        known = db.execute("SELECT etag, modified FROM feeds WHERE url = ?", (url,)).fetchone()
-        headers = {"If-None-Match": known[0] or "", "If-Modified-Since": known[1] or ""} if known else {}
-        async with slots, session.get(url, headers=headers) as answer:
-            if answer.status == 304:
-                db.execute("UPDATE feeds SET modified = modified WHERE url = ?", (url,))
-                return
-            body = await answer.read()
-        items = [i for i in etree.fromstring(body).iter() if str(i.tag).rpartition("}")[2] in ("item", "entry")]
-        rows = []
-        for found in map(fields, items):
-            rows.append(
-                (
-                    url,
-                    found.get("guid") or found.get("id"),
-                    found.get("link"),
-                    found.get("title"),
-                    found.get("author"),
-                    found.get("pubDate") or found.get("updated"),
-                    found.get("description"),
-                    found.get("encoded") or found.get("content"),
-                )
-            )
-        db.execute("BEGIN")
-        db.executemany(
-            "INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content) VALUES (?,?,?,?,?,?,?,?)",
-            rows,
-        )
-        db.execute(
-            "INSERT OR REPLACE INTO feeds VALUES (?, ?, ?)",
-            (url, answer.headers.get("ETag"), answer.headers.get("Last-Modified")),
-        )
-        db.execute("COMMIT")
-
+    loop = Bare(folder, AT_ONCE)
     started = mark()
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        await asyncio.gather(*(refresh(session, url) for url in urls))
-    report(started, new=db.execute("SELECT count(*) FROM entries").fetchone()[0], failed=0)
+    report(started, new=await loop.refresh_all(urls), failed=0)
+
+
+async def run_same_work(folder: Path, urls: list[str], phase: str) -> None:
+    loop = SameWork(folder, AT_ONCE)
+    started = mark()
+    report(started, new=await loop.refresh_all(urls), failed=0)
 
 
 async def run_reader(folder: Path, urls: list[str], phase: str) -> None:
@@ -260,6 +196,7 @@ def main() -> None:
     if args.candidate:
         runners: dict[str, Callable[..., Awaitable[None]]] = {
             "feedmill": run_feedmill,
+            "same_work": run_same_work,
             "bare": run_bare,
             "reader": run_reader,
         }

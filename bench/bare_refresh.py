@@ -1,0 +1,135 @@
+"""The bare loops that a refresh is measured against: the least code that could do the work.
+
+`Bare` fetches, parses with lxml and inserts, one transaction a feed. `SameWork` also does what else a refresh
+leaves behind: the raw body in a file and in a list, image addresses, a log line, times, the same indexes.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from lxml import etree
+
+WANTED = {"guid", "id", "link", "title", "author", "pubDate", "updated", "description", "summary", "encoded", "content"}
+IMAGES = re.compile(r"<img\b[^>]*?\bsrc=[\"']?([^\"'\s>]+)", re.I)
+SCHEMA = """
+PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+CREATE TABLE IF NOT EXISTS feeds (url TEXT PRIMARY KEY, etag TEXT, modified TEXT, fetched TEXT, next TEXT);
+CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, link TEXT, title TEXT, author TEXT,
+  published TEXT, summary TEXT, content TEXT, UNIQUE (feed, guid));
+CREATE INDEX IF NOT EXISTS listed ON entries (feed, published, id);
+"""
+MORE_SCHEMA = """
+ALTER TABLE entries ADD COLUMN in_feed INTEGER DEFAULT 1;
+ALTER TABLE entries ADD COLUMN last_seen TEXT;
+CREATE INDEX in_feed ON entries (feed, in_feed, last_seen);
+CREATE TABLE log (id INTEGER PRIMARY KEY, feed TEXT, at TEXT, outcome TEXT, bytes INTEGER);
+CREATE INDEX log_of_feed ON log (feed, at);
+CREATE TABLE raw (id INTEGER PRIMARY KEY, feed TEXT, path TEXT UNIQUE, sha256 TEXT);
+CREATE TABLE images (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, position INTEGER, url TEXT, status TEXT);
+CREATE INDEX waiting ON images (status, id);
+"""
+INSERT = """INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+class Bare:
+    """Fetch, parse, insert."""
+
+    def __init__(self, folder: Path, at_once: int) -> None:
+        self.folder = folder
+        self.slots = asyncio.Semaphore(at_once)
+        self.db = sqlite3.connect(folder / "bare.db", isolation_level=None)
+        is_new = not self.db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        self.db.executescript(SCHEMA)
+        if is_new:
+            self.make_more()
+
+    def make_more(self) -> None:
+        """What the richer loop needs besides."""
+
+    async def refresh_all(self, urls: list[str]) -> int:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            await asyncio.gather(*(self.refresh(session, url) for url in urls))
+        entries: int = self.db.execute("SELECT count(*) FROM entries").fetchone()[0]
+        return entries
+
+    async def refresh(self, session: aiohttp.ClientSession, url: str) -> None:
+        known = self.db.execute("SELECT etag, modified FROM feeds WHERE url = ?", (url,)).fetchone()
+        headers = {"If-None-Match": known[0] or "", "If-Modified-Since": known[1] or ""} if known else {}
+        async with self.slots, session.get(url, headers=headers) as answer:
+            if answer.status == 304:
+                self.unchanged(url)
+                return
+            body = await answer.read()
+        items = [i for i in etree.fromstring(body).iter() if str(i.tag).rpartition("}")[2] in ("item", "entry")]
+        rows = [_row(url, _fields(item)) for item in items]
+        self.before(url, body)
+        self.db.execute("BEGIN")
+        self.db.executemany(INSERT, rows)
+        self.inside(url, body, rows)
+        validators = (answer.headers.get("ETag"), answer.headers.get("Last-Modified"))
+        self.db.execute("INSERT OR REPLACE INTO feeds VALUES (?, ?, ?, 'now', 'later')", (url, *validators))
+        self.db.execute("COMMIT")
+
+    def unchanged(self, url: str) -> None:
+        self.db.execute("UPDATE feeds SET fetched = 'now', next = 'later' WHERE url = ?", (url,))
+
+    def before(self, url: str, body: bytes) -> None:
+        """What happens before the transaction."""
+
+    def inside(self, url: str, body: bytes, rows: list[tuple[Any, ...]]) -> None:
+        """What else is written in the transaction."""
+
+
+class SameWork(Bare):
+    """And leaves behind all that a refresh of ours leaves behind."""
+
+    def make_more(self) -> None:
+        self.db.executescript(MORE_SCHEMA)
+
+    def unchanged(self, url: str) -> None:
+        self.db.execute("BEGIN")
+        super().unchanged(url)
+        self.db.execute("INSERT INTO log (feed, at, outcome, bytes) VALUES (?, 'now', 'not_modified', 0)", (url,))
+        self.db.execute("COMMIT")
+
+    def before(self, url: str, body: bytes) -> None:
+        home = self.folder / "raw" / hashlib.md5(url.encode()).hexdigest()
+        home.mkdir(parents=True, exist_ok=True)
+        with (home / "partial").open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        (home / "partial").rename(home / hashlib.sha256(body).hexdigest())
+
+    def inside(self, url: str, body: bytes, rows: list[tuple[Any, ...]]) -> None:
+        found = [(url, row[1], n, image) for row in rows for n, image in enumerate(IMAGES.findall(row[7] or ""))]
+        insert = "INSERT INTO images (feed, guid, position, url, status) VALUES (?, ?, ?, ?, 'pending')"
+        self.db.executemany(insert, found)
+        digest = hashlib.sha256(body).hexdigest()
+        self.db.execute("INSERT OR IGNORE INTO raw (feed, path, sha256) VALUES (?, ?, ?)", (url, url + digest, digest))
+        self.db.execute("INSERT INTO log (feed, at, outcome, bytes) VALUES (?, 'now', 'updated', ?)", (url, len(body)))
+
+
+def _fields(item: Any) -> dict[str, str]:
+    found = {}
+    for child in item:
+        name = child.tag.rpartition("}")[2]
+        if name in WANTED:
+            found[name] = child.text or child.get("href") or ""
+    return found
+
+
+def _row(url: str, found: dict[str, str]) -> tuple[Any, ...]:
+    get = found.get
+    return (
+        url, get("guid") or get("id"), get("link"), get("title"), get("author"), get("pubDate") or get("updated"),
+        get("description"), get("encoded") or get("content"),
+    )  # fmt: skip
