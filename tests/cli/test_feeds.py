@@ -27,7 +27,10 @@ async def test_the_list_on_a_terminal_is_cut_to_its_width(mill: Mill) -> None:
     lines = (await mill.on_terminal("feeds", columns=70)).splitlines()
 
     assert max(len(line.rstrip()) for line in lines) <= 70
-    assert any("A title" in line and "…" in line for line in lines)
+    [row] = [line.split() for line in lines if "A title" in line]
+    assert (row[0], row[-1]) == ("1", "0")
+    assert {"new", "never", "now"} <= set(row)
+    assert any("…" in word for word in row)
 
 
 async def test_the_list_can_be_narrowed_to_a_state(mill: Mill) -> None:

@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -16,14 +18,16 @@ COLOURS = {
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[str] = ()) -> None:
-    """Prints rows under their columns; those named in `wide` are cut first when the terminal is narrow."""
+    """Prints rows, of which there is at least one, under their columns; those named in `wide` share the room left."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
             click.echo("\t".join(" ".join(cell.split()) for cell in row))
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True, overflow="ellipsis", min_width=8 if column in wide else len(column))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        width = max(cell_len(cell) for cell in (column, *cells))
+        fit: dict[str, Any] = {"ratio": 1, "min_width": 8} if column in wide else {"width": width}
+        table.add_column(column, no_wrap=True, overflow="ellipsis", **fit)
     for row in rows:
         table.add_row(*(_coloured(cell) for cell in row))
     Console(highlight=False).print(table)
