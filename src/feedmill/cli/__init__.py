@@ -10,8 +10,8 @@ from feedmill.errors import CallerError, FeedmillError
 
 # One file per command: `check` is the function check in feedmill/cli/check.py.
 COMMANDS = (
-    "add", "check", "export", "feeds", "import", "migrate", "pause", "refresh", "remove", "resume", "serve", "settings",
-    "show", "status", "why",
+    "add", "backup", "check", "export", "feeds", "import", "migrate", "pause", "purge", "refresh", "remove", "restore",
+    "resume", "serve", "settings", "show", "status", "why",
 )  # fmt: skip
 # `import` can't be a function's name.
 FILES = {"import": "import_opml", "export": "export_opml"}

@@ -77,11 +77,18 @@ def chores_of(app: App) -> Chores:
     """The chores of a whole installation."""
     db, blobs, keeping = app.db, app.blobs, read_keeping(app.settings)
 
-    async def daily(now: datetime) -> dict[str, int]:
+    async def cards(now: datetime) -> dict[str, int]:
         await own_store(db, blobs)
-        return asdict(await purge(db, blobs, keeping, now)) | {"cards": await mend_cards(db, blobs, now)}
+        return {"written": await mend_cards(db, blobs, now)}
 
-    async def weekly(now: datetime) -> dict[str, int]:
+    async def drop_old(now: datetime) -> dict[str, int]:
+        await own_store(db, blobs)
+        return asdict(await purge(db, blobs, keeping, now))
+
+    async def drop_orphans(now: datetime) -> dict[str, int]:
         return {"orphans": await sweep(db, blobs, keeping.raw, now), "objects": await delete_garbage(db, blobs)}
 
-    return Chores(db, [Chore("purge", timedelta(days=1), daily), Chore("sweep", timedelta(days=7), weekly)])
+    hour, day = timedelta(hours=1), timedelta(days=1)
+    return Chores(
+        db, [Chore("cards", hour, cards), Chore("purge", day, drop_old), Chore("sweep", 7 * day, drop_orphans)]
+    )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Table, select
 
-from feedmill.errors import CallerError, ConstraintViolated
+from feedmill.errors import CallerError, ConstraintViolated, StatementRefused
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.facts import change_fact, read_fact
@@ -37,11 +37,18 @@ async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
     try:
         await db.batch([Step(insert_new(table, *known), values)])
     except ConstraintViolated:
+        return 1 if len(rows) == 1 else await _load_halves(db, table, rows)
+    except StatementRefused:
+        # Too much at once for D1.
         if len(rows) == 1:
-            return 1
-        half = len(rows) // 2
-        return await load_rows(db, table, rows[:half]) + await load_rows(db, table, rows[half:])
+            raise
+        return await _load_halves(db, table, rows)
     return 0
+
+
+async def _load_halves(db: Database, table: Table, rows: Sequence[Row]) -> int:
+    half = len(rows) // 2
+    return await load_rows(db, table, rows[:half]) + await load_rows(db, table, rows[half:])
 
 
 async def end_loading(db: Database) -> None:

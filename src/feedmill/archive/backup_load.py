@@ -1,0 +1,90 @@
+"""A backup put back: its rows into an empty database of any kind, its objects into a store of any kind."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table
+
+from feedmill.archive.backup_files import (
+    DATABASE,
+    OBJECTS,
+    OBJECTS_FOLDER,
+    ROWS,
+    BadBackup,
+    KeptObject,
+    Manifest,
+    read_lines,
+    read_manifest,
+)
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.image_types import BY_EXTENSION
+from feedmill.store.database import Database, Row
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.loading import begin_loading, end_loading, load_rows
+from feedmill.store.migrations import read_migrations
+from feedmill.store.snapshots import TABLES, read_table
+
+LOT = 200
+OBJECTS_AT_ONCE = 8
+TYPES = {"xml": "application/xml", "json": "application/json", "txt": "text/plain"} | {
+    extension: image.content_type for extension, image in BY_EXTENSION.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """How much was put back; `orphans` are rows whose owner is not in the backup."""
+
+    rows: int
+    orphans: int
+    objects: int
+
+
+async def load_backup(folder: Path, db: Database, blobs: Blobs) -> Loaded:
+    """Puts a backup back; one that was interrupted goes on where it stood. Nothing else may write meanwhile."""
+    manifest = await asyncio.to_thread(read_manifest, folder)
+    if manifest.schema_version > read_migrations(db.dialect_name)[-1].version:
+        raise BadBackup(f"{folder} was made by Feedmill {manifest.feedmill}, which is newer than this one: upgrade it")
+    await begin_loading(db, manifest.created_at)
+    rows, orphans = 0, 0
+    async for table, lot in _rows(folder):
+        orphans += await load_rows(db, table, lot)
+        rows += len(lot)
+    objects = await _load_objects(folder, manifest, blobs)
+    await end_loading(db)
+    return Loaded(rows - orphans, orphans, objects)
+
+
+async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
+    """All rows, those that others belong to first."""
+    if (folder / DATABASE).exists():
+        copy = SqliteDatabase(folder / DATABASE)
+        try:
+            for table in TABLES:
+                async for page in read_table(copy, table):
+                    yield table, page
+        finally:
+            await copy.close()
+        return
+    for table in TABLES:
+        for lot in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], LOT):
+            yield table, list(lot)
+
+
+async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:
+    if not manifest.with_objects:
+        return 0
+    copies, turn = FolderBlobs(folder / OBJECTS_FOLDER), asyncio.Semaphore(OBJECTS_AT_ONCE)
+
+    async def load(one: KeptObject) -> None:
+        async with turn:
+            extension = one.key.rpartition(".")[2]
+            await blobs.put(one.key, await copies.get(one.key), TYPES.get(extension, "application/octet-stream"))
+
+    for lot in read_lines(folder / OBJECTS, KeptObject, LOT):
+        await asyncio.gather(*map(load, lot))
+    return manifest.objects

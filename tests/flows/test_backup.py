@@ -1,0 +1,236 @@
+"""A backup of the whole, checked, and put back somewhere else."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Table
+
+from feedmill.archive import backup
+from feedmill.archive.backup import BadDestination, back_up
+from feedmill.archive.backup_check import check_backup
+from feedmill.archive.backup_files import BadBackup, Manifest, read_lines
+from feedmill.archive.backup_load import Loaded, load_backup
+from feedmill.archive.cards import mend_cards
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.ownership import own_store
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Row
+from feedmill.store.drivers.d1 import D1Database
+from feedmill.store.loading import NotEmpty
+from feedmill.store.schema import entries, feeds, folders, states
+from feedmill.store.snapshots import TABLES, Reader, read_table
+from tests.databases import emptied
+from tests.flows.places import PLACES, ArchiveWorld, open_objects, world_at
+from tests.flows.world import HOUR, answer, item
+
+TARGETS = {"into SQLite": ("sqlite", "folder"), "into PostgreSQL": ("postgresql", "s3"), "into D1": ("d1", "s3")}
+
+
+@pytest.fixture(params=PLACES)
+async def placed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveWorld]:
+    async with world_at(request, request.param, tmp_path) as made:
+        await fill(made)
+        yield made
+
+
+@pytest.fixture
+async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveWorld]:
+    async with world_at(request, "one machine", tmp_path) as made:
+        await fill(made)
+        yield made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "backup"
+
+
+async def fill(world: ArchiveWorld) -> None:
+    """Some of everything: a feed with revisions and odd texts, a reader with marks."""
+    feed = await world.add("/feed", answer(item("a", "one"), item("日本 🦊", '"quoted" \\ and \u2028')))
+    alice = await world.user("Alice", 11)
+    await world.subscribe(alice, feed)
+    await world.refresh(feed)
+    await world.later(HOUR, feed, answer(item("a", "two")))
+    [entry] = await world.rows(entries, title="a")
+    await world.put(states, user_id=alice, entry_id=entry["id"], starred_at=to_text(world.now))
+    await world.put(folders, user_id=alice, name="News")
+    await own_store(world.db, world.blobs)
+    await mend_cards(world.db, world.blobs, world.now)
+
+
+async def write(world: ArchiveWorld, folder: Path, portable: bool = False, with_objects: bool = True) -> Manifest:
+    return await back_up(world.db, world.blobs, folder, world.now, portable=portable, with_objects=with_objects)
+
+
+async def everything(db: Database) -> dict[str, list[Any]]:
+    return {table.name: [row async for page in read_table(db, table) for row in page] for table in TABLES}
+
+
+async def test_a_backup_put_back_is_the_same_rows_and_objects(
+    placed: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    before, keys = await everything(placed.db), await placed.keys()
+
+    manifest = await write(placed, folder)
+
+    assert await check_backup(folder) == (manifest, [])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with emptied(request, "sqlite", elsewhere) as db:
+        blobs = FolderBlobs(elsewhere / "objects")
+        loaded = await load_backup(folder, db, blobs)
+        assert await everything(db) == before
+        assert sorted([blob.key async for blob in blobs.list_keys("")]) == keys
+    assert loaded == Loaded(sum(map(len, before.values())), 0, manifest.objects)
+    # Reading it changed nothing in it.
+    assert await check_backup(folder) == (manifest, [])
+
+
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("target", TARGETS)
+async def test_a_backup_of_sqlite_moves_to_any_place(
+    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path, target: str, portable: bool
+) -> None:
+    await write(world, folder, portable)
+    database, objects = TARGETS[target]
+    before = await everything(world.db)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    async with emptied(request, database, elsewhere) as db:
+        blobs = open_objects(request, objects, elsewhere)
+        await load_backup(folder, db, blobs)
+
+        assert await everything(db) == before
+        moved = ArchiveWorld(db, blobs, world.client, world.web, now=world.now)
+        feed = await moved.add("/feed")
+        # It goes on from there: nothing twice, numbers that are free, raw bodies at hand.
+        await moved.later(HOUR, feed, answer(item("a", "two"), item("new")))
+        assert await moved.titles() == [*(row["title"] for row in before["entries"]), "new"]
+        assert (await moved.restore()).added == 0
+
+
+async def test_a_backup_is_of_one_moment_although_others_write(
+    placed: ArchiveWorld, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read_while_others_write(reader: Reader, table: Table) -> AsyncIterator[list[Row]]:
+        feed = await placed.add(f"/{table.name}")
+        bare = dict.fromkeys(("sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at"), "x")
+        await placed.put(entries, feed_id=feed.id, guid="g", **bare)
+        async for page in read_table(reader, table):
+            yield page
+
+    monkeypatch.setattr(backup, "read_table", read_while_others_write)
+    manifest = await write(placed, folder, portable=True)
+
+    kept_feeds, kept_entries = read_rows(folder, "feeds"), read_rows(folder, "entries")
+    orphans = {entry["feed_id"] for entry in kept_entries} - {feed["id"] for feed in kept_feeds}
+    # D1 has no moment that stands still, and the manifest says so.
+    assert manifest.consistent is not isinstance(placed.db, D1Database)
+    assert manifest.consistent is not bool(orphans)
+    assert (await check_backup(folder))[1] == []
+
+
+def read_rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    return [row for lot in read_lines(folder / "rows" / f"{table}.jsonl.gz", dict, 100) for row in lot]
+
+
+async def test_a_listed_object_is_counted_and_not_copied_unless_asked(world: ArchiveWorld, folder: Path) -> None:
+    manifest = await write(world, folder, with_objects=False)
+
+    assert (manifest.objects, manifest.with_objects) == (4, False)
+    assert not (folder / "objects").exists()
+    assert await check_backup(folder) == (manifest, [])
+
+
+DAMAGE = {
+    "a byte of the database": (
+        "feedmill.db", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), "feedmill.db",
+    ),
+    "a list that is gone": ("objects.jsonl.gz", Path.unlink, "objects.jsonl.gz"),
+    "an object that is gone": ("objects/backups/**/*.xml", Path.unlink, "is missing"),
+    "an object that is cut": ("objects/backups/**/*.xml", lambda path: path.write_bytes(b"<rss"), "bytes"),
+    "an object that was changed": (
+        "objects/backups/**/*.xml", lambda path: path.write_bytes(path.read_bytes()[::-1]), "not what was kept",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+async def test_damage_is_found(world: ArchiveWorld, folder: Path, damage: str) -> None:
+    await write(world, folder)
+    pattern, break_it, said = DAMAGE[damage]
+    break_it(sorted(folder.glob(pattern))[0])
+
+    _, [wrong] = await check_backup(folder)
+
+    assert said in wrong
+
+
+async def test_a_backup_that_was_not_finished_is_none(world: ArchiveWorld, folder: Path) -> None:
+    await write(world, folder)
+    (folder / "manifest.json").unlink()
+
+    with pytest.raises(BadBackup):
+        await check_backup(folder)
+    with pytest.raises(BadBackup):
+        await load_backup(folder, world.db, world.blobs)
+
+
+async def test_a_backup_overwrites_nothing(world: ArchiveWorld, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+
+    with pytest.raises(BadDestination):
+        await write(world, folder)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+async def test_a_database_with_something_in_it_is_not_loaded_into(world: ArchiveWorld, folder: Path) -> None:
+    await write(world, folder)
+    before = await everything(world.db)
+
+    with pytest.raises(NotEmpty):
+        await load_backup(folder, world.db, world.blobs)
+    assert await everything(world.db) == before
+
+
+async def test_a_load_that_was_cut_off_goes_on(
+    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(world, folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with emptied(request, "sqlite", elsewhere) as db:
+        with monkeypatch.context() as broken:
+            broken.setattr(FolderBlobs, "put", _fail)
+            with pytest.raises(OSError, match="cut off"):
+                await load_backup(folder, db, FolderBlobs(elsewhere / "objects"))
+
+        await load_backup(folder, db, FolderBlobs(elsewhere / "objects"))
+
+        assert await everything(db) == await everything(world.db)
+
+
+async def _fail(*args: object) -> None:
+    raise OSError("cut off")
+
+
+async def test_rows_whose_owner_is_missing_are_left_out_and_told(
+    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """As a backup of D1 may have them, where no moment stands still."""
+    await write(world, folder, portable=True)
+    (folder / "rows" / f"{feeds.name}.jsonl.gz").write_bytes(b"")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    async with emptied(request, "sqlite", elsewhere) as db:
+        loaded = await load_backup(folder, db, FolderBlobs(elsewhere / "objects"))
+        there = await everything(db)
+
+    assert loaded.orphans > 0
+    assert (there["entries"], len(there["users"])) == ([], 1)
