@@ -28,7 +28,7 @@ def test_an_adaptive_feed() -> None:
         "It is well: the last fetch, 10 min ago, brought 3 new entries.",
         "The next fetch is in 20 min, at 08:50 UTC: every 30 min, because it publishes about 24 a day.",
         "Its newest entry is from 60 min ago.",
-        "In the last 30 days it was fetched 40 times, none failed; that brought 60 new.",
+        "In the last 30 days it was fetched 40 times; none of them failed, and 60 entries came of it.",
     ]
 
 

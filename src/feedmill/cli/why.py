@@ -28,7 +28,7 @@ def why(context: Context, feed: str, lines: int, as_json: bool) -> None:
         fetches = [fetch_record(fetch) for fetch in told["fetches"]]
         print_record(told["feed"] | {"sentences": told["sentences"], "fetches": fetches})
         return
-    click.secho(f"{told['feed']['title']} (feed {told['feed']['id']}, {told['feed']['url']})", bold=True)
+    click.secho(_heading(told["feed"]), bold=True)
     for sentence in told["sentences"]:
         click.echo(f"  {sentence}")
     if told["fetches"]:
@@ -44,6 +44,11 @@ async def _tell(app: App, name: str, lines: int) -> dict[str, Any]:
     tally = await tally_fetches(app.db, feed.id, now - LOG_DAYS)
     sentences = explain(feed, fetches, tally, await former_urls_of(app.db, feed.id), now)
     return {"feed": feed_record(feed, now), "sentences": sentences, "fetches": fetches}
+
+
+def _heading(feed: dict[str, Any]) -> str:
+    where = f", {feed['url']}" if feed["title"] != feed["url"] else ""
+    return f"{feed['title']} (feed {feed['id']}{where})"
 
 
 def _line(fetch: Fetch) -> str:

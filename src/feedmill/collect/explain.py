@@ -128,8 +128,9 @@ def _habit(feed: Feed, tally: Tally, now: datetime) -> Iterator[str]:
     if feed.last_entry_at is not None:
         yield f"Its newest entry is from {ago(feed.last_entry_at, now)}."
     if tally.fetches > 1:
-        failed = f", {tally.failures} of them failed" if tally.failures else ", none failed"
-        yield f"In the last 30 days it was fetched {tally.fetches} times{failed}; that brought {tally.new_entries} new."
+        failed = {0: "none", tally.fetches: "all"}.get(tally.failures, f"{tally.failures}")
+        outcome = f"{failed} of them failed, and {tally.new_entries} entries came of it"
+        yield f"In the last 30 days it was fetched {tally.fetches} times; {outcome}."
 
 
 def _came_to(fetch: Fetch) -> str:
