@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -117,7 +118,7 @@ async def test_a_backup_is_of_one_moment_although_others_write(
     placed: ArchiveWorld, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def read_while_others_write(reader: Reader, table: Table) -> AsyncIterator[list[Row]]:
-        feed = await placed.add(f"/{table.name}")
+        feed = await placed.add(f"/{token_hex(4)}")
         bare = dict.fromkeys(("sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at"), "x")
         await placed.put(entries, feed_id=feed.id, guid="g", **bare)
         async for page in read_table(reader, table):

@@ -1,0 +1,45 @@
+"""A purge in a process of its own that kills itself before one of its steps."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.retention import Keeping, delete_garbage, purge
+from feedmill.archive.sweep import sweep
+from feedmill.store.drivers.sqlite import SqliteDatabase
+
+
+class Doom:
+    """Counts steps, and ends it all before the one that was named."""
+
+    def __init__(self, step: int) -> None:
+        self._left = step
+
+    def over(self, step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def doomed(*args: Any) -> Any:
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self._left -= 1
+            return await step(*args)
+
+        return doomed
+
+
+async def main(folder: Path, now: datetime, step: int) -> None:
+    db, blobs, doom = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects"), Doom(step)
+    db.batch = doom.over(db.batch)  # type: ignore[method-assign]
+    blobs.delete_many = doom.over(blobs.delete_many)  # type: ignore[method-assign]
+    await purge(db, blobs, Keeping(), now)
+    await sweep(db, blobs, Keeping().raw, now)
+    await delete_garbage(db, blobs)
+    await db.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), datetime.fromisoformat(sys.argv[2]), int(sys.argv[3])))

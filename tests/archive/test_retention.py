@@ -1,0 +1,136 @@
+"""kill -9 at every step of a purge: neither a dangling reference nor a lost orphan, and the next run finishes."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.keys import image_key
+from feedmill.archive.lifecycle import lifecycle_rule
+from feedmill.archive.location import FolderConfig, S3Config
+from feedmill.archive.ownership import own_store
+from feedmill.archive.retention import Keeping, delete_garbage, purge
+from feedmill.archive.sweep import sweep
+from feedmill.errors import CallerError
+from feedmill.model.times import to_text
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, raw_bodies, tombstones
+from tests.databases import emptied
+from tests.flows.conftest import small_world
+from tests.flows.places import ArchiveWorld
+from tests.flows.world import HOUR, answer, item
+
+LONG = timedelta(days=200)
+OLD = 20
+
+
+@pytest.fixture
+async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveWorld:
+    """A world with entries, images and raw bodies whose time has come, and an orphan; closed again."""
+    folder = tmp_path / "prepared"
+    folder.mkdir()
+    async with emptied(request, "sqlite", folder) as db, small_world(db, folder) as small:
+        world = ArchiveWorld(db, FolderBlobs(folder / "objects"), small.client, small.web)
+        feed = await world.add("/feed", answer(item("stays"), *(item(f"old {number}") for number in range(OLD))))
+        await world.refresh(feed)
+        await world.later(HOUR, feed, answer(item("stays")))
+        await own_store(db, world.blobs)
+        for row in await world.rows(entries):
+            await add_image(world, row["id"], feed.id, row["guid"])
+        await world.blobs.put(image_key(feed.id, "lost", 0, "png"), b"x", "image/png")
+        for path in (folder / "objects").rglob("*.*"):
+            os.utime(path, (world.now.timestamp(), world.now.timestamp()))
+        world.now += LONG
+    return world
+
+
+async def add_image(world: ArchiveWorld, entry_id: int, feed_id: int, guid: str) -> None:
+    key, at = image_key(feed_id, guid, 0, "png"), to_text(world.now)
+    await world.blobs.put(key, b"x", "image/png")
+    await world.put(
+        image_tasks, feed_id=feed_id, entry_id=entry_id, position=0, original_url="u", status="success", object_key=key,
+        created_at=at, updated_at=at,
+    )  # fmt: skip
+
+
+async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveWorld, tmp_path: Path) -> None:
+    step, died = 0, True
+    while died:
+        folder = tmp_path / str(step)
+        shutil.copytree(tmp_path / "prepared", folder)
+
+        died = run_doomed(folder, prepared, step)
+
+        await check(folder)
+        await finish(folder, prepared)
+        await check_end(folder)
+        step += 1
+    assert step > 10, "too few steps to have met them all"
+
+
+def run_doomed(folder: Path, world: ArchiveWorld, step: int) -> bool:
+    """Whether it died, as it should unless the work has fewer steps than that."""
+    command = [sys.executable, "-m", "tests.archive.doomed", str(folder), world.now.isoformat(), str(step)]
+    root = Path(__file__).parents[2]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode != 0
+
+
+async def finish(folder: Path, world: ArchiveWorld) -> None:
+    db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
+    await purge(db, blobs, Keeping(), world.now)
+    await sweep(db, blobs, Keeping().raw, world.now)
+    await delete_garbage(db, blobs)
+    await db.close()
+
+
+async def check(folder: Path) -> None:
+    """No row speaks of an object that is gone, no object is forgotten, and counts and tombstones are right."""
+    db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
+    stored = {blob.key async for blob in blobs.list_keys("") if not blob.key.startswith("feedmill/")}
+    images = {row["object_key"] for row in await db.query(select(image_tasks.c.object_key))}
+    bodies = {row["key"] for row in await db.query(select(raw_bodies.c.key))}
+    garbage = {row["key"] for row in await db.query(select(object_garbage.c.key))}
+    [count] = await db.query(select(feeds.c.entry_count))
+    [here] = await db.query(select(func.count().label("entries")).select_from(entries))
+    [buried] = await db.query(select(func.count().label("entries")).select_from(tombstones))
+    await db.close()
+    lost = image_key(1, "lost", 0, "png")
+    assert images | bodies <= stored
+    assert stored - images - bodies - garbage <= {lost}
+    assert count["entry_count"] == here["entries"] == OLD + 1 - buried["entries"]
+
+
+async def check_end(folder: Path) -> None:
+    db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
+    [left] = await db.query(select(entries.c.title, image_tasks.c.object_key).join(image_tasks))
+    assert left["title"] == "stays"
+    assert sorted([blob.key async for blob in blobs.list_keys("")]) == ["feedmill/owner.txt", left["object_key"]]
+    assert await db.query(select(object_garbage)) == []
+    await db.close()
+
+
+def test_the_lifecycle_rule_ends_raw_bodies_alone_and_after_our_rows() -> None:
+    rule = lifecycle_rule(S3Config("bucket", prefix="mill"), 30)
+
+    [only] = json.loads(json.dumps(rule))["Rules"]
+    assert (only["Filter"], only["Expiration"], only["Status"]) == (
+        {"Prefix": "mill/backups/"},
+        {"Days": 31},
+        "Enabled",
+    )
+
+
+def test_a_folder_takes_no_lifecycle_rule(tmp_path: Path) -> None:
+    with pytest.raises(CallerError, match=str(tmp_path)):
+        lifecycle_rule(FolderConfig(tmp_path), 30)

@@ -1,0 +1,83 @@
+"""Chores: each done once, by one process, again when its time has come or when it failed."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedmill.errors import BlobUnavailable
+from feedmill.run.chores import AFTER_FAILURE, LEASE, Chore, Chores
+from feedmill.store.database import Database
+
+NOW = datetime(2026, 2, 18, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class Clock:
+    now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Work:
+    """Counts how often it is done; it fails or hangs if so told."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.error: BaseException | None = None
+
+    async def __call__(self, now: datetime) -> dict[str, int]:
+        await asyncio.sleep(0.01)
+        if self.error is not None:
+            raise self.error
+        self.done += 1
+        return {"done": self.done}
+
+
+def chores(db: Database, work: Work, clock: Clock) -> Chores:
+    return Chores(db, [Chore("test", DAY, work)], clock)
+
+
+async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) -> None:
+    work, clock = Work(), Clock()
+
+    done = await asyncio.gather(*(chores(any_db, work, clock).run_due() for _ in range(5)))
+
+    assert (work.done, sorted(done)) == (1, [[], [], [], [], ["test"]])
+
+
+async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> None:
+    work, clock = Work(), Clock()
+    mine = chores(db, work, clock)
+
+    await mine.run_due()
+    clock.now += DAY - timedelta(seconds=1)
+    assert await mine.run_due() == []
+    clock.now += timedelta(seconds=1)
+    assert await mine.run_due() == ["test"]
+
+
+async def test_a_chore_that_failed_is_tried_again_in_an_hour(db: Database) -> None:
+    work, clock = Work(), Clock()
+    mine = chores(db, work, clock)
+    work.error = BlobUnavailable("the bucket does not answer")
+    assert await mine.run_due() == []
+
+    work.error = None
+    clock.now += AFTER_FAILURE - timedelta(seconds=1)
+    assert await mine.run_due() == []
+    clock.now += timedelta(seconds=1)
+    assert await mine.run_due() == ["test"]
+
+
+async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> None:
+    work, clock = Work(), Clock()
+    work.error = asyncio.CancelledError()
+    with pytest.raises(asyncio.CancelledError):
+        await chores(db, work, clock).run_due()
+    work.error = None
+
+    assert await chores(db, work, clock).run_due() == []
+    clock.now += LEASE
+    assert await chores(db, work, clock).run_due() == ["test"]
