@@ -4,12 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.www.web import Answer, Seen, Web, Wire
 
 # More than any drill publishes in one feed, so that nothing leaves a feed before it could be fetched.
 WINDOW = 60
+POISON = "Poison"
 
 HEAD = "<rss version='2.0'><channel><title>{path}</title><link>http://example.org{path}</link>"
 ITEM = (
@@ -51,6 +52,10 @@ class Farm:
         for number in range(len(offered), len(offered) + count):
             offered.append(Article(f"a{path[1:]}-{number}", f"Article {number} of {path}"))
         assert len(offered) <= WINDOW, "a drill published more than its feed can show"
+
+    def poison(self, path: str) -> None:
+        """Puts a word into the feed's titles that a mill may be told to stumble over."""
+        self.articles[path] = [replace(article, title=POISON) for article in self.articles[path]]
 
     def asked(self, since: int = 0) -> Counter[str]:
         """How often each feed was asked for, from the request of that number on."""

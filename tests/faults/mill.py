@@ -25,6 +25,7 @@ from feedmill.run import batches, breaker, handlers, keeper
 from feedmill.run import embedded as wiring
 from feedmill.settings import load
 from feedmill.store import claims
+from tests.faults.farm import POISON
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Plan:
     # Where it kills itself, and how often it passes there before that.
     die_at: str = ""
     die_after: int = 0
+    # Whether its parser fails in a way that nobody foresaw when it meets poison.
+    stumbles: bool = False
     # What its engine does with a job: runs it so many times, or loses this share of them.
     repeat: int = 1
     lose: float = 0
@@ -52,6 +55,8 @@ class Plan:
 def run(plan: Plan) -> None:
     set_up(load(**plan.settings))
     _hurry(plan)
+    if plan.stumbles:
+        _stumble()
     if plan.die_at:
         POINTS[plan.die_at](_Doom(plan.die_after))
     asyncio.run(_mill(plan))
@@ -115,11 +120,23 @@ class _ClumsyEngine(InProcessEngine):
             await super().submit(job, priority)
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
-        """Without its callback if it loses jobs, as a broker that counts them would."""
+        """Without its callback if it loses jobs, because it waits for them."""
+        if not self._plan.lose:
+            await super().run_batch([job for job in jobs for _ in range(self._plan.repeat)], callback, priority)
+            return
         for job in jobs:
             await self.submit(job, priority)
-        if not self._plan.lose:
-            await super().run_batch(jobs, callback, priority)
+
+
+def _stumble() -> None:
+    parse = refresh.parse
+
+    def parse_and_stumble(body: bytes, **kwargs: Any) -> Any:
+        if POISON.encode() in body:
+            raise RecursionError("poison")
+        return parse(body, **kwargs)
+
+    refresh.parse = parse_and_stumble
 
 
 # --- where it may die -------------------------------------------------------------------------------------

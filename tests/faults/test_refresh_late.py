@@ -47,17 +47,17 @@ async def _oversleep_once(world: World) -> None:
     with world.farm.held():
         before = world.farm.requests
         await world.make_due([path])
-        await until(lambda: _was_asked(world, before), 10, "it did not ask")
+        await until(lambda: _was_asked(world, before), 30, "it did not ask")
         sleeper.signal(signal.SIGSTOP)
     # What the sleeper will wake up with is not the news any more.
     world.farm.publish(path)
-    other = await world.start(lease=LEASE)
-    await world.until_done(20)
+    other = await world.start()
+    await world.until_done()
     await other.stop()
     stands = await _everything(world)
 
     sleeper.signal(signal.SIGCONT)
-    await until(lambda: _has_noticed(sleeper), 10, "it did not notice that it lost its claim")
+    await until(lambda: _has_noticed(sleeper), 30, "it did not notice that it lost its claim")
 
     assert await _everything(world) == stands
     assert await sleeper.stop() == 0

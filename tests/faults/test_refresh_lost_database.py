@@ -62,7 +62,7 @@ async def test_a_database_server_that_crashes_during_refreshes_is_used_again_aft
 
             assert code == 0, mill.said()[-3000:]
             await world.full_cycle()
-            await check(world, [], most_extra_fetches=3 * crashes)
+            await check(world, [], most_extra_fetches=5 * crashes)
         await db.close()
 
 
