@@ -156,9 +156,8 @@ def one_round(feeds: int, candidates: tuple[str, ...], farm: Farm) -> dict[tuple
 
 
 def print_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]], candidates: tuple[str, ...]) -> None:
-    print(
-        f"{feeds} feeds of 30 entries, {len(rounds)} rounds, medians; Python {platform.python_version()}, {AT_ONCE} at once"
-    )
+    python = platform.python_version()
+    print(f"{feeds} feeds of 30 entries, {len(rounds)} rounds, medians; Python {python}, {AT_ONCE} at once")
     print(f"{'CPU ms per feed':16}" + "".join(f"{phase:>12}" for phase in PHASES) + f"{'peak MB':>10}")
     middle = {
         (c, p): statistics.median(r[c, p]["cpu"] * 1000 / feeds for r in rounds) for c in candidates for p in PHASES

@@ -38,8 +38,8 @@ ENDS = (URL, URL)
 def response(freshness: Freshness | None = None, moved_to: str | None = None) -> Response:
     return Response(
         url=URL, final_url=URL, status=200, headers={}, body=b"", content_type="",
-        validators=Validators('"1"', "today"), freshness=freshness or Freshness(), permanent_url=moved_to, delimited=True, received_bytes=5, fetched_at=NOW,
-        elapsed=MINUTE,
+        validators=Validators('"1"', "today"), freshness=freshness or Freshness(), permanent_url=moved_to,
+        delimited=True, received_bytes=5, fetched_at=NOW, elapsed=MINUTE,
     )  # fmt: skip
 
 

@@ -26,7 +26,15 @@ ADD_LABEL = insert(labels, "user_id", "name")
 ADD_ENTRY = insert(entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at")
 NOW = "2026-01-01T00:00:00.000Z"
 
-AWKWARD = ["", "'; DROP TABLE facts; --", "汉字 かな 한글 🎉", "e\u0301", "a\nb\tc\\d\"e", "100%s :name ? $1", "\u202eabc"]
+AWKWARD = [
+    "",
+    "'; DROP TABLE facts; --",
+    "汉字 かな 한글 🎉",
+    "e\u0301",
+    'a\nb\tc\\d"e',
+    "100%s :name ? $1",
+    "\u202eabc",
+]
 
 
 def fact(name: str, value: str) -> dict[str, str]:
@@ -227,7 +235,9 @@ async def test_what_one_connection_wrote_another_reads_at_once(any_db: Database,
 
 async def test_two_connections_writing_at_once_both_succeed(any_db: Database, second_db: Database) -> None:
     writes = [
-        db.batch([Step(KEEP, fact(f"{name}{i}", "1"))]) for i in range(20) for name, db in (("a", any_db), ("b", second_db))
+        db.batch([Step(KEEP, fact(f"{name}{i}", "1"))])
+        for i in range(20)
+        for name, db in (("a", any_db), ("b", second_db))
     ]
 
     await asyncio.gather(*writes)

@@ -19,7 +19,9 @@ def running_redis() -> Iterator[Service]:
     version = told.split("v=")[1].split()[0]
     with folder("redis") as home:
         port = free_port()
-        process = launch([server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(home)], home / "log")
+        process = launch(
+            [server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(home)], home / "log"
+        )
         try:
             wait_for_port(port, process, home / "log")
             yield Service("Redis", version, f"redis://127.0.0.1:{port}/0")

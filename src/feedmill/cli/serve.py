@@ -33,7 +33,11 @@ async def _serve(settings: Settings) -> None:
     listening = _listen(settings)
     async with build(settings) as app, embedded(app) as parts, scheduling(parts):
         config = uvicorn.Config(
-            asgi.create(app), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False
+            asgi.create(app),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            server_header=False,
         )
         click.echo(f"Feedmill is running: open {_address(settings)}")
         await Server(config).serve(sockets=[listening])
@@ -48,7 +52,9 @@ def _listen(settings: Settings) -> socket.socket:
         listening.bind((settings.listen, settings.port))
     except OSError as error:
         listening.close()
-        raise CallerError(f"can't listen on {_address(settings)}: {error.strerror} (choose another with --port)") from error
+        raise CallerError(
+            f"can't listen on {_address(settings)}: {error.strerror} (choose another with --port)"
+        ) from error
     return listening
 
 

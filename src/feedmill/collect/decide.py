@@ -65,7 +65,13 @@ class KeptWishes(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def updated(
-    feed: Feed, response: Response, parsed: ParsedFeed, changes: Changes, raw: RawBody | None, sha256: str, moment: Moment
+    feed: Feed,
+    response: Response,
+    parsed: ParsedFeed,
+    changes: Changes,
+    raw: RawBody | None,
+    sha256: str,
+    moment: Moment,
 ) -> Updated:
     kept = _kept_wishes(parsed)
     dates = [entry.published_at or entry.updated_at for entry in parsed.entries]
@@ -101,7 +107,9 @@ def unchanged(feed: Feed, answer: Response | NotModified, moment: Moment) -> Unc
     )
 
 
-def not_understood(feed: Feed, response: Response, what: str, raw: RawBody | None, sha256: str, moment: Moment) -> Failed:
+def not_understood(
+    feed: Feed, response: Response, what: str, raw: RawBody | None, sha256: str, moment: Moment
+) -> Failed:
     return Failed(
         visit=_visit(moment, response.status, response.received_bytes),
         schedule=_failing(feed, what, moment),
@@ -164,7 +172,9 @@ def _gone(feed: Feed, visit: Visit, moment: Moment) -> Failed:
     if moment.now - since >= GONE_FOR_GOOD:
         schedule = Schedule(None, "disabled: gone for good (HTTP 410, twice a day apart)")
         return Failed(visit, schedule, "gone", what, disables=True, gone_since=since)
-    schedule = Schedule(moment.now + GONE_PROBE, "asked once more in a day, because its server says that it is gone for good (HTTP 410)")
+    schedule = Schedule(
+        moment.now + GONE_PROBE, "asked once more in a day, because its server says that it is gone for good (HTTP 410)"
+    )
     return Failed(visit, schedule, "gone", what, gone_since=since)
 
 

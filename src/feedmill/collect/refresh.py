@@ -1,6 +1,6 @@
 """The spine: how a feed becomes entries. Read this file first.
 
-    claim → fetch → keep raw → decode → parse → decide → store in one batch → announce
+claim → fetch → keep raw → decode → parse → decide → store in one batch → announce
 """
 
 import asyncio

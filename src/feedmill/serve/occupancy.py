@@ -37,7 +37,8 @@ def _lock(file: int, data: Path) -> None:
     except BlockingIOError:
         owner = os.pread(file, 32, 0).decode(errors="replace").strip() or "unknown"
         raise DataFolderBusy(
-            f"another server (process {owner}) runs on {data}: stop it first, or give this one a folder of its own with --data"
+            f"another server (process {owner}) runs on {data}: "
+            "stop it first, or give this one a folder of its own with --data"
         ) from None
     os.ftruncate(file, 0)
     os.pwrite(file, str(os.getpid()).encode(), 0)

@@ -73,9 +73,15 @@ async def add_feeds(db: Database, urls: Sequence[str], now: datetime) -> None:
 
 def _new_row(url: str, now: datetime, title: str | None, declared: bool) -> dict[str, object]:
     return {
-        "url": url, "host": host_of(url), "title": title, "added_by_person": int(not declared),
-        "declared": int(declared), "next_fetch_at": to_text(now), "next_fetch_why": "new feed", "created_at": to_text(now),
-    }  # fmt: skip
+        "url": url,
+        "host": host_of(url),
+        "title": title,
+        "added_by_person": int(not declared),
+        "declared": int(declared),
+        "next_fetch_at": to_text(now),
+        "next_fetch_why": "new feed",
+        "created_at": to_text(now),
+    }
 
 
 async def feed_of_url(db: Database, url: str) -> Feed | None:
