@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Named, because uv would rather fill an environment that happens to be active.
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: run test check drill bench docs lock clean
+.PHONY: run test drill docs lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -20,19 +22,19 @@ drill: $(VENV)/.test-ready
 	@$(BIN)/pytest -m drill
 
 $(BIN)/uv:
-	@$(PYTHON) -m venv $(VENV) 2>/dev/null || tools/venv $(PYTHON) $(VENV)
+	@tools/venv $(PYTHON) $(VENV)
 	@$(BIN)/python -m pip install --quiet "uv>=0.8"
 
 $(VENV)/.run-ready: requirements.lock pyproject.toml | $(BIN)/uv
 	@echo "Setting up the environment (first time only) ..."
-	@$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
-	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test-ready: requirements-dev.lock pyproject.toml | $(BIN)/uv
 	@echo "Setting up the test environment (first time only) ..."
-	@$(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.lock
-	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --require-hashes -r requirements-dev.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.run-ready
 
 docs: $(VENV)/.run-ready
