@@ -1,0 +1,157 @@
+"""Pools: groups of entries by rule, and the items that they hand on to other programs."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """Each group has a pool of either kind."""
+
+    TITLES = "titles"
+    CONTENTS = "contents"
+
+
+class State(IntEnum):
+    """Where an item stands. Every change is written before anybody can see the item elsewhere."""
+
+    USED = 0
+    AVAILABLE = 1
+    QUEUED = 2
+    LEASED = 3
+    DEAD = 4
+
+
+class Guarantee(StrEnum):
+    """`at_most_once`: never handed out twice, whatever crashes. `lease`: what is not acknowledged comes back."""
+
+    AT_MOST_ONCE = "at_most_once"
+    LEASE = "lease"
+
+
+class Form(StrEnum):
+    """What contents are handed on as: sanitised HTML, or the text that a person would read."""
+
+    HTML = "html"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which entries a group wants: all of its conditions must hold, and an empty one always does.
+
+    `feeds` and `folders` together say where from; a folder is the operator's (`News/Tech`), with what lies below. Of
+    `words` one must be there, of `without` none, in the title or the text. `min_length` counts the text's characters.
+    """
+
+    feeds: tuple[int, ...] = ()
+    folders: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    language: str | None = None
+    min_length: int = 0
+    since: datetime | None = None
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the rule looks at more than titles and times."""
+        return bool(self.words or self.without or self.min_length)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """How one pool works. A text longer than `most_in_list` characters stands in the Redis list by reference."""
+
+    guarantee: Guarantee = Guarantee.AT_MOST_ONCE
+    size: int = 5000
+    refill_below: int = 1000
+    lease_seconds: int = 60
+    most_attempts: int = 5
+    form: Form = Form.HTML
+    most_in_list: int = 100_000
+
+    @property
+    def lease(self) -> timedelta:
+        return timedelta(seconds=self.lease_seconds)
+
+
+class PoolKey(NamedTuple):
+    """Which pool: that of a group, of a kind."""
+
+    group_id: int
+    kind: Kind
+
+    @property
+    def values(self) -> dict[str, int | str]:
+        """The pool as the parameters of a statement."""
+        return {"group": self.group_id, "pool_kind": self.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A named rule with its two pools. A paused one still collects, and hands out nothing."""
+
+    id: int
+    name: str
+    rule: Rule
+    created_at: datetime
+    titles: PoolOptions = field(default_factory=PoolOptions)
+    contents: PoolOptions = field(default_factory=PoolOptions)
+    paused: bool = False
+
+    def options(self, kind: Kind) -> PoolOptions:
+        return self.titles if kind is Kind.TITLES else self.contents
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a program is handed. `id` is the item's, not the entry's: it is what is settled."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """Items in somebody's hand until `until`; only `token` can settle them. `attempts` counts this one."""
+
+    token: str
+    until: datetime
+    items: tuple[Item, ...]
+    attempts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many items of a pool are in each state; together they are all there are."""
+
+    available: int = 0
+    queued: int = 0
+    leased: int = 0
+    used: int = 0
+    dead: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.available + self.queued + self.leased + self.used + self.dead
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """A pool at a glance. `in_list` is None when Redis is not used or does not answer."""
+
+    counts: Counts
+    in_list: int | None
+    filled_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LostItem:
+    """Queued, and in no list: a crash took it, or a program that took it never said so."""
+
+    id: int
+    entry_id: int
+    queued_at: datetime
+    queued_by: str | None

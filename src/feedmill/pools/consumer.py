@@ -1,0 +1,105 @@
+"""For programs in Python: items one after the other, taken and settled in lots behind the scenes.
+
+    async with pools.consumer("news") as consumer:
+        async for item in consumer:
+            print(item.text)
+"""
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from feedmill.errors import DatabaseError
+from feedmill.model.pool import Item, State
+from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
+from feedmill.pools.settle import LOT, Settler
+from feedmill.pools.tools import Pool, PoolTools, token_for
+from feedmill.store.pools import release_items
+
+log = structlog.get_logger(__name__)
+
+# How long to wait before an empty pool is asked again.
+EMPTY_WAIT = 1.0
+
+
+class Consumer:
+    """Hands out at most once. What was taken and not handed out at the end goes back; a crash leaves it queued."""
+
+    def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True, ahead: int = LOT) -> None:
+        self._tools = tools
+        self._pool = pool
+        self._who = who
+        self._wait = wait
+        self._ahead = ahead
+        self._ready: deque[Item] = deque()
+        self._settler = Settler(tools.db, who, tools.clock)
+
+    async def __aenter__(self) -> Self:
+        self._flushing = asyncio.create_task(self._settler.keep_flushing())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._flushing.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._flushing
+        await self._give_back()
+        await self._settler.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        if self._ready:
+            return self._hand_out(1)[0]
+        items = await self.take(1)
+        while not items:
+            if not self._wait:
+                raise StopAsyncIteration
+            await asyncio.sleep(EMPTY_WAIT)
+            items = await self.take(1)
+        return items[0]
+
+    async def take(self, most: int) -> list[Item]:
+        """Up to `most` items; fewer when the pool has no more now."""
+        while len(self._ready) < most and await self._fetch(max(most, self._ahead)):
+            pass
+        handed = self._hand_out(most)
+        if len(self._settler) >= LOT:
+            await self._settler.flush()
+        return handed
+
+    def _hand_out(self, most: int) -> list[Item]:
+        handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
+        self._settler.add(item.id for item in handed)
+        return handed
+
+    async def _fetch(self, most: int) -> bool:
+        """Gets items ready, all of them queued and ours alone; False when there are none."""
+        popped = await take_listed(self._tools, self._pool, most)
+        if popped:
+            try:
+                self._ready += await current_items(self._tools, self._pool, popped)
+            except DatabaseError as error:
+                log.warning("items are handed out as they were queued", items=len(popped), reason=str(error))
+                self._ready += as_listed(popped)
+            return True
+        token = token_for(self._who)
+        items = await take_available(self._tools, self._pool, most, State.QUEUED, token)
+        self._ready += items
+        return bool(items)
+
+    async def _give_back(self) -> None:
+        left = [item.id for item in self._ready]
+        self._ready.clear()
+        if not left:
+            return
+        try:
+            await release_items(self._tools.db, left, self._tools.clock())
+        except DatabaseError as error:
+            log.error("items that were not handed out stay queued and in no list", ids=left, reason=str(error))

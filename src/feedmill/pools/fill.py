@@ -1,0 +1,125 @@
+"""The filler: keeps a pool's list between its marks. Rows are reserved in the database first, then pushed.
+
+    lock → (renew → reserve a lot → push it)* → unlock
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from feedmill.coordination.queues import FILLING_LENGTH, Filling, Queued, filling_lock
+from feedmill.model.pool import Item, PoolOptions, State
+from feedmill.pools.tools import Lists, Pool, PoolTools, this_process, token_for
+from feedmill.store.pools import claim_items, release_items, settle_items, undo_queueing
+
+log = structlog.get_logger(__name__)
+
+LOT = 500
+# One push is one message; more than this at once would keep everybody else at Redis waiting.
+MOST_BYTES = 8_000_000
+
+
+@dataclass(slots=True)
+class Filler:
+    tools: PoolTools
+    lists: Lists
+    name: str = field(default_factory=this_process)
+    lot: int = LOT
+    # Reservations of which we don't know whether they were made; nothing of them was ever pushed.
+    _unsure: set[str] = field(default_factory=set)
+
+    async def fill(self, pool: Pool) -> int:
+        """Fills the list up if it is low and nobody else is at it; how many items were added."""
+        length = await self.lists.queues.length(pool.list_name)
+        if length >= pool.options.refill_below:
+            return 0
+        filling = Filling(pool.list_name, token_for(self.name))
+        if not await self.lists.locks.lock(filling_lock(filling.name), filling.owner, FILLING_LENGTH):
+            return 0
+        try:
+            return await self._fill_up(pool, filling, pool.options.size - length)
+        finally:
+            await self.lists.locks.release(filling_lock(filling.name), filling.owner)
+
+    async def settle_told(self, pool: Pool) -> None:
+        """Marks what programs say they have used; hearing the same twice does no harm."""
+        while told := await self.lists.queues.told(pool.list_name, LOT):
+            await settle_items(self.tools.db, told, token_for("told"), self.tools.clock())
+            await self.lists.queues.forget_told(pool.list_name, len(told))
+
+    async def drain(self, pool: Pool) -> int:
+        """Makes all that is in the list available again; how many items that was."""
+        drained = 0
+        while popped := await self.lists.queues.pop(pool.list_name, LOT):
+            drained += await release_items(self.tools.db, [item.id for item in popped], self.tools.clock())
+        return drained
+
+    async def _fill_up(self, pool: Pool, filling: Filling, need: int) -> int:
+        await self._undo_unsure()
+        added = 0
+        while added < need and await self._still_ours(filling):
+            lot = await self._fill_lot(pool, filling, min(self.lot, need - added))
+            if not lot:
+                break
+            added += lot
+        return added
+
+    async def _still_ours(self, filling: Filling) -> bool:
+        return await self.lists.locks.renew(filling_lock(filling.name), filling.owner, FILLING_LENGTH)
+
+    async def _fill_lot(self, pool: Pool, filling: Filling, most: int) -> int:
+        """One lot. What happened to a push that was not answered nobody knows: its items stay queued."""
+        token = token_for(self.name)
+        reserved = await self._reserve(pool, most, token)
+        queued = await self._fitting(_queued(reserved, pool.options))
+        if not queued:
+            return 0
+        if not await self.lists.queues.push(filling, queued):
+            await undo_queueing(self.tools.db, token, self.tools.clock())
+            return 0
+        return len(queued)
+
+    async def _reserve(self, pool: Pool, most: int, token: str) -> list[Item]:
+        tools, kind, options = self.tools, pool.kind, pool.options
+        sure = False
+        try:
+            rows = await claim_items(tools.db, pool.key, most, State.QUEUED, token, tools.clock())
+            # In a thread: sanitising a lot takes long.
+            items = await asyncio.to_thread(lambda: [tools.texts.item(kind, options, row) for row in rows])
+            sure = True
+        finally:
+            if not sure:
+                self._unsure.add(token)
+        return items
+
+    async def _undo_unsure(self) -> None:
+        for token in list(self._unsure):
+            await undo_queueing(self.tools.db, token, self.tools.clock())
+            self._unsure.discard(token)
+
+    async def _fitting(self, queued: list[Queued]) -> list[Queued]:
+        """As many as one push may carry; the others are available again."""
+        room, fitting = MOST_BYTES, 0
+        for item in queued:
+            room -= len(item.text.encode())
+            if room < 0 and fitting:
+                break
+            fitting += 1
+        if left := [item.id for item in queued[fitting:]]:
+            await release_items(self.tools.db, left, self.tools.clock())
+        return queued[:fitting]
+
+
+def _queued(items: Sequence[Item], options: PoolOptions) -> list[Queued]:
+    most = options.most_in_list
+    return [
+        Queued(item.id, item.text) if len(item.text) <= most else Queued(item.id, ref=reference(item.id))
+        for item in items
+    ]
+
+
+def reference(item_id: int) -> str:
+    """Where a text that is too long for a list can be had."""
+    return f"/api/pools/items/{item_id}"

@@ -1,0 +1,111 @@
+"""How entries get into pools: new ones in the batch that stores them, all others by looking through them.
+
+The second way finds what was stored before its group was made, by a process that did not know the group yet, or by a
+restore; and what somebody labelled.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+import structlog
+
+from feedmill.model.feed import Claim, Feed
+from feedmill.model.pool import Group, Kind
+from feedmill.model.refresh import Decision, NewEntry, Updated
+from feedmill.model.times import from_text
+from feedmill.pools.groups import KnownGroups
+from feedmill.pools.rules import Candidate, chosen
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.pool_entries import candidates_after, join_new, join_old, labelled_after, newest_entry
+from feedmill.store.pool_groups import advance_gathered, gathered_up_to
+
+log = structlog.get_logger(__name__)
+
+# Ids are given before they are committed: the last ones are looked at again, in case one came late.
+LOOK_BACK = 2000
+
+
+@dataclass(slots=True)
+class Gatherer:
+    db: Database
+    known: KnownGroups
+    _looked_at: int = -1
+
+    async def joins(self, claim: Claim, decision: Decision) -> Sequence[Step]:
+        """The steps with which a refresh's new entries join their pools; none when there is no group."""
+        if not isinstance(decision, Updated) or not decision.changes.new:
+            return ()
+        groups = await self.known.current()
+        if not groups:
+            return ()
+        found = chosen(groups, [_new(claim.feed, decision, entry) for entry in decision.changes.new])
+        guids = {pool: [str(entry.key) for entry in entries] for pool, entries in found.items()}
+        return join_new(claim.feed.id, guids, decision.visit.at)
+
+    async def catch_up(self, now: datetime) -> int:
+        """Looks through the entries that nobody looked at for the groups there are; how many it looked at."""
+        groups = await self.known.read()
+        newest = await newest_entry(self.db) if groups else 0
+        begun = await gathered_up_to(self.db) if groups else 0
+        looked = 0
+        if newest and (begun == 0 or newest != self._looked_at):
+            looked = await self._look_through([group for group in groups if not group.rule.labels], begun, now)
+            self._looked_at = newest
+        for group in groups:
+            if group.rule.labels:
+                looked += await self._look_at_labelled(group, now)
+        return looked
+
+    async def _look_through(self, groups: Sequence[Group], begun: int, now: datetime) -> int:
+        looked, after, settled = 0, begun, begun
+        while rows := await candidates_after(self.db, after):
+            await self._join(groups, [_old(row) for row in rows], now)
+            looked, after = looked + len(rows), rows[-1]["id"]
+            if after - LOOK_BACK > settled:
+                if not await advance_gathered(self.db, settled, after - LOOK_BACK):
+                    return looked  # a group came or changed: the next round begins anew
+                settled = after - LOOK_BACK
+        # So that the first entry of all is not looked at for ever.
+        await advance_gathered(self.db, settled, max(settled, 1, after - LOOK_BACK))
+        return looked
+
+    async def _look_at_labelled(self, group: Group, now: datetime) -> int:
+        looked, after, names = 0, 0, group.rule.labels
+        while rows := await labelled_after(self.db, group.id, names, after):
+            await self._join([group], [_old(row, frozenset(names)) for row in rows], now)
+            looked, after = looked + len(rows), rows[-1]["id"]
+        return looked
+
+    async def _join(self, groups: Sequence[Group], entries: Sequence[Candidate], now: datetime) -> None:
+        found = chosen(groups, entries)
+        ids: dict[tuple[int, Kind], list[int]] = {
+            pool: [int(entry.key) for entry in some] for pool, some in found.items()
+        }
+        await join_old(self.db, ids, now)
+
+
+def _new(feed: Feed, decision: Updated, entry: NewEntry) -> Candidate:
+    return Candidate(
+        key=entry.guid,
+        feed_id=feed.id,
+        folder=feed.folder,
+        sort_at=entry.sort_at,
+        language=entry.language or decision.facts.language,
+        title=entry.title,
+        html=entry.content_html or entry.summary,
+    )
+
+
+def _old(row: Row, labels: frozenset[str] = frozenset()) -> Candidate:
+    return Candidate(
+        key=row["id"],
+        feed_id=row["feed_id"],
+        folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
+        sort_at=from_text(row["sort_at"]),
+        language=row["language"],
+        title=row["title"],
+        html=row["content_html"] or row["summary"],
+        labels=labels,
+    )

@@ -1,0 +1,84 @@
+"""What is done for pools all the time: lists filled, uses settled, leases ended, entries gathered."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+
+from feedmill.errors import InfrastructureError
+from feedmill.model.pool import Guarantee, Kind
+from feedmill.pools.fill import Filler
+from feedmill.pools.gather import Gatherer
+from feedmill.pools.groups import KnownGroups
+from feedmill.pools.leases import take_back
+from feedmill.pools.tools import Pool, PoolTools
+
+log = structlog.get_logger(__name__)
+
+TEND_EVERY = timedelta(seconds=5)
+GATHER_EVERY = timedelta(minutes=1)
+AT_ONCE = 8
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Any number of keepers may run: each pool's list is filled by one at a time."""
+
+    tools: PoolTools
+    known: KnownGroups
+    gatherer: Gatherer
+    every: timedelta = TEND_EVERY
+    _filler: Filler | None = field(init=False)
+    _gathered_at: datetime | None = None
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    def __post_init__(self) -> None:
+        self._filler = Filler(self.tools, self.tools.lists) if self.tools.lists else None
+
+    async def keep_tending(self) -> None:
+        """Looks after all pools at once and then every few seconds; cancel it to stop."""
+        while True:
+            await self._tend_safely()
+            await asyncio.sleep(self.every.total_seconds())
+
+    async def tend(self) -> None:
+        """Looks after every pool there is now, side by side."""
+        await self._gather()
+        pools = [Pool(group, kind) for group in await self.known.read() for kind in Kind]
+        outcomes = await asyncio.gather(*(self._tend_pool(pool) for pool in pools), return_exceptions=True)
+        for pool, outcome in zip(pools, outcomes, strict=True):
+            if isinstance(outcome, InfrastructureError):
+                log.warning("a pool was not looked after; it is tried again", pool=str(pool), reason=str(outcome))
+            elif isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _tend_safely(self) -> None:
+        try:
+            await self.tend()
+        except InfrastructureError as error:
+            log.warning("pools were not looked after; it is tried again", reason=str(error))
+        except Exception:  # Whatever it is, the other pools must not run empty because of it.
+            log.exception("pools were not looked after; it is tried again")
+
+    async def _tend_pool(self, pool: Pool) -> None:
+        async with self._places:
+            if pool.options.guarantee is Guarantee.LEASE:
+                await take_back(self.tools, pool)
+            if self._filler is not None:
+                await self._filler.lists.health.ask(lambda: self._tend_list(pool))
+
+    async def _tend_list(self, pool: Pool) -> None:
+        if self._filler is None:
+            return
+        await self._filler.settle_told(pool)
+        if pool.options.guarantee is Guarantee.LEASE:
+            await self._filler.drain(pool)  # what was queued before the pool changed its guarantee
+        elif not pool.group.paused:
+            await self._filler.fill(pool)
+
+    async def _gather(self) -> None:
+        now = self.tools.clock()
+        if self._gathered_at is None or now - self._gathered_at >= GATHER_EVERY:
+            self._gathered_at = now
+            await self.gatherer.catch_up(now)

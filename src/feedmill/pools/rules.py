@@ -1,0 +1,92 @@
+"""Whether a group wants an entry: decided from the entry alone, so the same for new and for old ones."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, lru_cache
+
+from feedmill.collect.html import plain_text
+from feedmill.model.pool import Group, Kind, Rule
+
+# A word of a script with spaces must stand alone; others (Chinese, Thai) are found wherever they are.
+_LETTER = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What rules look at. `key` is how the entry is called where it is stored: its guid or its id."""
+
+    key: str | int
+    feed_id: int
+    folder: tuple[str, ...]
+    sort_at: datetime
+    language: str | None
+    title: str | None
+    html: str | None
+    labels: frozenset[str] = frozenset()
+
+    @cached_property
+    def text(self) -> str:
+        return plain_text(self.html, None) if self.html else ""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The pools that it has something for."""
+        offered = ((Kind.TITLES, self.title), (Kind.CONTENTS, self.html))
+        return tuple(kind for kind, text in offered if text and not text.isspace())
+
+
+def wants(rule: Rule, entry: Candidate) -> bool:
+    """Whether all conditions hold; the cheap ones are looked at first."""
+    return (
+        _is_from(rule, entry)
+        and (rule.since is None or entry.sort_at >= rule.since)
+        and (not rule.labels or not entry.labels.isdisjoint(rule.labels))
+        and (rule.language is None or _speaks(entry.language, rule.language))
+        and (not rule.min_length or len(entry.text) >= rule.min_length)
+        and (not rule.words or _says(entry, rule.words))
+        and not (rule.without and _says(entry, rule.without))
+    )
+
+
+def chosen(groups: Sequence[Group], entries: Iterable[Candidate]) -> dict[tuple[int, Kind], list[Candidate]]:
+    """Which entries go into which pools."""
+    found: dict[tuple[int, Kind], list[Candidate]] = {}
+    for entry in entries:
+        for group in groups:
+            if entry.kinds and wants(group.rule, entry):
+                for kind in entry.kinds:
+                    found.setdefault((group.id, kind), []).append(entry)
+    return found
+
+
+def _is_from(rule: Rule, entry: Candidate) -> bool:
+    if not rule.feeds and not rule.folders:
+        return True
+    path = "/".join(entry.folder)
+    return entry.feed_id in rule.feeds or any(
+        path == folder or path.startswith(f"{folder}/") for folder in rule.folders
+    )
+
+
+def _speaks(language: str | None, wanted: str) -> bool:
+    """`zh` takes in `zh-CN`."""
+    spoken, wanted = (language or "").lower().replace("_", "-"), wanted.lower().replace("_", "-")
+    return spoken == wanted or spoken.startswith(f"{wanted}-")
+
+
+def _says(entry: Candidate, words: tuple[str, ...]) -> bool:
+    pattern = _pattern(words)
+    return any(pattern.search(text) is not None for text in (entry.title or "", entry.text))
+
+
+@lru_cache(maxsize=1000)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(_bounded(word) for word in words), re.IGNORECASE)
+
+
+def _bounded(word: str) -> str:
+    before = f"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
+    after = f"(?!{_LETTER})" if re.match(_LETTER, word[-1:]) else ""
+    return f"{before}{re.escape(word)}{after}"

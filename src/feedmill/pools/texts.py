@@ -1,0 +1,27 @@
+"""The text of an item: a plain title, or contents as its pool wants them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from feedmill.collect.html import plain_text
+from feedmill.model.pool import Form, Item, Kind, PoolOptions
+from feedmill.store.database import Row
+
+Sanitize = Callable[[str, str | None], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Makes items of rows. `sanitize` takes HTML and what its addresses are relative to."""
+
+    sanitize: Sanitize
+
+    def item(self, kind: Kind, options: PoolOptions, row: Row) -> Item:
+        return Item(row["id"], self._title(row) if kind is Kind.TITLES else self._contents(options, row))
+
+    def _title(self, row: Row) -> str:
+        return plain_text(row["title"] or "", None)
+
+    def _contents(self, options: PoolOptions, row: Row) -> str:
+        html = row["content_html"] or row["summary"] or ""
+        return plain_text(html, None) if options.form is Form.TEXT else self.sanitize(html, row["base_url"])

@@ -1,0 +1,249 @@
+"""Pool items: every change of state is one conditional update, so that the database decides who has an item."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, case, func, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import literal_column
+
+from feedmill.model.pool import Counts, Kind, LostItem, PoolKey, State
+from feedmill.model.times import from_text, text_or_none, to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, pool_items, revisions
+
+_items = pool_items.c
+# Added to the batch number of what goes back to the head of its pool; no real batch is as new.
+HEAD: ColumnElement[int] = literal_column("1000000000000000")
+_at_head = case((_items.batch_id < HEAD, _items.batch_id + HEAD), else_=_items.batch_id)
+_of_pool = and_(_items.group_id == bindparam("group"), _items.kind == bindparam("pool_kind"))
+_in_order = (_items.batch_id.desc(), _items.id)
+_next = (
+    select(_items.id)
+    .where(_of_pool, _items.status == State.AVAILABLE)
+    .order_by(*_in_order)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+
+
+class IsNext(ColumnElement[bool]):
+    """Whether an item is among the next ones, which are looked up once."""
+
+    inherit_cache = False
+
+
+@compiles(IsNext)
+def _in_derived_table(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
+    # In a table of its own, because MySQL lets no update look into its own table.
+    return compiler.process(_items.id.in_(select(_next.subquery("next_items").c.id)), **kw)
+
+
+@compiles(IsNext, "postgresql")
+def _in_array(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
+    # A joined subquery may be run once per row, each time locking and giving other rows.
+    return f"{compiler.process(_items.id, **kw)} = ANY (ARRAY({compiler.process(_next, **kw)}))"
+
+
+def _change(*where: ColumnElement[bool], **values: Any) -> Update:
+    return pool_items.update().where(*where).values(values | {"changed_at": bindparam("at")})
+
+
+def _listed(state: State) -> tuple[ColumnElement[bool], ...]:
+    return one_of(_items.id, "ids"), _items.status == state
+
+
+def _number(state: State) -> ColumnElement[int]:
+    return literal_column(str(int(state)))
+
+
+_mine = (*_listed(State.LEASED), _items.taken_by == bindparam("mine"))
+# What came back too often is set aside.
+_is_worn_out = _items.attempts >= bindparam("most_attempts")
+_back = {
+    "status": case((_is_worn_out, _number(State.DEAD)), else_=_number(State.AVAILABLE)),
+    "batch_id": _at_head,
+    "leased_until": None,
+}
+CLAIM = _change(
+    IsNext(), _items.status == State.AVAILABLE,
+    status=bindparam("to"), taken_by=bindparam("token"), attempts=_items.attempts + 1, leased_until=bindparam("until"),
+)  # fmt: skip
+SETTLE = _change(*_listed(State.QUEUED), status=State.USED, taken_by=bindparam("token"))
+RELEASE = _change(*_listed(State.QUEUED), status=State.AVAILABLE, batch_id=_at_head, taken_by=None)
+UNDO = _change(
+    _items.taken_by == bindparam("token_undone"), _items.status == State.QUEUED,
+    status=State.AVAILABLE, taken_by=None, attempts=_items.attempts - 1,
+)  # fmt: skip
+ACK = _change(*_mine, status=State.USED, leased_until=None)
+NACK = _change(*_mine, **_back)
+# Never looked at by whoever had them, so it was no attempt.
+GIVE_BACK = _change(
+    *_mine, status=State.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
+)
+EXTEND = pool_items.update().where(*_mine).values(leased_until=bindparam("until"))
+EXPIRE = _change(_items.status == State.LEASED, _items.leased_until <= bindparam("now"), _of_pool, **_back)
+REQUEUE = _change(
+    _of_pool, _items.status == bindparam("state"),
+    status=State.AVAILABLE, attempts=0, taken_by=None,
+)  # fmt: skip
+REQUEUE_SOME = REQUEUE.where(one_of(_items.id, "ids"))
+COUNT = select(_items.status, func.count().label("items")).where(_of_pool).group_by(_items.status)
+LONG_QUEUED = (
+    select(_items.id, _items.entry_id, _items.changed_at, _items.taken_by)
+    .where(_of_pool, _items.status == State.QUEUED, _items.changed_at < bindparam("before"))
+    .order_by(_items.id)
+)
+STILL_QUEUED = select(_items.id).where(*_listed(State.QUEUED)).order_by(_items.id)
+LISTED = select(_items.id, _items.entry_id, _items.attempts, _items.changed_at, _items.taken_by).where(
+    _of_pool, _items.status == bindparam("state")
+).order_by(_items.changed_at.desc(), _items.id).limit(bindparam("most"))  # fmt: skip
+TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
+
+# --- texts: as they are now, which may be later than when the item was queued -------------------------------
+
+_with_entry = pool_items.join(entries, entries.c.id == _items.entry_id).outerjoin(
+    revisions, and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
+)
+_is_revised = revisions.c.id.is_not(None)
+
+
+def _now(name: str) -> ColumnElement[str]:
+    return case((_is_revised, revisions.c[name]), else_=entries.c[name]).label(name)
+
+
+_texts = {
+    Kind.TITLES: [_now("title")],
+    Kind.CONTENTS: [_now("content_html"), _now("summary"), entries.c.base_url],
+}
+
+
+def _reading(kind: Kind) -> Select[Any]:
+    return select(_items.id, _items.attempts, *_texts[kind]).select_from(_with_entry).order_by(*_in_order)
+
+
+MINE = {
+    kind: _reading(kind).where(_items.taken_by == bindparam("token"), _items.status == bindparam("to")) for kind in Kind
+}
+TEXTS = {kind: _reading(kind).where(one_of(_items.id, "ids")) for kind in Kind}
+KIND = select(_items.group_id, _items.kind).where(_items.id == bindparam("item_id"))
+# What is queued and may be handed out, and whether its text changed since.
+STANDING = (
+    select(_items.id, case((revisions.c.seen_at >= _items.changed_at, 1), else_=0).label("edited"))
+    .select_from(_with_entry)
+    .where(*_listed(State.QUEUED))
+)
+
+
+async def claim_items(
+    db: Database, pool: PoolKey, most: int, to: State, token: str, now: datetime, until: datetime | None = None
+) -> list[Row]:
+    """Takes the next available items, newest batch first, with their texts; each goes to one caller only."""
+    values = {
+        **pool.values, "most": most, "to": to, "token": token, "at": to_text(now),
+        "until": text_or_none(until),
+    }  # fmt: skip
+    [taken] = await db.batch([Step(CLAIM, values)])
+    return await db.query(MINE[pool.kind], {"token": token, "to": to}) if taken else []
+
+
+async def undo_queueing(db: Database, token: str, now: datetime) -> int:
+    """Makes available again what was reserved with `token` and surely never shown to anybody."""
+    [undone] = await db.batch([Step(UNDO, {"token_undone": token, "at": to_text(now)})])
+    return undone
+
+
+async def standing(db: Database, ids: Sequence[int]) -> dict[int, bool]:
+    """Those of these items that are queued and whose entry is there; True for one that was edited since."""
+    rows = await db.query(STANDING, {"ids": as_list(list(ids))})
+    return {row["id"]: bool(row["edited"]) for row in rows}
+
+
+async def settle_items(db: Database, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Marks queued items as used; how many of them were still queued."""
+    [settled] = await db.batch([Step(SETTLE, {"ids": as_list(list(ids)), "token": token, "at": to_text(now)})])
+    return settled
+
+
+async def taken_with(db: Database, token: str) -> set[int]:
+    return {row["id"] for row in await db.query(TAKEN, {"token": token})}
+
+
+async def release_items(db: Database, ids: Sequence[int], now: datetime) -> int:
+    """Makes queued items available again, at the head of their pool."""
+    [released] = await db.batch([Step(RELEASE, {"ids": as_list(list(ids)), "at": to_text(now)})])
+    return released
+
+
+async def read_texts(db: Database, kind: Kind, ids: Sequence[int]) -> list[Row]:
+    return await db.query(TEXTS[kind], {"ids": as_list(list(ids))})
+
+
+async def pool_of_item(db: Database, item_id: int) -> PoolKey | None:
+    """The pool that the item is in; None when there is no such item."""
+    rows = await db.query(KIND, {"item_id": item_id})
+    return PoolKey(rows[0]["group_id"], Kind(rows[0]["kind"])) if rows else None
+
+
+async def ack_items(db: Database, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Settles leased items; how many were still leased with that token."""
+    [acked] = await db.batch([Step(ACK, {"ids": as_list(list(ids)), "mine": token, "at": to_text(now)})])
+    return acked
+
+
+async def nack_items(db: Database, ids: Sequence[int], token: str, most_attempts: int, now: datetime) -> int:
+    """Gives leased items back to the head of their pool, or sets them aside after so many attempts."""
+    values = {"ids": as_list(list(ids)), "mine": token, "most_attempts": most_attempts, "at": to_text(now)}
+    [given] = await db.batch([Step(NACK, values)])
+    return given
+
+
+async def give_back_items(db: Database, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Gives leased items back that nobody looked at."""
+    [given] = await db.batch([Step(GIVE_BACK, {"ids": as_list(list(ids)), "mine": token, "at": to_text(now)})])
+    return given
+
+
+async def extend_items(db: Database, ids: Sequence[int], token: str, until: datetime) -> int:
+    [extended] = await db.batch([Step(EXTEND, {"ids": as_list(list(ids)), "mine": token, "until": to_text(until)})])
+    return extended
+
+
+async def expire_items(db: Database, pool: PoolKey, most_attempts: int, now: datetime) -> int:
+    """Takes back what was not settled in time, as `nack_items` does."""
+    at = to_text(now)
+    values = {**pool.values, "most_attempts": most_attempts, "now": at, "at": at}
+    [expired] = await db.batch([Step(EXPIRE, values)])
+    return expired
+
+
+async def requeue_items(
+    db: Database, pool: PoolKey, state: State, now: datetime, ids: Sequence[int] | None = None
+) -> int:
+    """Makes used or dead items available again: all of that state, or those among `ids`."""
+    values = {**pool.values, "state": state, "at": to_text(now)}
+    step = Step(REQUEUE, values) if ids is None else Step(REQUEUE_SOME, values | {"ids": as_list(list(ids))})
+    [requeued] = await db.batch([step])
+    return requeued
+
+
+async def count_items(db: Database, pool: PoolKey) -> Counts:
+    rows = await db.query(COUNT, pool.values)
+    return Counts(**{State(row["status"]).name.lower(): row["items"] for row in rows})
+
+
+async def items_in(db: Database, pool: PoolKey, state: State, most: int) -> list[Row]:
+    """Items of one state, the last changed first."""
+    return await db.query(LISTED, {**pool.values, "state": state, "most": most})
+
+
+async def queued_before(db: Database, pool: PoolKey, before: datetime) -> list[LostItem]:
+    rows = await db.query(LONG_QUEUED, {**pool.values, "before": to_text(before)})
+    return [LostItem(row["id"], row["entry_id"], from_text(row["changed_at"]), row["taken_by"]) for row in rows]
+
+
+async def still_queued(db: Database, ids: Sequence[int]) -> set[int]:
+    return {row["id"] for row in await db.query(STILL_QUEUED, {"ids": as_list(list(ids))})}
