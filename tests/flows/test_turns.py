@@ -1,0 +1,57 @@
+"""A feed whose host has no turn for it is put off, and nobody says that it was fetched."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedmill.coordination.memory import MemoryTurns
+from feedmill.model.refresh import Failed, Postponed
+from feedmill.outbound.client import Client
+from feedmill.outbound.pacing import Pacer
+from feedmill.store.schema import fetch_log
+from tests.flows.conftest import SHORT
+from tests.flows.world import HOUR, World, answer, item
+from tests.outbound.conftest import LoopbackIsPublic
+from tests.www import Answer, ScriptedNames
+
+SOON = timedelta(seconds=10)
+
+
+@pytest.fixture
+async def paced(world: World) -> AsyncIterator[World]:
+    """The world with loopback taken for the public Internet, where hosts have turns and pauses."""
+    pacer = Pacer(MemoryTurns(), gap=timedelta())
+    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", SHORT, names=ScriptedNames()) as client:
+        world.client = client
+        world.rewire()
+        yield world
+
+
+async def test_a_429_pauses_every_feed_of_its_domain_without_blaming_them(paced: World) -> None:
+    throttled = await paced.add("/throttled", Answer(status=429, headers={"Retry-After": "3600"}))
+    other = await paced.add("/other", answer(item("a")))
+
+    first, second = await paced.refresh(throttled), await paced.refresh(other)
+
+    assert isinstance(first, Failed)
+    assert isinstance(second, Postponed)
+    after = await paced.feed(other)
+    assert (after.last_fetched_at, after.consecutive_failures, after.claimed_until) == (None, 0, None)
+    assert after.next_fetch_at is not None
+    assert abs(after.next_fetch_at - datetime.now(UTC) - HOUR) < SOON
+    assert [row["feed_id"] for row in await paced.rows(fetch_log)] == [throttled.id]
+    assert not paced.web.seen("/other")
+
+
+async def test_a_503_pauses_its_own_url_alone(paced: World) -> None:
+    busy = await paced.add("/busy", Answer(status=503, headers={"Retry-After": "3600"}))
+    other = await paced.add("/other", answer(item("a")))
+
+    await paced.refresh(busy)
+    await paced.refresh(other)
+    again = await paced.refresh(busy)
+
+    assert await paced.titles() == ["a"]
+    assert isinstance(again, Postponed)
+    assert len(paced.web.seen("/busy")) == 1
