@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tests.www.web import Answer, Seen, Web, Wire
 
 # More than any drill publishes in one feed, so that nothing leaves a feed before it could be fetched.
-WINDOW = 60
+WINDOW = 100
 POISON = "Poison"
 
 HEAD = "<rss version='2.0'><channel><title>{path}</title><link>http://example.org{path}</link>"
