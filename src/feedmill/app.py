@@ -1,7 +1,7 @@
 """The wiring: the only place that picks adapters."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -17,11 +17,17 @@ from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools
 from feedmill.coordination.memory import MemoryTurns
+from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_queues import RedisQueues, connect_once
 from feedmill.errors import BadSetting
+from feedmill.library.render import sanitize
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.options import Limits
 from feedmill.outbound.pacing import Pacer
+from feedmill.pools.door import Pools
+from feedmill.pools.texts import Texts
+from feedmill.pools.tools import Lists, PoolTools
 from feedmill.settings import Settings
 from feedmill.store.database import Database
 from feedmill.store.drivers.d1 import D1Database
@@ -44,6 +50,7 @@ class App:
     client: Client
     tools: Tools
     images: ImageTools
+    pools: Pools
 
 
 @asynccontextmanager
@@ -54,15 +61,39 @@ async def build(settings: Settings) -> AsyncIterator[App]:
     try:
         await migrate(db)
         pacer = Pacer(MemoryTurns(), timedelta(seconds=settings.host_gap))
-        async with open_client(settings, pacer) as client, open_image_client(settings, pacer) as for_images:
-            tools = Tools(db, blobs, client, read_rules(settings))
+        async with (
+            open_client(settings, pacer) as client,
+            open_image_client(settings, pacer) as for_images,
+            opened_pools(settings, db) as pools,
+        ):
+            tools = Tools(db, blobs, client, read_rules(settings), joins=pools.gatherer.joins)
             images = ImageTools(
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            yield App(settings, db, blobs, client, tools, images)
+            yield App(settings, db, blobs, client, tools, images, pools)
     finally:
         await db.close()
+
+
+@asynccontextmanager
+async def opened_pools(settings: Settings, db: Database) -> AsyncIterator[Pools]:
+    """Pools on Redis, or on the database alone; at the end the marks that wait are written."""
+    url = settings.redis.get_secret_value()
+    async with AsyncExitStack() as closing:
+        lists = None
+        if url:
+            try:
+                for_lists, for_locks = connect_once(url), connect(url)
+            except ValueError:
+                # Not the URL itself: there may be a password in it.
+                raise BadSetting("redis: a URL of Redis looks like redis://host:6379/0") from None
+            closing.push_async_callback(for_lists.aclose)
+            closing.push_async_callback(for_locks.aclose)
+            lists = Lists(RedisQueues(for_lists), RedisLocks(for_locks))
+        pools = Pools(PoolTools(db, Texts(sanitize), lists))
+        closing.push_async_callback(pools.close)
+        yield pools
 
 
 def open_client(settings: Settings, pacer: Pacer) -> Client:

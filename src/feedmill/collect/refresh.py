@@ -6,7 +6,7 @@ claim → fetch → keep raw → decode → parse → decide → store in one ba
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -47,6 +47,13 @@ def nothing_else(decision: Decision) -> Sequence[Step]:
     return ()
 
 
+Joins = Callable[[Claim, Decision], Awaitable[Sequence[Step]]]
+
+
+async def no_pools(claim: Claim, decision: Decision) -> Sequence[Step]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a refresh works with."""
@@ -61,6 +68,8 @@ class Tools:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     dice: Callable[[], float] = random.random
     outage: OutageGuard = field(default_factory=OutageGuard)
+    # What is written besides, so that new entries join the pools that want them.
+    joins: Joins = no_pools
 
 
 async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) -> Decision:
@@ -77,7 +86,7 @@ async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) ->
 async def _record(tools: Tools, claim: Claim, decision: Decision, also: Also) -> Decision:
     """Writes the decision; what the database can't take is this feed's failure and nobody else's."""
     try:
-        await record(tools.db, claim, decision, also(decision))
+        await record(tools.db, claim, decision, [*await tools.joins(claim, decision), *also(decision)])
     except (ConstraintViolated, StatementRefused) as error:
         log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
         decision = decide.not_stored(claim.feed, decision, str(error), _moment(tools, time.monotonic()))

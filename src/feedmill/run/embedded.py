@@ -16,6 +16,7 @@ from feedmill.engine.inprocess import GRACE, LAST_WORDS, InProcessEngine
 from feedmill.engine.jobs import ArchiveImages, Job, Priority
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Feed
+from feedmill.pools.door import Pools
 from feedmill.run.batches import Batches
 from feedmill.run.chores import Chores, chores_of
 from feedmill.run.handlers import Handlers
@@ -39,6 +40,7 @@ class Embedded:
     scheduler: Scheduler
     batches: Batches
     chores: Chores
+    pools: Pools
 
 
 @asynccontextmanager
@@ -66,8 +68,11 @@ async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
 
 @asynccontextmanager
 async def scheduling(parts: Embedded) -> AsyncIterator[None]:
-    """Runs the scheduler for the block, the batches that another process left, and the chores."""
-    work = (parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running())
+    """Runs the scheduler for the block, the batches that another process left, the chores and the pools' keeper."""
+    work = (
+        parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running(),
+        parts.pools.keeper.keep_tending(),
+    )  # fmt: skip
     running = [asyncio.create_task(one) for one in work]
     try:
         yield
@@ -109,4 +114,4 @@ def assemble(app: App) -> Embedded:
     first = [declared.follow, mend_times, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock))
+    return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock), app.pools)
