@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Named, because uv would rather fill an environment that happens to be active.
-INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .PHONY: run test drill docs lock clean
 
