@@ -5,7 +5,7 @@ import json
 import shutil
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_hex
 
@@ -21,6 +21,7 @@ from feedmill.errors import CallerError, FeedmillError
 from feedmill.settings import Settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert_new
+from feedmill.store.health import database_time, missing_tables
 from feedmill.store.migrations import pending
 from feedmill.store.schema import facts, feeds
 
@@ -28,6 +29,8 @@ LEAST_FREE_BYTES = 500_000_000
 # No clock that is right shows a time before this code was written.
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = 15
+# Claims and leases are good for minutes; S3 refuses a quarter of an hour.
+MOST_APART = timedelta(seconds=30)
 
 
 class Unsound(CallerError):
@@ -72,6 +75,8 @@ async def _database(settings: Settings) -> str:
     try:
         if waiting := await pending(db):
             return f"answers; {len(waiting)} migrations to run ('feedmill migrate', or serve does it)"
+        if missing := await missing_tables(db):
+            raise Unsound(f"it lacks the tables {', '.join(missing)}, though its migrations are done: load a backup")
         probe = {"name": "check", "value": token_hex(8)}
         await db.batch(
             [Step(insert_new(facts, "name", "value"), probe), Step(facts.delete().where(facts.c.name == "check"))]
@@ -118,7 +123,34 @@ async def _clock(settings: Settings) -> str:
     now = datetime.now(UTC)
     if now < WRITTEN:
         raise Unsound(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: set it right")
-    return f"{now:%Y-%m-%d %H:%M:%S} UTC"
+    asked = []
+    for name, ask in (("database", _database_time), ("object store", _store_time)):
+        try:
+            ahead = datetime.now(UTC) - await ask(settings)
+        except FeedmillError:
+            continue  # a check of its own says why
+        if abs(ahead) > MOST_APART:
+            word = "ahead of" if ahead > timedelta() else "behind"
+            raise Unsound(f"this machine's clock is {abs(ahead).total_seconds():.0f} s {word} that of the {name}")
+        asked.append(name)
+    agreeing = f", and so say the {' and the '.join(asked)}" if asked else ""
+    return f"{now:%Y-%m-%d %H:%M:%S} UTC{agreeing}"
+
+
+async def _database_time(settings: Settings) -> datetime:
+    db = open_database(settings)
+    try:
+        return await database_time(db)
+    finally:
+        await db.close()
+
+
+async def _store_time(settings: Settings) -> datetime:
+    blobs, prefix = open_blobs(settings), f"check/{token_hex(8)}/"
+    await blobs.put(f"{prefix}clock", b"", "text/plain")
+    [blob] = [blob async for blob in blobs.list_keys(prefix)]
+    await blobs.delete_many([blob.key])
+    return blob.modified_at
 
 
 async def _feeds_file(settings: Settings) -> str:

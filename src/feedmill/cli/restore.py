@@ -84,7 +84,7 @@ async def _replay(app: App, plans: AsyncIterator[Plan], total: int | None, dry_r
 @contextmanager
 def _bar(total: int | None) -> Iterator[Tell]:
     """A bar on the terminal, if there is one, that hears of each body."""
-    console = Console(stderr=True)
+    console = Console(highlight=False)
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("bodies, {task.fields[found]} found"))
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task, found = progress.add_task("", total=total, found=0), 0

@@ -1,0 +1,32 @@
+"""`feedmill check` on the clock: ours against those of the database and the object store."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.cli import check
+from feedmill.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path / "data")
+
+
+async def test_clocks_that_agree_are_named(settings: Settings) -> None:
+    assert (await check._clock(settings)).endswith("UTC, and so say the database and the object store")
+
+
+@pytest.mark.parametrize("whose", ["_database_time", "_store_time"])
+@pytest.mark.parametrize(("seconds", "word"), [(-95, "95 s ahead of"), (95, "95 s behind")])
+async def test_a_clock_that_is_wrong_is_told(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, whose: str, seconds: int, word: str
+) -> None:
+    async def theirs(settings: Settings) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=seconds)
+
+    monkeypatch.setattr(check, whose, theirs)
+
+    with pytest.raises(check.Unsound, match=word):
+        await check._clock(settings)

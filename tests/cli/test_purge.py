@@ -1,0 +1,84 @@
+"""`feedmill purge`: what is dropped, what would be, and the rule for a bucket."""
+
+import asyncio
+import json
+from pathlib import Path
+
+from sqlalchemy import select
+
+from feedmill.store.database import Step
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.schema import entries
+from tests.cli.command import assert_one_line, feedmill, serving
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+
+
+async def one_left_long_ago(mill: Mill) -> None:
+    """A feed, one of whose two entries left it years ago."""
+    await mill.ok("add", mill.web.serve("/feed", answer(item("a"), item("b"))))
+    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    await db.batch([Step(entries.update().where(entries.c.title == "b").values(in_feed=0, last_seen_at="2020-01-01"))])
+    await db.close()
+
+
+async def titles(mill: Mill) -> list[str]:
+    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    rows = await db.query(select(entries.c.title))
+    await db.close()
+    return [row["title"] for row in rows]
+
+
+async def test_a_dry_run_says_what_a_purge_then_does(mill: Mill) -> None:
+    await one_left_long_ago(mill)
+
+    would = (await mill.ok("purge", "--dry-run")).out
+    assert sorted(await titles(mill)) == ["a", "b"]
+    done = (await mill.ok("purge")).out
+
+    assert would.splitlines()[:2] == ["would drop:", "         1  entries that left their feed long ago"]
+    assert done == would.replace("would drop", "dropped")
+    assert await titles(mill) == ["a"]
+
+
+async def test_a_program_gets_one_object(mill: Mill) -> None:
+    await one_left_long_ago(mill)
+
+    [first] = (await mill.ok("purge", "--sweep", "--json")).records
+    [second] = (await mill.ok("purge", "--json")).records
+
+    nothing = {"entries": 0, "raw_bodies": 0, "log_lines": 0, "batches": 0, "unread_lists": 0, "objects": 0}
+    assert first == nothing | {"entries": 1, "orphans": 0}
+    assert second == nothing
+
+
+async def test_the_settings_say_for_how_long(mill: Mill) -> None:
+    await one_left_long_ago(mill)
+
+    [kept] = (await mill.ok("purge", "--json", retention_days="9999")).records
+
+    assert kept["entries"] == 0
+
+
+async def test_a_server_purges_by_itself(mill: Mill) -> None:
+    await one_left_long_ago(mill)
+
+    with serving(cwd=mill.folder, settings=mill.settings) as server:
+        async with asyncio.timeout(30):
+            while await titles(mill) != ["a"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        server.stop()
+
+    assert "a chore is done" in (mill.folder / "serve.log").read_text()
+
+
+def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) -> None:
+    done = feedmill("purge", "--lifecycle", cwd=tmp_path, settings={"objects": "s3://bucket/mill", "raw_days": "7"})
+
+    [rule] = json.loads(done.stdout)["Rules"]
+    assert (rule["Filter"]["Prefix"], rule["Expiration"]["Days"]) == ("mill/backups/", 8)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_there_is_no_rule_for_a_folder(tmp_path: Path) -> None:
+    assert_one_line(feedmill("purge", "--lifecycle", cwd=tmp_path), "only a bucket", code=2)
