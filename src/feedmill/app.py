@@ -1,7 +1,7 @@
 """The wiring: the only place that picks adapters."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,9 +16,12 @@ from feedmill.archive.location import FolderConfig, S3Config, parse_objects_url
 from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools
-from feedmill.coordination.memory import MemoryTurns
-from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.fallback import FallbackLotLocks, FallbackTurns
+from feedmill.coordination.locks import LotLocks
+from feedmill.coordination.memory import MemoryLocks, MemoryTurns
+from feedmill.coordination.redis import RedisLocks, RedisTurns, answers, connect
 from feedmill.coordination.redis_queues import RedisQueues, connect_once
+from feedmill.coordination.turns import Turns
 from feedmill.errors import BadSetting
 from feedmill.library.render import sanitize
 from feedmill.outbound.addresses import AddressPolicy
@@ -41,6 +44,15 @@ KNOWN = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
 
 
 @dataclass(frozen=True, slots=True)
+class Coordination:
+    """What the processes share to keep out of each other's way. `answers` says whether it is there."""
+
+    turns: Turns
+    locks: LotLocks
+    answers: Callable[[], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
 class App:
     """The world that everything else receives its parts from."""
 
@@ -51,6 +63,7 @@ class App:
     tools: Tools
     images: ImageTools
     pools: Pools
+    coordination: Coordination
 
 
 @asynccontextmanager
@@ -60,9 +73,9 @@ async def build(settings: Settings) -> AsyncIterator[App]:
     db = open_database(settings)
     try:
         await migrate(db)
-        pacer = Pacer(MemoryTurns(), timedelta(seconds=settings.host_gap))
         async with (
-            open_client(settings, pacer) as client,
+            opened_coordination(settings) as coordination,
+            open_client(settings, pacer := _pacer(settings, coordination)) as client,
             open_image_client(settings, pacer) as for_images,
             opened_pools(settings, db) as pools,
         ):
@@ -71,7 +84,7 @@ async def build(settings: Settings) -> AsyncIterator[App]:
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            yield App(settings, db, blobs, client, tools, images, pools)
+            yield App(settings, db, blobs, client, tools, images, pools, coordination)
     finally:
         await db.close()
 
@@ -83,17 +96,47 @@ async def opened_pools(settings: Settings, db: Database) -> AsyncIterator[Pools]
     async with AsyncExitStack() as closing:
         lists = None
         if url:
-            try:
+            with _readable_redis_url():
                 for_lists, for_locks = connect_once(url), connect(url)
-            except ValueError:
-                # Not the URL itself: there may be a password in it.
-                raise BadSetting("redis: a URL of Redis looks like redis://host:6379/0") from None
             closing.push_async_callback(for_lists.aclose)
             closing.push_async_callback(for_locks.aclose)
             lists = Lists(RedisQueues(for_lists), RedisLocks(for_locks))
         pools = Pools(PoolTools(db, Texts(sanitize), lists))
         closing.push_async_callback(pools.close)
         yield pools
+
+
+@asynccontextmanager
+async def opened_coordination(settings: Settings) -> AsyncIterator[Coordination]:
+    """Through Redis when there is one, and always so that its loss stops nothing."""
+    url = settings.redis.get_secret_value()
+    if not url:
+        yield Coordination(MemoryTurns(), MemoryLocks(), _always)
+        return
+    with _readable_redis_url():
+        client = connect(url)
+    turns, locks = FallbackTurns(RedisTurns(client)), FallbackLotLocks(RedisLocks(client))
+    try:
+        yield Coordination(turns, locks, lambda: answers(client))
+    finally:
+        await client.aclose()
+
+
+@contextmanager
+def _readable_redis_url() -> Iterator[None]:
+    try:
+        yield
+    except ValueError:
+        # Not the URL itself: there may be a password in it.
+        raise BadSetting("redis: a URL of Redis looks like redis://host:6379/0") from None
+
+
+async def _always() -> bool:
+    return True
+
+
+def _pacer(settings: Settings, coordination: Coordination) -> Pacer:
+    return Pacer(coordination.turns, timedelta(seconds=settings.host_gap))
 
 
 def open_client(settings: Settings, pacer: Pacer) -> Client:

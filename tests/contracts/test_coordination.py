@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.fallback import FallbackLocks, FallbackTurns
-from feedmill.coordination.locks import Locks, feed_lock, schedule_lock
+from feedmill.coordination.fallback import FallbackLocks, FallbackLotLocks, FallbackTurns
+from feedmill.coordination.locks import Locks, LotLocks, feed_lock, schedule_lock
 from feedmill.coordination.memory import MemoryLocks, MemoryTurns
 from feedmill.coordination.redis import RedisLocks, RedisTurns, connect
 from feedmill.coordination.turns import TurnRule, Turns
@@ -81,6 +81,45 @@ async def test_without_a_gap_a_finished_host_is_free_at_once(turns: Turns) -> No
     await turns.finish(HOST, "alice")
 
     assert await turns.take(HOST, "bob", rule) == NOW
+
+
+@pytest.fixture(params=["memory", "redis", "fallback"])
+def lot_locks(request: pytest.FixtureRequest) -> tuple[LotLocks, Locks]:
+    """The locks of a lot, and the same locks one by one."""
+    if request.param == "memory":
+        memory = MemoryLocks()
+        return memory, memory
+    shared = RedisLocks(request.getfixturevalue("redis"))
+    return (shared if request.param == "redis" else FallbackLotLocks(shared)), shared
+
+
+async def test_a_lot_holds_the_locks_that_are_free(lot_locks: tuple[LotLocks, Locks]) -> None:
+    lots, locks = lot_locks
+    await locks.lock("b", "bob")
+
+    await lots.hold(["a", "b", "c"], "alice")
+
+    assert [await locks.holder(name) for name in "abc"] == ["alice", "bob", "alice"]
+
+
+async def test_a_lot_that_holds_its_locks_again_has_them_for_longer(lot_locks: tuple[LotLocks, Locks]) -> None:
+    lots, locks = lot_locks
+    await lots.hold(["a"], "alice", timedelta(milliseconds=150))
+
+    await lots.hold(["a"], "alice", timedelta(seconds=10))
+    await asyncio.sleep(0.2)
+
+    assert await locks.holder("a") == "alice"
+
+
+async def test_a_lot_gives_back_its_own_locks_only(lot_locks: tuple[LotLocks, Locks]) -> None:
+    lots, locks = lot_locks
+    await locks.lock("b", "bob")
+    await lots.hold(["a"], "alice")
+
+    await lots.let_go(["a", "b"], "alice")
+
+    assert [await locks.holder(name) for name in "ab"] == [None, "bob"]
 
 
 async def test_nobody_finishes_somebody_elses_turn(turns: Turns) -> None:

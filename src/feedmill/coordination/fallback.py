@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import structlog
 
-from feedmill.coordination.locks import LOCK_LENGTH, Locks
+from feedmill.coordination.locks import LOCK_LENGTH, Locks, LotLocks
 from feedmill.coordination.memory import Clock, MemoryLocks, MemoryTurns
 from feedmill.coordination.turns import TurnRule, Turns
 from feedmill.errors import CoordinationUnavailable
@@ -74,6 +74,20 @@ class FallbackTurns:
     async def pause(self, name: str, length: timedelta) -> None:
         await self._local.pause(name, length)
         await self._health.ask(lambda: self._shared.pause(name, length))
+
+
+class FallbackLotLocks:
+    """Locks that others see, as long as there is a place where they could."""
+
+    def __init__(self, shared: LotLocks, clock: Clock = time.monotonic, rest: float = REST) -> None:
+        self._shared = shared
+        self._health = Health(clock, rest)
+
+    async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
+        await self._health.ask(lambda: self._shared.hold(names, owner, length))
+
+    async def let_go(self, names: Sequence[str], owner: str) -> None:
+        await self._health.ask(lambda: self._shared.let_go(names, owner))
 
 
 class FallbackLocks:

@@ -1,5 +1,6 @@
 """PORT: locks that end by themselves. A hint that spares double work; the database's claims decide."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
@@ -20,6 +21,16 @@ class Locks(Protocol):
 
     async def holder(self, name: str) -> str | None:
         """Whose the lock is; None when it is free."""
+
+
+class LotLocks(Protocol):
+    """The locks of many feeds at once, for other programs to see: nobody here is stopped by them."""
+
+    async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
+        """Makes those that are free or the owner's last `length` from now."""
+
+    async def let_go(self, names: Sequence[str], owner: str) -> None:
+        """Gives back those that are the owner's."""
 
 
 def feed_lock(feed_id: int) -> str:

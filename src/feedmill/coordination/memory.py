@@ -89,6 +89,14 @@ class MemoryLocks:
         del self._held[name]
         return True
 
+    async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
+        for name in names:
+            await self.lock(name, owner, length) or await self.renew(name, owner, length)
+
+    async def let_go(self, names: Sequence[str], owner: str) -> None:
+        for name in names:
+            await self.release(name, owner)
+
     async def holder(self, name: str) -> str | None:
         owner, until = self._held.get(name, (None, 0.0))
         if owner is not None and until <= self._clock():

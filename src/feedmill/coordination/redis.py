@@ -51,6 +51,20 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 """
 
+# KEYS: the locks. ARGV: owner, length (ms).
+HOLD = """
+for _, key in ipairs(KEYS) do
+  local owner = redis.call('GET', key)
+  if not owner or owner == ARGV[1] then redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
+end
+"""
+
+LET_GO = """
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
+end
+"""
+
 
 def connect(url: str) -> Redis:
     """A client that gives up soon: what it is asked for is a hint, and nobody should wait for it."""
@@ -69,6 +83,14 @@ def host_key(host: str) -> str:
 
 def pause_key(name: str) -> str:
     return f"ratelimit:pause:{name}"
+
+
+async def answers(client: Redis) -> bool:
+    """Whether Redis is there."""
+    try:
+        return bool(await client.ping())
+    except (RedisError, OSError):
+        return False
 
 
 class RedisTurns:
@@ -101,6 +123,8 @@ class RedisLocks:
         self._client = client
         self._renew = client.register_script(RENEW)
         self._release = client.register_script(RELEASE)
+        self._hold = client.register_script(HOLD)
+        self._let_go = client.register_script(LET_GO)
 
     async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
         async with _translated():
@@ -113,6 +137,14 @@ class RedisLocks:
     async def release(self, name: str, owner: str) -> bool:
         async with _translated():
             return bool(await self._release(keys=[name], args=[owner]))
+
+    async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
+        async with _translated():
+            await self._hold(keys=list(names), args=[owner, _milliseconds(length)])
+
+    async def let_go(self, names: Sequence[str], owner: str) -> None:
+        async with _translated():
+            await self._let_go(keys=list(names), args=[owner])
 
     async def holder(self, name: str) -> str | None:
         async with _translated():
