@@ -9,7 +9,7 @@ import pytest
 from tests.databases import emptied, settings_of
 from tests.faults.farm import Farm
 from tests.faults.mills import Mills
-from tests.faults.world import World
+from tests.faults.world import World, drill_settings
 from tests.www.web import Web
 
 MakeWorld = Callable[..., AbstractAsyncContextManager[World]]
@@ -22,9 +22,7 @@ def make_world(request: pytest.FixtureRequest, tmp_path: Path) -> MakeWorld:
         feeds: int, kind: str = "sqlite", data: Path = tmp_path, objects: Path = tmp_path / "objects"
     ) -> AsyncIterator[World]:
         async with Web() as web, emptied(request, kind, data) as db, Mills(tmp_path) as mills:
-            settings = settings_of(request, kind, data) | {
-                "data": str(tmp_path), "objects": str(objects), "allow_private": "127.0.0.0/8", "host_gap": "0",
-            }  # fmt: skip
+            settings = drill_settings(settings_of(request, kind, data), tmp_path, objects)
             world = World(Farm(web, feeds), db, mills, tmp_path, settings)
             await world.settle()
             yield world

@@ -1,30 +1,25 @@
-"""The product in a process of its own, as a drill wants it: hurried, clumsy, or doomed to die at a named point."""
+"""The product in a process of its own, as a drill wants it: hurried, clumsy or doomed."""
 
 import asyncio
-import os
 import random
 import signal
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-
 from feedmill.app import App, build
-from feedmill.archive.files import FolderBlobs
 from feedmill.collect import refresh
 from feedmill.engine.inprocess import InProcessEngine
 from feedmill.engine.jobs import Job, Priority
 from feedmill.logs import set_up
-from feedmill.outbound.client import Client
 from feedmill.run import batches, breaker, handlers, keeper
 from feedmill.run import embedded as wiring
 from feedmill.settings import load
 from feedmill.store import claims
+from tests.faults.deaths import POINTS, Doom
 from tests.faults.farm import POISON
 
 
@@ -58,7 +53,7 @@ def run(plan: Plan) -> None:
     if plan.stumbles:
         _stumble()
     if plan.die_at:
-        POINTS[plan.die_at](_Doom(plan.die_after))
+        POINTS[plan.die_at](Doom(plan.die_after))
     asyncio.run(_mill(plan))
 
 
@@ -137,90 +132,3 @@ def _stumble() -> None:
         return parse(body, **kwargs)
 
     refresh.parse = parse_and_stumble
-
-
-# --- where it may die -------------------------------------------------------------------------------------
-
-
-class _Doom:
-    """Kills the process, without a chance to tidy up, when it was met often enough."""
-
-    def __init__(self, after: int) -> None:
-        self._left = after
-
-    def meet(self) -> None:
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self._left -= 1
-
-
-def _die_fetching(doom: _Doom) -> None:
-    get = Client.get
-
-    async def get_and_die(self: Client, *args: Any, **kwargs: Any) -> Any:
-        asyncio.get_running_loop().call_later(0.005, doom.meet)
-        return await get(self, *args, **kwargs)
-
-    Client.get = get_and_die  # type: ignore[method-assign]
-
-
-def _die_parsing(doom: _Doom) -> None:
-    parse = refresh.parse
-
-    def parse_and_die(*args: Any, **kwargs: Any) -> Any:
-        parsed = parse(*args, **kwargs)
-        doom.meet()
-        return parsed
-
-    refresh.parse = parse_and_die
-
-
-def _die_keeping(doom: _Doom) -> None:
-    put = FolderBlobs.put
-
-    async def put_and_die(self: FolderBlobs, key: str, data: bytes, content_type: str) -> None:
-        await put(self, key, data, content_type)
-        doom.meet()
-
-    FolderBlobs.put = put_and_die  # type: ignore[method-assign]
-
-
-def _die_committing(doom: _Doom) -> None:
-    """In the transaction: the entries are in, what follows from them is not."""
-    postgres_many = asyncpg.Connection.executemany
-
-    class DoomedConnection(sqlite3.Connection):
-        def executemany(self, sql: str, *args: Any) -> Any:
-            cursor = super().executemany(sql, *args)
-            if sql.startswith("INSERT INTO entries"):
-                doom.meet()
-            return cursor
-
-    async def executemany(self: Any, sql: str, *args: Any, **kwargs: Any) -> Any:
-        answer = await postgres_many(self, sql, *args, **kwargs)
-        if sql.startswith("INSERT INTO entries"):
-            doom.meet()
-        return answer
-
-    sqlite3.connect = partial(sqlite3.connect, factory=DoomedConnection)
-    asyncpg.Connection.executemany = executemany
-
-
-def _die_announcing(doom: _Doom) -> None:
-    """After the commit, before anybody is told."""
-    record = refresh.record
-
-    async def record_and_die(*args: Any) -> None:
-        await record(*args)
-        doom.meet()
-
-    refresh.record = record_and_die
-
-
-POINTS: dict[str, Callable[[_Doom], None]] = {
-    "fetching": _die_fetching,
-    "keeping": _die_keeping,
-    "parsing": _die_parsing,
-    "committing": _die_committing,
-    "announcing": _die_announcing,
-}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from tests.faults.conftest import MakeWorld
+from tests.faults.deaths import POINTS
 from tests.faults.invariants import check, states_of
-from tests.faults.mill import POINTS
 from tests.faults.world import World, until
 
 LEASE = 1.0

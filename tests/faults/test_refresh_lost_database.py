@@ -13,7 +13,7 @@ from tests.faults.farm import Farm
 from tests.faults.ground import locked
 from tests.faults.invariants import check, states_of
 from tests.faults.mills import Mills
-from tests.faults.world import World
+from tests.faults.world import World, drill_settings
 from tests.services.postgres import own_postgres
 from tests.www.web import Web
 
@@ -40,10 +40,7 @@ async def test_a_database_server_that_crashes_during_refreshes_is_used_again_aft
     with own_postgres() as server:
         db = PostgresDatabase(server.service.url)
         await migrate(db)
-        settings = {
-            "database": server.service.url, "data": str(tmp_path), "objects": str(tmp_path / "objects"),
-            "allow_private": "127.0.0.0/8", "host_gap": "0",
-        }  # fmt: skip
+        settings = drill_settings({"database": server.service.url}, tmp_path, tmp_path / "objects")
         async with Web() as web, Mills(tmp_path) as mills:
             world = World(Farm(web, FEEDS), db, mills, tmp_path, settings)
             await world.settle()

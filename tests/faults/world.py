@@ -47,6 +47,12 @@ COUNT_DOWN = (
 KEEP_STATE = insert(states, "user_id", "entry_id", "read_at", "starred_at")
 
 
+def drill_settings(database: dict[str, str], data: Path, objects: Path) -> dict[str, str]:
+    """Settings that let a mill ask the farm as fast as it can."""
+    places = {"data": str(data), "objects": str(objects)}
+    return database | places | {"allow_private": "127.0.0.0/8", "host_gap": "0"}
+
+
 @dataclass
 class World:
     farm: Farm
