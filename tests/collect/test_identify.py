@@ -1,7 +1,8 @@
 """What makes an entry the same entry at the next fetch."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from feedmill.collect.identify import identify
 from feedmill.model.parsed import Enclosure, ParsedEntry

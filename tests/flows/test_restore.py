@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from feedmill.archive.cards import mend_cards
 from feedmill.archive.ownership import own_store
@@ -15,6 +16,7 @@ from feedmill.collect import ledger, refresh
 from feedmill.collect.backups import Period
 from feedmill.collect.restore import Restored
 from feedmill.collect.restore_plan import strangers
+from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed
 from feedmill.model.parsed import ParsedFeed
 from feedmill.model.times import to_text
@@ -65,7 +67,7 @@ class Broken:
 
     def __call__(self, data: bytes, **hints: Any) -> ParsedFeed:
         parsed = self._parse(data, **hints)
-        return replace(parsed, entries=tuple(one for one in parsed.entries if one.title not in self._dropped))
+        return structs.replace(parsed, entries=tuple(one for one in parsed.entries if one.title not in self._dropped))
 
 
 async def collect(world: ArchiveWorld, *bodies: list[str], path: str = "/feed") -> Feed:
@@ -155,8 +157,8 @@ async def test_a_parser_that_reads_more_of_an_entry_revises_it_once(
 ) -> None:
     def short(data: bytes, **hints: Any) -> ParsedFeed:
         parsed = parse(data, **hints)
-        cut = [replace(one, content_html="cut", summary="cut") for one in parsed.entries]
-        return replace(parsed, entries=tuple(cut))
+        cut = [structs.replace(one, content_html="cut", summary="cut") for one in parsed.entries]
+        return structs.replace(parsed, entries=tuple(cut))
 
     parse = refresh.parse
     with monkeypatch.context() as broken:
@@ -311,6 +313,29 @@ async def test_a_restore_that_lost_its_claim_writes_nothing(
 
     assert await world.restore() == Restored(busy=1)
     assert await world.titles() == []
+
+
+async def test_when_the_store_fails_what_was_replayed_stays_and_the_feed_is_let_go(
+    world: ArchiveWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(refresh, "parse", Broken("a", "b"))
+        feed = await collect(world, [item("a")], [item("b")])
+    last, get = (await world.keys("backups/"))[-1], world.blobs.get
+
+    async def fail(key: str, *rest: Any) -> bytes:
+        # The newest is read once before all others.
+        if key == last and await world.titles():
+            raise BlobUnavailable("503")
+        return await get(key, *rest)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(world.blobs, "get", fail)
+        with pytest.raises(BlobUnavailable):
+            await world.restore()
+
+    assert (await world.titles(), (await world.feed(feed)).claimed_until) == (["a"], None)
+    assert await world.restore() == Restored(bodies=2, added=1)
 
 
 async def test_what_was_kept_of_a_merged_feed_goes_to_the_one_it_was_merged_into(

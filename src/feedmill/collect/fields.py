@@ -3,12 +3,11 @@
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 from feedmill.collect.formats.names import CONTAINERS, ENTRIES, NEVER_IN_TEXT, Names
 from feedmill.collect.markup import html_inside, without_wrapper
-from feedmill.collect.xml_tree import Element, attributes_of
-
-Attributes = dict[str, str]
+from feedmill.collect.xml_tree import NO_ATTRIBUTES, Attributes, attributes_of
 
 MAX_REPEATS = 1_000
 _MAX_DEPTH = 4
@@ -16,7 +15,6 @@ _HTML_TYPES = frozenset({"html", "text/html"})
 # Types whose one div around everything is no part of the text; Atom 0.3 does count it.
 _WRAPPED = frozenset({"xhtml", "application/xhtml+xml", "html"})
 _WRAPPED_IN_ATOM_03 = frozenset({"xhtml", "html"})
-_NO_ATTRIBUTES: Attributes = {}
 
 
 class Fields(NamedTuple):
@@ -31,7 +29,7 @@ class Fields(NamedTuple):
     def get(self, name: str) -> Sequence["Field"]:
         """All elements of a name, the plain one first."""
         rich = self.rich.get(name, ())
-        return [(_NO_ATTRIBUTES, self.plain[name], NO_FIELDS), *rich] if name in self.plain else rich
+        return [(NO_ATTRIBUTES, self.plain[name], NO_FIELDS), *rich] if name in self.plain else rich
 
     def add(self, name: str, field: "Field") -> None:
         earlier = self.rich.setdefault(name, [])
@@ -74,11 +72,10 @@ class FieldReader:
                 continue
             text = child.text
             text = text.strip() if text else ""
-            attributes = attributes_of(child)
             if name in rich:
-                fields.add(name, (attributes, text, NO_FIELDS))
-            elif attributes or name in plain:
-                rich[name] = [(attributes, text, NO_FIELDS)]
+                fields.add(name, (attributes_of(child), text, NO_FIELDS))
+            elif child.keys() or name in plain:
+                rich[name] = [(attributes_of(child), text, NO_FIELDS)]
             else:
                 plain[name] = text
 
@@ -97,13 +94,24 @@ class FieldReader:
 
     def _read_markup(self, element: Element, name: str, fields: Fields, depth: int) -> None:
         attributes = attributes_of(element)
-        foreign = next((node for node in element.iterdescendants() if self.names[node.tag] in NEVER_IN_TEXT), None)
+        foreign = self._foreign(element)
         kind = attributes.get("type", "")
         inside = without_wrapper(element) if kind in self._wrapped() and foreign is None else element
         text = html_inside(inside, escaped=kind in _HTML_TYPES, until=foreign)
         fields.add(name, (attributes, text, NO_FIELDS))
         if foreign is not None:  # the text was never closed: what it swallowed belongs beside it
-            self.read_all([foreign, *foreign.itersiblings()], fields, depth + 1)
+            self.read_all(_from(foreign, element), fields, depth + 1)
+
+    def _foreign(self, text: Element) -> Element | None:
+        """The first element inside a text that can't be one of its own."""
+        inside = (node for node in text.iter() if self.names[node.tag] in NEVER_IN_TEXT)
+        return next((node for node in inside if node is not text), None)
 
     def _wrapped(self) -> frozenset[str]:
         return _WRAPPED_IN_ATOM_03 if self.names.is_atom_03 else _WRAPPED
+
+
+def _from(node: Element, ancestor: Element) -> list[Element]:
+    """A node and the siblings that follow it."""
+    siblings = next(list(parent) for parent in ancestor.iter() if any(child is node for child in parent))
+    return siblings[siblings.index(node) :]

@@ -4,8 +4,9 @@ The raw body has what is cut here.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from hashlib import blake2b
+
+from msgspec.structs import replace
 
 from feedmill.model.parsed import Enclosure, ParsedEntry
 
@@ -81,7 +82,7 @@ def _cleaned(entry: ParsedEntry) -> ParsedEntry:
         language=language(entry.language),
         categories=tuple(_bounded(text(category) or "" for category in entry.categories)),
         enclosures=tuple(_few(entry.enclosures)),
-        **lines,  # type: ignore[arg-type]
+        **lines,
     )
 
 

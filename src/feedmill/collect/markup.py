@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from html import escape
-
-from lxml import etree
+from xml.etree.ElementTree import Element
 
 from feedmill.collect.formats.names import XHTML, is_core, split
-from feedmill.collect.xml_tree import Element, attributes_of
+from feedmill.collect.xml_tree import attributes_of
 
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
@@ -33,26 +32,36 @@ def without_wrapper(element: Element) -> Element:
 
 
 def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[str]:
-    for event, node in etree.iterwalk(element, events=("start", "end")):
-        if node is until:
-            return
-        if event == "start":
-            if node is not element:
-                yield _start_tag(node)
+    """Walk without recursion: a document may be deeper than Python's stack."""
+    yield _text(element.text, escaped)
+    around = [(element, iter(element))]
+    while around:
+        parent, children = around[-1]
+        for node in children:
+            if node is until:
+                return
+            yield _start_tag(node, parent)
             yield _text(node.text, escaped)
-        elif node is not element:
+            if len(node):
+                around.append((node, iter(node)))
+                break
             yield _end_tag(node)
             yield _text(node.tail, escaped)
+        else:
+            around.pop()
+            if around:
+                yield _end_tag(parent)
+                yield _text(parent.tail, escaped)
 
 
 def _text(text: str | None, escaped: bool) -> str:
     return "" if not text else text if escaped else escape(text, quote=False)
 
 
-def _start_tag(node: Element) -> str:
+def _start_tag(node: Element, parent: Element) -> str:
     namespace, local = split(node.tag)
     written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items())
-    if not _is_html(namespace) and _namespace_of_parent(node) != namespace:
+    if not _is_html(namespace) and split(parent.tag)[0] != namespace:
         written += f' xmlns="{escape(namespace)}"'
     return f"<{local}{written} />" if local in _VOID else f"<{local}{written}>"
 
@@ -64,11 +73,6 @@ def _end_tag(node: Element) -> str:
 
 def _is_html(namespace: str) -> bool:
     return not namespace or namespace == XHTML or is_core(namespace)
-
-
-def _namespace_of_parent(node: Element) -> str | None:
-    parent = node.getparent()
-    return split(parent.tag)[0] if parent is not None else None
 
 
 def _attribute_name(key: str) -> str:

@@ -2,10 +2,11 @@
 
 import codecs
 
+from feedmill.collect.balance import balance
 from feedmill.collect.decode import Decoded, decode
 from feedmill.collect.formats.jsonfeed import read_json_feed
 from feedmill.collect.formats.xmlfeed import read_xml_feed
-from feedmill.collect.repair import repair
+from feedmill.collect.repair import number_references, repair
 from feedmill.collect.sniff import is_binary, looks_like
 from feedmill.collect.xml_tree import IllFormed, read_strictly, read_tolerantly
 from feedmill.errors import NotAFeed
@@ -55,8 +56,12 @@ def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
 
 def read_ill_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a document after its repair, or None if not even that shows one."""
-    mended = Decoded(repair(document.text).encode(), document.encoding)
-    return read_well_formed(mended, url) or read_recovered(mended, url)
+    text, encoding = repair(document.text), document.encoding
+    feed = read_well_formed(Decoded(text.encode(), encoding), url)
+    if feed is None:
+        text = balance(text)
+        feed = read_well_formed(Decoded(text.encode(), encoding), url)
+    return feed or read_recovered(Decoded(number_references(text).encode(), encoding), url)
 
 
 def read_recovered(document: Decoded, url: str | None) -> ParsedFeed | None:

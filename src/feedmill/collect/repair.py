@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from html.entities import html5
 
-from feedmill.collect.balance import balance
 from feedmill.collect.formats.names import WELL_KNOWN
 
 _BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
@@ -15,14 +14,17 @@ _END = re.compile(r"</(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel|entry)\s*>", re.
 _TAIL = 1000
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _OPAQUE = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
-_REFERENCE = re.compile(r"&(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?")
+_REFERENCE = re.compile(
+    r"&(?!(?:lt|gt|amp|quot|apos|#[1-9][0-9]{2,3});)"  # these are most of all, and fine as they are
+    r"(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?"
+)
 _LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
 _VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(\s[^<>]*?)?\s*/?>(?:</\1>)?", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
 _PREFIX = re.compile(r"<([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
 _DECLARED = re.compile(r"\bxmlns:([\w.-]{1,40})\s*=")
-# As numbers: after its first fault the recovering parser drops references to these by name.
-_PREDEFINED = {"amp;": "&#38;", "lt;": "&#60;", "gt;": "&#62;", "quot;": "&#34;", "apos;": "&#39;"}
+_PREDEFINED = re.compile(r"<!\[CDATA\[.*?\]\]>|&(lt|gt|amp|quot|apos);", re.DOTALL)
+_NUMBERS = {"amp": "&#38;", "lt": "&#60;", "gt": "&#62;", "quot": "&#34;", "apos": "&#39;"}
 _MAX_PREFIXES = 100
 
 
@@ -31,9 +33,14 @@ def repair(text: str) -> str:
 
     Nothing of a document type declaration survives, so that no parser after this one meets an entity.
     """
-    for step in (_without_prologue, _without_forbidden, _whole_elements, _mended, _declare_prefixes, balance):
+    for step in (_without_prologue, _without_forbidden, _whole_elements, _mended, _declare_prefixes):
         text = step(text)  # one at a time: each needs memory for two texts
     return text
+
+
+def number_references(text: str) -> str:
+    """Write the five predefined entities as numbers: after its first fault lxml's recovery drops them by name."""
+    return _PREDEFINED.sub(lambda found: _NUMBERS[found[1]] if found[1] else found[0], text)
 
 
 def _without_prologue(text: str) -> str:
@@ -113,8 +120,6 @@ def _mend(text: str) -> str:
 
 def _reference(match: re.Match[str]) -> str:
     decimal, hexadecimal, name = match.groups()
-    if name in _PREDEFINED:
-        return _PREDEFINED[name]
     if name is not None:
         return _written(html5[name]) if name in html5 else "&#38;" + name
     if decimal is None and hexadecimal is None:

@@ -1,18 +1,23 @@
-"""XML read into a tree, strictly where it is well-formed and with lxml's recovery where it is not.
+"""XML read into a tree, strictly by expat where it is well-formed and with lxml's recovery where it is not.
 
 Neither way opens a file or a connection or expands an entity: documents with a document type declaration are refused
-by the first and have lost it before they reach the second.
+by the first and have lost it before they reach the second. Both give the same kind of tree, in which an element or
+attribute is called `namespace}local`, or `local` where it is in none.
 """
 
 import contextlib
+from itertools import islice
+from typing import Any, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
 from lxml import etree
 
-from feedmill.collect.sniff import prologue_end
+Attributes = dict[str, str]
 
-Element = etree._Element
-
+NO_ATTRIBUTES: Attributes = {}
 _MAX_ATTRIBUTES = 50
+_BUFFER = 1 << 17
 
 
 class IllFormed(Exception):
@@ -20,42 +25,76 @@ class IllFormed(Exception):
 
 
 def read_strictly(utf8: bytes) -> Element:
-    """The root of a well-formed document."""
-    if utf8.startswith(b"<!DOCTYPE", prologue_end(utf8)):
+    """The root of a well-formed document.
+
+    The builder's methods are expat's handlers, so that no line of Python runs between the first byte and the last.
+    """
+    if utf8[1:2] == b"\0":  # expat would take it for UTF-16, whatever it is told
         raise IllFormed
+    parser, builder = expat.ParserCreate("utf-8", "}"), TreeBuilder()
+    parser.buffer_text, parser.buffer_size = True, _BUFFER
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler = builder.data
     try:
-        return etree.fromstring(utf8, _parser(recover=False))
-    except (etree.XMLSyntaxError, ValueError) as error:
+        parser.Parse(utf8, True)
+    except (expat.ExpatError, UnicodeDecodeError) as error:
         raise IllFormed from error
+    return builder.close()
 
 
 def read_tolerantly(utf8: bytes) -> Element | None:
     """The root of what can be had from a document that read_strictly refuses, or None if that is nothing."""
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):
-        return etree.fromstring(utf8, _parser(recover=True))
+        return _rebuilt(etree.fromstring(utf8, _recovering()))
     return None
 
 
-def attributes_of(element: Element) -> dict[str, str]:
-    """The first attributes of an element. (lxml takes quadratic time for all of them.)"""
-    keys: list[str] = element.keys()  # type: ignore[assignment]
-    if not keys:
-        return {}
-    if len(keys) > _MAX_ATTRIBUTES:
-        return {key: element.get(key, "") for key in keys[:_MAX_ATTRIBUTES]}
-    return dict(element.items())  # type: ignore[arg-type]
+def attributes_of(element: Element) -> Attributes:
+    """The first attributes of an element; whoever writes more than these means no good."""
+    count = len(element.keys())
+    if not count:
+        return NO_ATTRIBUTES
+    return element.attrib if count <= _MAX_ATTRIBUTES else dict(islice(element.items(), _MAX_ATTRIBUTES))
 
 
-def _parser(*, recover: bool) -> etree.XMLParser:
+def _refuse(*_: object) -> NoReturn:
+    raise IllFormed
+
+
+def _recovering() -> etree.XMLParser:
     # resolve_entities is about the five predefined ones: without "internal" they stay unread in attributes.
-    # The limits that huge_tree lifts (256 levels, 10 MB of text) stay for whoever is strict; recovery keeps to
-    # 2048 levels and takes texts of any length, which is linear.
+    # Recovery keeps to 2048 levels and, with huge_tree, takes texts of any length, which is linear.
     return etree.XMLParser(
         encoding="utf-8",
-        recover=recover,
-        huge_tree=recover,
+        recover=True,
+        huge_tree=True,
         resolve_entities="internal",  # type: ignore[arg-type]
         no_network=True,
         remove_comments=True,
         remove_pis=True,
     )
+
+
+def _rebuilt(root: etree._Element | None) -> Element | None:
+    """lxml's tree as the strict way builds it."""
+    if root is None:
+        return None
+    builder = TreeBuilder()
+    for event, node in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            builder.start(_name(node.tag), _recovered_attributes(node))
+            builder.data(node.text or "")
+        else:
+            builder.end(_name(node.tag))
+            builder.data(node.tail or "")
+    return builder.close()
+
+
+def _name(written: Any) -> str:
+    return str(written).removeprefix("{")
+
+
+def _recovered_attributes(node: etree._Element) -> Attributes:
+    """The first attributes of lxml's element, which takes quadratic time for all of them."""
+    return {_name(key): node.get(key, "") for key in islice(node.keys(), _MAX_ATTRIBUTES)}

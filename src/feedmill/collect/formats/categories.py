@@ -14,7 +14,8 @@ def plain_categories(fields: Fields) -> tuple[str, ...]:
     """The categories of an entry that has no other element to say what it is about."""
     if "category" in fields.rich:
         return _once(_names(fields.get("category")))
-    return (fields.plain["category"],) if fields.plain.get("category") else ()
+    name = fields.plain.get("category")
+    return (name[:MAX_SHORT_TEXT],) if name else ()
 
 
 def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:

@@ -25,10 +25,10 @@ def parse_date(text: str | None) -> datetime | None:
     if not text or len(text) > _MAX_LENGTH:
         return None
     try:
-        if text[3:5] == ", " and text[16:17] == " " and text[25:26] in (" ", ""):
-            return _in_utc(datetime.fromisoformat(_rfc_822_as_iso(text)))
         if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
             return _in_utc(datetime.fromisoformat(text))
+        if text[3:5] == ", ":
+            return _in_utc(datetime.fromisoformat(_rfc_822_as_iso(text)))
     except ValueError:
         pass
     return _loosely(text)
@@ -36,9 +36,15 @@ def parse_date(text: str | None) -> datetime | None:
 
 def _rfc_822_as_iso(text: str) -> str:
     """Put the parts of `Thu, 01 Jan 2004 19:48:21 +0000` in ISO's order; another text gives what is no date."""
-    zone = text[26:]
-    month = _MONTH_NUMBERS.get(text[8:11])
-    return f"{text[12:16]}-{month}-{text[5:7]}T{text[17:25]}{_ZONE_OFFSETS.get(zone, zone)}"
+    parts = text.split(" ", 5)
+    if len(parts) == 5:
+        parts.append("GMT")
+    _, day, month, year, time, zone = parts
+    if len(day) == 1:
+        day = "0" + day
+    if len(time) != 8:
+        return ""
+    return f"{year}-{_MONTH_NUMBERS.get(month)}-{day}T{time}{_ZONE_OFFSETS.get(zone, zone)}"
 
 
 def _loosely(text: str) -> datetime | None:

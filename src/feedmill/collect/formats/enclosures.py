@@ -1,12 +1,14 @@
 """The files that an entry carries, from RSS, Atom, Media RSS and podcast elements."""
 
-from dataclasses import replace
 from datetime import timedelta
 
-from feedmill.collect.fields import Attributes, Fields
+from msgspec.structs import replace
+
+from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import parse_duration
 from feedmill.collect.formats.links import Related
 from feedmill.collect.formats.scope import Scope
+from feedmill.collect.xml_tree import Attributes
 from feedmill.model.parsed import Enclosure
 
 _MAX_ENCLOSURES = 100

@@ -1,5 +1,7 @@
 """The feed around the entries, made of the fields of an RSS channel or an Atom feed."""
 
+from xml.etree.ElementTree import Element
+
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import picture, skip_days, skip_hours, ttl, update_period
 from feedmill.collect.formats.grouping import first_date, first_text, short_text
@@ -7,7 +9,6 @@ from feedmill.collect.formats.links import related_link, related_links, web_addr
 from feedmill.collect.formats.names import ATOM_03, RSS_090, split
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, clean_language
-from feedmill.collect.xml_tree import Element
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 
 _DESCRIPTIONS = (
@@ -56,7 +57,7 @@ def feed_format(root: Element) -> str:
     if local.lower() in ("feed", "entry"):
         return "atom03" if namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"
     if local.lower() == "rdf":
-        return "rss090" if RSS_090 in root.nsmap.values() else "rss10"
+        return "rss090" if any(split(child.tag)[0] == RSS_090 for child in root) else "rss10"
     version = root.get("version", "").strip()
     return "rss20" if version.startswith("2") else "rss" + version.replace(".", "")[:4]
 

@@ -5,8 +5,9 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from feedmill.collect.fields import Attributes, Field, Fields
+from feedmill.collect.fields import Field, Fields
 from feedmill.collect.formats.dates import parse_date
+from feedmill.collect.xml_tree import Attributes
 
 MAX_SHORT_TEXT = 4_000
 _PLAINLY_TEXT = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})
@@ -64,15 +65,14 @@ def first_date(fields: Fields, names: Sequence[str]) -> tuple[datetime | None, s
     plain, rich = fields
     unread = None
     for name in names:
-        if name in rich:
-            for field in reversed(rich[name]):
-                when = parse_date(field[1])
-                if when is not None:
-                    return when, field[1]
-                unread = unread or field[1]
-        if name in plain:
-            when = parse_date(plain[name])
+        for field in reversed(rich[name]) if name in rich else ():
+            when = parse_date(field[1])
             if when is not None:
-                return when, plain[name]
-            unread = unread or plain[name]
+                return when, field[1]
+            unread = unread or field[1]
+        text = plain.get(name)
+        when = parse_date(text)
+        if when is not None:
+            return when, text
+        unread = unread or text
     return None, unread or None

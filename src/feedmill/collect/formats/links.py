@@ -1,9 +1,10 @@
 """Addresses: a feed's or entry's own page, and the links that Atom tells apart by `rel`."""
 
-from feedmill.collect.fields import Attributes, Fields
+from feedmill.collect.fields import Fields
 from feedmill.collect.formats.grouping import first_text
 from feedmill.collect.formats.names import RDF_ABOUT, RDF_RESOURCE
 from feedmill.collect.formats.scope import Scope
+from feedmill.collect.xml_tree import Attributes
 
 Related = dict[str, list[Attributes]]
 
@@ -46,8 +47,10 @@ def related_links(fields: Fields) -> Related:
 
 def related_link(related: Related, relation: str, scope: Scope) -> str | None:
     """The address of the first link with this relation, an HTML page if there is one."""
-    found = sorted(related.get(relation, ()), key=lambda attributes: attributes.get("type", "") not in _HTML)
-    return scope.inside(found[0]).resolve(found[0]["href"]) if found else None
+    if relation not in related:
+        return None
+    found = sorted(related[relation], key=lambda attributes: attributes.get("type", "") not in _HTML)
+    return scope.inside(found[0]).resolve(found[0]["href"])
 
 
 def _relations(attributes: Attributes) -> list[str]:

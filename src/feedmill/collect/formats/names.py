@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
-XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-RDF_ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
-RDF_RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
+XML_BASE = "http://www.w3.org/XML/1998/namespace}base"
+XML_LANG = "http://www.w3.org/XML/1998/namespace}lang"
+RDF_ABOUT = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
+RDF_RESOURCE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 XHTML = "http://www.w3.org/1999/xhtml"
 ATOM_03 = "http://purl.org/atom/ns#"
 RSS_10 = "http://purl.org/rss/1.0/"
@@ -80,7 +80,7 @@ WELL_KNOWN = {
 
 ROOT_ELEMENTS = frozenset({"rss", "feed", "rdf", "channel"})
 ENTRIES = frozenset({"item", "entry"})
-_LONE_ENTRIES = frozenset({"{http://www.w3.org/2005/Atom}entry", "{http://purl.org/atom/ns#}entry"})
+_LONE_ENTRIES = frozenset({"http://www.w3.org/2005/Atom}entry", "http://purl.org/atom/ns#}entry"})
 # Elements whose children belong to the feed itself.
 FRAMES = frozenset({"rss", "feed", "rdf:rdf", "rdf", "channel"})
 # Elements that are read with their children; the rest is read as text, markup included.
@@ -111,7 +111,7 @@ _READ = FRAMES | CONTAINERS | LEAVES
 
 
 class Names(dict[str, str]):
-    """Looks up an element as lxml names it (`{namespace}local`) and answers with our name; "" if nobody reads it.
+    """Looks up an element as the tree names it (`namespace}local`) and answers with our name; "" if nobody reads it.
 
     The namespace of the root counts as a feed's own even where we have never seen it.
     """
@@ -123,7 +123,7 @@ class Names(dict[str, str]):
         self.is_atom_03 = self._root_namespace == ATOM_03
 
     def __missing__(self, element: str) -> str:
-        name = self[element] = _name_of(element, self._root_namespace) if isinstance(element, str) else ""
+        name = self[element] = _name_of(element, self._root_namespace)
         return name
 
 
@@ -136,9 +136,9 @@ def _name_of(element: str, root_namespace: str) -> str:
     return prefix + local.lower()
 
 
-def opens_feed(element: object) -> bool:
+def opens_feed(element: str) -> bool:
     """Whether an element of this name can be the outermost one of a feed; Atom lets one entry be a document."""
-    return isinstance(element, str) and (split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES)
+    return split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES
 
 
 def is_core(namespace: str) -> bool:
@@ -147,8 +147,8 @@ def is_core(namespace: str) -> bool:
 
 
 def split(element: str) -> tuple[str, str]:
-    """The namespace and the local name of an element or attribute. (lxml's QName refuses what its recovery makes.)"""
-    namespace, _, local = element.removeprefix("{").rpartition("}")
+    """The namespace and the local name of an element or attribute."""
+    namespace, _, local = element.rpartition("}")
     return namespace, local
 
 

@@ -13,9 +13,7 @@ def authors(fields: Fields, names: Sequence[str]) -> str | None:
     plain, rich = fields
     address = None
     for name in names:
-        people = plain.get(name)
-        if name in rich:
-            people = _people(fields.get(name))
+        people = _people(fields.get(name)) if name in rich else plain.get(name)
         if people and ("@" not in people or " " in people):
             return people[:MAX_SHORT_TEXT]
         address = address or people
@@ -23,6 +21,8 @@ def authors(fields: Fields, names: Sequence[str]) -> str | None:
 
 
 def _people(fields: Sequence[Field]) -> str | None:
+    if len(fields) == 1:
+        return _person(fields[0])
     names = dict.fromkeys(filter(None, map(_person, fields)))
     return ", ".join(list(names)[:_MAX_PEOPLE]) or None
 

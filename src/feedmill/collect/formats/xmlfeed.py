@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from xml.etree.ElementTree import Element
 
-from feedmill.collect.fields import Attributes, FieldReader, Fields
+from feedmill.collect.fields import FieldReader, Fields
 from feedmill.collect.formats.entry import read_entry
 from feedmill.collect.formats.feed import feed_format, read_feed
 from feedmill.collect.formats.links import is_web, page_link
 from feedmill.collect.formats.names import ENTRIES, FRAMES, Names, opens_feed
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, scope_of
-from feedmill.collect.xml_tree import Element, attributes_of
+from feedmill.collect.xml_tree import Attributes, attributes_of
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 
 MAX_ENTRIES = 20_000
@@ -31,7 +32,7 @@ def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed |
 def _lower_attributes(root: Element) -> None:
     """Bring a feed in capitals nearer to the others; elements are read in any case."""
     for element in root.iter():
-        for key, value in attributes_of(element).items():
+        for key, value in list(attributes_of(element).items()):
             element.set(key.lower(), value)
 
 
