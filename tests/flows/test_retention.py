@@ -10,6 +10,7 @@ from feedmill.archive.keys import backup_key, card_key, image_key
 from feedmill.archive.ownership import ForeignStore, own_store
 from feedmill.archive.retention import Keeping, Purged, delete_garbage, foresee
 from feedmill.archive.sweep import sweep
+from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed
 from feedmill.model.times import to_text
 from feedmill.store.schema import (
@@ -268,6 +269,26 @@ async def test_an_object_that_a_row_speaks_of_again_is_not_deleted(world: Archiv
     assert await delete_garbage(world.db, world.blobs) == 0
     assert await world.keys("images/") == [key]
     assert await world.rows(object_garbage) == []
+
+
+async def test_while_the_store_fails_rows_go_and_their_objects_wait_on_the_record(
+    placed: ArchiveWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, feed = placed, await old_entries(placed, "gone")
+    key = await archive_image(world, await entry_id(world, "gone"), feed, "guid-gone")
+    with monkeypatch.context() as broken:
+        broken.setattr(world.blobs, "delete_many", _unavailable)
+        with pytest.raises(BlobUnavailable):
+            await world.purge()
+
+    assert await world.titles() == ["stays"]
+    assert key in {row["key"] for row in await world.rows(object_garbage)}
+    assert (await world.purge()).objects == 3
+    assert await world.keys() == []
+
+
+async def _unavailable(*args: object) -> None:
+    raise BlobUnavailable("503")
 
 
 async def test_the_sweep_finds_objects_without_rows_and_spares_the_rest(placed: ArchiveWorld) -> None:

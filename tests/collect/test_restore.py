@@ -1,0 +1,74 @@
+"""Kept bodies in order: which time, which place among the others, which one is what the feed offers now."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.archive.files import FolderBlobs
+from feedmill.collect.backups import NEVER, Period, in_order, newest_readable
+from feedmill.store.raw import KeptBody
+
+NOON = datetime(2026, 2, 18, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+URLS = {1: "https://example.org/one", 2: "https://example.org/two"}
+ALWAYS = Period()
+FEED = b"<rss version='2.0'><channel><title>t</title></channel></rss>"
+NO_FEED = b"<html>sorry</html>"
+
+
+def body(hours: int, feed_id: int = 1) -> KeptBody:
+    return KeptBody(feed_id, f"backups/{feed_id}/{hours}", NOON + hours * HOUR, 1)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "inside"),
+    [
+        (None, None, True),
+        (NOON, None, True),
+        (NOON + HOUR, None, False),
+        (None, NOON, False),
+        (None, NOON + HOUR, True),
+        (NOON - HOUR, NOON, False),
+    ],
+)
+def test_a_period_begins_with_its_first_moment_and_ends_before_its_last(
+    since: datetime | None, until: datetime | None, inside: bool
+) -> None:
+    assert (NOON in Period(since, until)) is inside
+
+
+def test_bodies_are_replayed_from_the_oldest_on_and_know_the_next_of_their_own_feed() -> None:
+    backups = in_order([body(3), body(1), body(2, feed_id=2), body(0)], URLS, ALWAYS)
+
+    assert [(one.body.at, one.url, one.next_at) for one in backups] == [
+        (NOON, URLS[1], NOON + HOUR),
+        (NOON + HOUR, URLS[1], NOON + 3 * HOUR),
+        (NOON + 2 * HOUR, URLS[2], NEVER),
+        (NOON + 3 * HOUR, URLS[1], NEVER),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bodies", "until", "newest"),
+    [
+        ({0: FEED, 1: FEED}, None, 1),
+        ({0: FEED, 1: NO_FEED}, None, 0),
+        ({0: NO_FEED, 1: NO_FEED}, None, None),
+        ({0: FEED, 1: None}, None, 0),
+        # What the feed offers now is outside the time that is replayed.
+        ({0: FEED, 1: FEED}, NOON + HOUR, None),
+    ],
+)
+async def test_the_newest_body_that_is_a_feed_says_what_is_offered_now(
+    tmp_path: Path, bodies: dict[int, bytes | None], until: datetime | None, newest: int | None
+) -> None:
+    blobs = FolderBlobs(tmp_path)
+    for hours, data in bodies.items():
+        if data is not None:
+            await blobs.put(body(hours).key, data, "application/xml")
+    backups = in_order([*map(body, bodies), body(9, feed_id=2)], URLS, Period(until=until))
+
+    found = await newest_readable(blobs, 1, backups)
+
+    assert (found and found.body.key) == (None if newest is None else body(newest).key)
