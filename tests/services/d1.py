@@ -3,21 +3,14 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.services.server import (
-    Service,
-    ServiceMissing,
-    end,
-    find_binary,
-    folder,
-    free_port,
-    launch,
-    wait_for_port,
-)
+from tests.services.node import Node, get_node
+from tests.services.server import Service, ServiceMissing, end, folder, free_port, launch, wait_for_port
 
 HERE = Path(__file__).parent / "workerd"
 TOKEN = "a-token-for-tests-Zq8Xn4Lw2Rk7Vb5T"
@@ -26,13 +19,13 @@ TOKEN = "a-token-for-tests-Zq8Xn4Lw2Rk7Vb5T"
 @contextmanager
 def running_d1(**variables: str) -> Iterator[Service]:
     """A proxy worker that knows `TOKEN` and may change the schema, unless `variables` say otherwise."""
-    install()
+    node = install()
     port = free_port()
     bindings = json.dumps({"PROXY_TOKEN": TOKEN, "ALLOW_EXEC": "1", **variables})
     with folder("d1") as place:
         log = place / "log"
-        node = [find_binary("node"), str(HERE / "serve.mjs"), str(port), str(place), bindings]
-        process = launch(node, log, env={**os.environ, "TMPDIR": str(place)})
+        command = [*node.node, str(HERE / "serve.mjs"), str(port), str(place), bindings]
+        process = launch(command, log, env={**os.environ, "TMPDIR": str(place)})
         try:
             wait_for_port(port, process, log)
             yield Service("D1 (workerd)", _locked_version("workerd"), f"http://127.0.0.1:{port}")
@@ -40,15 +33,17 @@ def running_d1(**variables: str) -> Iterator[Service]:
             end(process)
 
 
-def install() -> None:
-    """Gets miniflare exactly as the lock file has it, unless it is there."""
+def install() -> Node:
+    """Gets node, and miniflare exactly as the lock file has it, unless they are there."""
+    node = get_node()
     installed = HERE / "node_modules" / "miniflare" / "package.json"
     if installed.exists() and _read(installed)["version"] == _locked_version("miniflare"):
-        return
-    npm = [find_binary("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        return node
+    npm = [*node.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(npm, cwd=HERE, capture_output=True, text=True)
     if done.returncode != 0:
         raise ServiceMissing(f"npm can't install miniflare: {done.stderr[-2000:]}")
+    return node
 
 
 def _locked_version(package: str) -> str:
@@ -62,4 +57,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    install()
+    try:
+        install()
+    except ServiceMissing as missing:
+        sys.exit(str(missing))
