@@ -170,3 +170,13 @@ def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
 
     assert (decision.kind, decision.body_sha256) == ("not_a_feed", "sha")
     assert (updated().etag, updated().last_modified) == ('"1"', "today")
+
+
+@pytest.mark.parametrize(("private", "minutes"), [(True, 5), (False, 15)])
+def test_only_public_hosts_have_the_floor(private: bool, minutes: int) -> None:
+    answer = replace(response(), is_private=private)
+
+    decision = decide.unchanged(replace(FEED, interval=5 * MINUTE), answer, MOMENT)
+
+    assert decision.schedule.at is not None
+    assert minutes * MINUTE <= decision.schedule.at - NOW <= minutes * MINUTE * 1.1

@@ -10,6 +10,8 @@ from feedmill.model.refresh import Schedule
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
+# What a person may ask of a server of their own.
+PRIVATE_FLOOR = MINUTE
 QUICKEST, SLOWEST = 15 * MINUTE, 120 * MINUTE
 SILENT_SLOWEST = DAY
 LONGEST_HINT = DAY

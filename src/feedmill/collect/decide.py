@@ -1,6 +1,6 @@
 """From an answer to a decision: what is written and when the feed is due next. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
@@ -80,7 +80,7 @@ def updated(
     habit = Habit(cadence.rhythm(moment.now, past), newest)
     return Updated(
         visit=_visit(moment, response.status, response.received_bytes),
-        schedule=_healthy(feed, habit, kept, response.freshness, moment, overflows=changes.overflows),
+        schedule=_healthy(feed, habit, kept, response, moment, overflows=changes.overflows),
         changes=changes,
         facts=facts_of(parsed),
         raw=raw,
@@ -100,7 +100,7 @@ def unchanged(feed: Feed, answer: Response | NotModified, moment: Moment) -> Unc
     received = answer.received_bytes if isinstance(answer, Response) else 0
     return Unchanged(
         visit=_visit(moment, answer.status, received),
-        schedule=_healthy(feed, Habit(feed.rhythm, feed.last_entry_at), kept, answer.freshness, moment),
+        schedule=_healthy(feed, Habit(feed.rhythm, feed.last_entry_at), kept, answer, moment),
         etag=answer.validators.etag,
         last_modified=answer.validators.last_modified,
         move=_move(feed, answer.permanent_url),
@@ -194,12 +194,11 @@ def _failing(feed: Feed, what: str, moment: Moment) -> Schedule:
 
 
 def _healthy(
-    feed: Feed, habit: Habit, kept: KeptWishes, freshness: Freshness, moment: Moment, *, overflows: bool = False
+    feed: Feed, habit: Habit, kept: KeptWishes, answer: Response | NotModified, moment: Moment, *, overflows: bool = False
 ) -> Schedule:
-    wishes = _wishes(kept, freshness, moment.now)
-    return cadence.after_success(
-        moment.now, habit, feed.interval, wishes, moment.rules, moment.dice, overflows=overflows
-    )
+    wishes = _wishes(kept, answer.freshness, moment.now)
+    rules = replace(moment.rules, floor=cadence.PRIVATE_FLOOR) if answer.is_private else moment.rules
+    return cadence.after_success(moment.now, habit, feed.interval, wishes, rules, moment.dice, overflows=overflows)
 
 
 def _wishes(kept: KeptWishes, freshness: Freshness, now: datetime) -> Wishes:

@@ -45,6 +45,7 @@ class Response:
     """A whole answer. `permanent_url` is where permanent redirects alone led from `url`, else None.
 
     `delimited` is False when only the end of the connection ended the body, so that a cut can't be told.
+    `is_private`: it came from an address that the operator allowed on purpose.
     """
 
     url: str
@@ -60,6 +61,7 @@ class Response:
     received_bytes: int
     fetched_at: datetime
     elapsed: timedelta
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class NotModified:
     fetched_at: datetime
     elapsed: timedelta
     status: int = 304
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,8 @@ class Client:
 
     async def _turn(self, trip: Trip, proxied: bool) -> AbstractAsyncContextManager[None]:
         """A turn at the target's host; hosts that the operator allowed on purpose are not paced."""
-        if await self._is_private(trip.target, trip.limits, proxied):
+        trip.is_private = await self._is_private(trip.target, trip.limits, proxied)
+        if trip.is_private:
             return self._slots
         return self._pacer.turn(trip.target, self._slots, trip.left)
 

@@ -49,6 +49,7 @@ class Trip:
     payload: Payload | None = None
     spent: timedelta = timedelta(0)
     permanent_url: str | None = None
+    is_private: bool = False
     _home: Target = field(init=False)
     _visited: set[str] = field(init=False)
     _only_permanent: bool = field(init=False, default=True)
@@ -126,6 +127,7 @@ class Trip:
             received_bytes=answer.received_bytes,
             fetched_at=now,
             elapsed=self.spent,
+            is_private=self.is_private,
         )
 
     def stopped(self, error: Rejected | Stumbled) -> Refused | Retryable:
@@ -141,7 +143,9 @@ class Trip:
         """What we asked with stays: a 304 that names another ETag does not give us what that stands for."""
         new, freshness = validators_of(answer), freshness_of(answer)
         kept = Validators(self.validators.etag or new.etag, self.validators.last_modified or new.last_modified)
-        return NotModified(self.url, self.target.url, kept, freshness, self.permanent_url, now, self.spent)
+        return NotModified(
+            self.url, self.target.url, kept, freshness, self.permanent_url, now, self.spent, is_private=self.is_private
+        )
 
     def _throttled(self, answer: Answer, scope: Scope, now: datetime) -> Throttled:
         retry_after = retry_after_of(answer, now)
