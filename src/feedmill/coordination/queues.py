@@ -14,7 +14,7 @@ class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
     """An item as it stands in a list: `{"id": 12345, "text": "…"}`; `ref` is where a long text can be had."""
 
     id: int
-    text: str = ""
+    text: str
     ref: str = ""
 
 

@@ -115,7 +115,7 @@ class Filler:
 def _queued(items: Sequence[Item], options: PoolOptions) -> list[Queued]:
     most = options.most_in_list
     return [
-        Queued(item.id, item.text) if len(item.text) <= most else Queued(item.id, ref=reference(item.id))
+        Queued(item.id, item.text) if len(item.text) <= most else Queued(item.id, "", reference(item.id))
         for item in items
     ]
 

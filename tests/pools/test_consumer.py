@@ -1,0 +1,129 @@
+"""The consumer in Python: every item once, every mark written, nothing kept that was not handed out."""
+
+import asyncio
+
+import pytest
+
+from feedmill.errors import DatabaseUnavailable
+from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions
+from feedmill.pools import consumer, settle
+from feedmill.pools.door import Pools
+from feedmill.pools.settle import Settler
+from feedmill.pools.tools import Unsettled
+from feedmill.store.database import Database
+from feedmill.store.pool_entries import join_old
+from tests.pools.conftest import Clock
+from tests.pools.rows import LEASE, NOW, SECOND, add_entries, add_pool, items_of
+
+TITLES = Kind.TITLES
+NAMES = [f"e{number:02}" for number in range(30)]
+
+
+async def counts(pools: Pools) -> Counts:
+    return (await pools.status("news", TITLES)).counts
+
+
+@pytest.mark.parametrize("options", [PoolOptions(), LEASE], ids=["at_most_once", "lease"])
+async def test_all_items_come_in_order_and_are_settled_at_the_end(
+    any_pools: Pools, db: Database, options: PoolOptions
+) -> None:
+    await add_pool(db, NAMES, options)
+    await any_pools.keeper.tend()
+
+    async with any_pools.consumer("news", wait=False) as items:
+        texts = [item.text async for item in items]
+
+    assert texts == NAMES
+    assert await counts(any_pools) == Counts(used=30)
+
+
+@pytest.mark.parametrize("options", [PoolOptions(), LEASE], ids=["at_most_once", "lease"])
+async def test_what_was_not_handed_out_goes_back_to_the_head(
+    any_pools: Pools, db: Database, options: PoolOptions
+) -> None:
+    await add_pool(db, NAMES, options)
+    await any_pools.keeper.tend()
+
+    async with any_pools.consumer("news") as items:
+        taken = await items.take(3)
+
+    assert [item.text for item in taken] == NAMES[:3]
+    assert (await counts(any_pools)).used == 3
+    async with any_pools.consumer("news", wait=False) as items:
+        assert [item.text async for item in items] == NAMES[3:]
+    assert {item["attempts"] for item in await items_of(db)} <= {1, 2}
+
+
+async def test_two_consumers_share_a_pool(any_pools: Pools, db: Database) -> None:
+    await add_pool(db, NAMES)
+    await any_pools.keeper.tend()
+
+    async def consume(who: str) -> list[str]:
+        async with any_pools.consumer("news", who=who, wait=False) as items:
+            return [item.text for _ in range(15) for item in await items.take(1)]
+
+    first, second = await asyncio.gather(consume("alice"), consume("bob"))
+
+    assert not set(first) & set(second)
+
+
+async def test_an_item_whose_work_failed_comes_back(any_pools: Pools, db: Database) -> None:
+    await add_pool(db, NAMES[:3], LEASE)
+
+    async def fail_at_the_second() -> None:
+        async with any_pools.consumer("news") as items:
+            await anext(items)
+            await anext(items)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail_at_the_second()
+
+    assert await counts(any_pools) == Counts(available=2, used=1)
+    assert [item.text for item in (await any_pools.lease("news", TITLES)).items] == [NAMES[1]]
+    assert [item["attempts"] for item in await items_of(db)] == [1, 2, 0]
+
+
+async def test_leases_are_kept_alive_while_items_are_worked_on(
+    any_pools: Pools, db: Database, clock: Clock
+) -> None:
+    await add_pool(db, NAMES[:2], PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=1))
+
+    async with any_pools.consumer("news") as items:
+        await anext(items)
+        for _ in range(4):
+            clock.now += 0.5 * SECOND
+            await asyncio.sleep(0.4)
+            await any_pools.keeper.tend()
+
+    assert await counts(any_pools) == Counts(available=1, used=1)
+
+
+async def test_a_waiting_consumer_sees_what_comes(
+    any_pools: Pools, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = await add_pool(db, ["a"])
+    monkeypatch.setattr(consumer, "EMPTY_WAIT", 0.01)
+
+    async with any_pools.consumer("news") as items, asyncio.timeout(5):
+        assert (await anext(items)).text == "a"
+        waiting = asyncio.ensure_future(anext(items))
+        await asyncio.sleep(0.05)
+        await join_old(db, {(group.id, TITLES): await add_entries(db, ["b"])}, NOW)
+        assert (await waiting).text == "b"
+
+
+async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*args: object) -> int:
+        raise DatabaseUnavailable("away")
+
+    monkeypatch.setattr(settle, "settle_items", away)
+    settler = Settler(db, "alice", patience=0.05)
+    settler.add([1, 2, 3])
+
+    with pytest.raises(Unsettled) as told:
+        await settler.close()
+
+    assert told.value.ids == [1, 2, 3]

@@ -1,0 +1,99 @@
+"""At least once: what is not acknowledged in time comes back, and what comes back too often is set aside."""
+
+from datetime import timedelta
+
+import pytest
+
+from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, State
+from feedmill.pools.door import Pools
+from feedmill.pools.tools import PoolEmpty, WrongGuarantee
+from feedmill.store.database import Database
+from tests.pools.conftest import Clock
+from tests.pools.rows import LEASE, MINUTE, SECOND, add_pool
+
+TITLES = Kind.TITLES
+
+
+async def test_an_acknowledged_item_never_comes_back(any_pools: Pools, db: Database, clock: Clock) -> None:
+    await add_pool(db, ["a", "b"], LEASE)
+
+    leased = await any_pools.lease("news", TITLES, 2, who="alice")
+    assert await any_pools.ack(leased.token, [leased.items[0].id]) == 1
+    clock.now += 61 * SECOND
+    await any_pools.keeper.tend()
+
+    assert leased.until == clock.now - SECOND
+    assert leased.attempts == (1, 1)
+    again = await any_pools.lease("news", TITLES, 9)
+    assert [item.text for item in again.items] == ["b"]
+    assert again.attempts == (2,)
+
+
+async def test_an_expired_lease_comes_back_without_a_keeper(bare_pools: Pools, db: Database, clock: Clock) -> None:
+    await add_pool(db, ["a"], LEASE)
+    first = await bare_pools.lease("news", TITLES)
+    with pytest.raises(PoolEmpty):
+        await bare_pools.lease("news", TITLES)
+
+    clock.now += MINUTE
+
+    assert (await bare_pools.lease("news", TITLES)).items == first.items
+
+
+async def test_what_is_given_back_is_next(any_pools: Pools, db: Database) -> None:
+    await add_pool(db, ["a", "b", "c"], LEASE)
+    leased = await any_pools.lease("news", TITLES, 2)
+
+    assert await any_pools.nack("news", TITLES, leased.token, [leased.items[1].id]) == 1
+
+    assert [item.text for item in (await any_pools.lease("news", TITLES, 2)).items] == ["b", "c"]
+
+
+async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
+    any_pools: Pools, db: Database, clock: Clock
+) -> None:
+    await add_pool(db, ["a"], LEASE)
+    slow = await any_pools.lease("news", TITLES)
+    ids = [item.id for item in slow.items]
+    clock.now += MINUTE
+    await any_pools.keeper.tend()
+    await any_pools.lease("news", TITLES)
+
+    assert await any_pools.ack(slow.token, ids) == 0
+    assert await any_pools.nack("news", TITLES, slow.token, ids) == 0
+    assert await any_pools.extend(slow.token, ids, MINUTE) == 0
+
+    assert (await any_pools.status("news", TITLES)).counts == Counts(leased=1)
+
+
+async def test_an_extended_lease_is_kept(any_pools: Pools, db: Database, clock: Clock) -> None:
+    await add_pool(db, ["a"], LEASE)
+    leased = await any_pools.lease("news", TITLES, length=timedelta(seconds=10))
+
+    assert await any_pools.extend(leased.token, [leased.items[0].id], timedelta(seconds=30)) == 1
+    clock.now += 20 * SECOND
+    await any_pools.keeper.tend()
+
+    assert (await any_pools.status("news", TITLES)).counts == Counts(leased=1)
+
+
+async def test_dead_letters_are_listed_and_requeued_on_command(any_pools: Pools, db: Database, clock: Clock) -> None:
+    await add_pool(db, ["a"], PoolOptions(guarantee=Guarantee.LEASE, most_attempts=2))
+    for _ in range(2):
+        await any_pools.lease("news", TITLES)
+        clock.now += MINUTE
+        await any_pools.keeper.tend()
+
+    with pytest.raises(PoolEmpty):
+        await any_pools.lease("news", TITLES)
+    [dead] = await any_pools.items("news", TITLES, State.DEAD)
+    assert dead["attempts"] == 2
+    assert await any_pools.requeue("news", TITLES) == 1
+    assert len((await any_pools.lease("news", TITLES)).items) == 1
+
+
+async def test_leasing_from_a_pool_without_leases_is_refused(any_pools: Pools, db: Database) -> None:
+    await add_pool(db, ["a"])
+
+    with pytest.raises(WrongGuarantee, match="use pop"):
+        await any_pools.lease("news", TITLES)
