@@ -1,0 +1,128 @@
+"""A process that fills pools or takes from them, and writes down each item before it does anything else with it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from feedmill.app import opened_pools
+from feedmill.coordination.queues import list_name, told_name
+from feedmill.coordination.redis_queues import connect_once
+from feedmill.logs import set_up
+from feedmill.model.pool import Item, Kind
+from feedmill.pools.door import Pools
+from feedmill.pools.tools import PoolEmpty
+from feedmill.settings import load
+from feedmill.store.drivers.postgres import PostgresDatabase
+
+GROUP = "drill"
+LOT = 20
+TEND_EVERY = timedelta(seconds=0.1)
+REST = 0.05
+
+
+@dataclass(frozen=True)
+class Job:
+    role: str
+    group_id: int
+    settings: dict[str, str]
+    log: str
+
+
+class Notes:
+    """The ids of what was handed out, in a file that outlives a kill."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def take(self, ids: list[int]) -> None:
+        os.write(self._file, "".join(f"{id}\n" for id in ids).encode())
+
+
+Role = Callable[[Pools, Job, Notes, asyncio.Event], Coroutine[Any, Any, None]]
+
+
+def live(job: Job) -> None:
+    """Runs until it is asked to stop, or killed."""
+    asyncio.run(_live(job))
+
+
+async def _live(job: Job) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    settings = load(**job.settings, log_level="error")
+    set_up(settings)
+    db = PostgresDatabase(settings.database, pool_size=3)
+    async with opened_pools(settings, db) as pools:
+        await ROLES[job.role](pools, job, Notes(job.log), stop)
+    await db.close()
+
+
+async def _fill(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+    pools.keeper.every = TEND_EVERY
+    tending = asyncio.create_task(pools.keeper.keep_tending())
+    await stop.wait()
+    tending.cancel()
+
+
+async def _pop(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            notes.take(_ids(await pools.pop(GROUP, Kind.TITLES, LOT)))
+        except PoolEmpty:
+            await asyncio.sleep(REST)
+
+
+async def _consume(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+    async with pools.consumer(GROUP) as consumer:
+        while not stop.is_set():
+            items = await consumer.take(LOT)
+            notes.take(_ids(items))
+            await asyncio.sleep(0 if items else REST)
+
+
+async def _rpop(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+    """A program that knows nothing but Redis: RPOP, and LPUSH of what it used."""
+    client = connect_once(job.settings["redis"])
+    name = list_name(Kind.TITLES, job.group_id)
+    while not stop.is_set():
+        try:
+            await _rpop_once(client, name, notes)
+        except (RedisError, OSError):
+            await asyncio.sleep(REST)
+    await client.aclose()
+
+
+async def _rpop_once(client: Redis, name: str, notes: Notes) -> None:
+    taken = await client.rpop(name)  # type: ignore[misc]
+    if taken is None:
+        await asyncio.sleep(REST)
+        return
+    id = int(taken.split(b":")[1].split(b",")[0])
+    notes.take([id])
+    await client.lpush(told_name(name), id)  # type: ignore[misc]
+
+
+async def _lease(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            leased = await pools.lease(GROUP, Kind.TITLES, LOT)
+        except PoolEmpty:
+            await asyncio.sleep(REST)
+            continue
+        ids = _ids(leased.items)
+        notes.take(ids)
+        await pools.ack(leased.token, ids)
+
+
+def _ids(items: "list[Item] | tuple[Item, ...]") -> list[int]:
+    return [item.id for item in items]
+
+
+ROLES: dict[str, Role] = {"fill": _fill, "pop": _pop, "consume": _consume, "rpop": _rpop, "lease": _lease}
