@@ -6,12 +6,13 @@ from importlib import import_module
 import click
 
 from feedmill.cli.context import Context
+from feedmill.cli.say import say
 from feedmill.errors import CallerError, FeedmillError
 
 # One file per command: `check` is the function check in feedmill/cli/check.py.
 COMMANDS = (
-    "add", "backup", "check", "export", "feeds", "import", "migrate", "pause", "purge", "refresh", "remove", "restore",
-    "resume", "serve", "settings", "show", "status", "why",
+    "add", "api", "backup", "check", "export", "feeds", "import", "migrate", "pause", "pool", "purge", "refresh", "remove",
+    "restore", "resume", "scheduler", "serve", "settings", "show", "status", "why", "worker",
 )  # fmt: skip
 # `import` can't be a function's name.
 FILES = {"import": "import_opml", "export": "export_opml"}
@@ -68,7 +69,7 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        click.echo(_one_line(error), err=True)
+        say(_one_line(error), err=True)
         sys.exit(MISUSED if isinstance(error, CallerError) else FAILED)
 
 

@@ -1,21 +1,16 @@
 """`feedmill serve`: the whole product in one process."""
 
 import asyncio
-import socket
 
 import click
-import uvicorn
 
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
-from feedmill.errors import CallerError
 from feedmill.run.embedded import embedded, scheduling
 from feedmill.serve import asgi
+from feedmill.serve.listening import address, listen, serve_on
 from feedmill.serve.occupancy import occupied
-from feedmill.serve.server import Server
 from feedmill.settings import Settings
-
-GRACE_SECONDS = 3
 
 
 @click.command()
@@ -30,34 +25,7 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    listening = _listen(settings)
+    listening = listen(settings)
     async with build(settings) as app, embedded(app) as parts, scheduling(parts):
-        config = uvicorn.Config(
-            asgi.create(app),
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            server_header=False,
-        )
-        click.echo(f"Feedmill is running: open {_address(settings)}")
-        await Server(config).serve(sockets=[listening])
-
-
-def _listen(settings: Settings) -> socket.socket:
-    """Takes the port first, so that a port in use is said before anything is touched."""
-    family = socket.AF_INET6 if ":" in settings.listen else socket.AF_INET
-    listening = socket.socket(family)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((settings.listen, settings.port))
-    except OSError as error:
-        listening.close()
-        raise CallerError(
-            f"can't listen on {_address(settings)}: {error.strerror} (choose another with --port)"
-        ) from error
-    return listening
-
-
-def _address(settings: Settings) -> str:
-    host = f"[{settings.listen}]" if ":" in settings.listen else settings.listen
-    return f"http://{host}:{settings.port}"
+        click.echo(f"Feedmill is running: open {address(settings)}")
+        await serve_on(listening, asgi.create(app))

@@ -10,7 +10,7 @@ from celery.exceptions import BackendStoreError  # type: ignore[import-untyped]
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from feedmill.engine.celery_app import DEFAULT
+from feedmill.engine.celery_app import DEFAULT, HIGH
 from feedmill.engine.jobs import Job, Priority
 from feedmill.engine.messages import Message, message_of, messages_of
 from feedmill.errors import EngineUnavailable
@@ -35,6 +35,10 @@ class CeleryEngine:
             await _in_thread(lambda: chord(lots, app=self._celery)(last))
         else:
             await _in_thread(last.apply_async)
+
+    async def begin(self, task: str) -> None:
+        """Has a task that takes no arguments run soon."""
+        await _in_thread(lambda: self._signature(Message(task, {}, HIGH)).apply_async())
 
     async def waiting(self) -> int:
         """How many messages wait in the queue of scheduled work."""

@@ -24,3 +24,14 @@ class Engine(Protocol):
 
     async def stop(self) -> list[Job]:
         """Lets what runs come to its end, within limits; the jobs that were not done."""
+
+
+class ScanEngine(Engine, Protocol):
+    """An engine that tells a scan how much it has to do."""
+
+    @property
+    def backlog(self) -> int:
+        """How many jobs could start if there were places; those that wait for their host don't count."""
+
+    def in_lane(self, lane: str) -> int:
+        """How many jobs of the lane wait or run, as far as that is known here."""

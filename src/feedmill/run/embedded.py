@@ -18,6 +18,7 @@ from feedmill.errors import DatabaseError
 from feedmill.model.feed import Feed
 from feedmill.pools.door import Pools
 from feedmill.run.batches import Batches
+from feedmill.run.beside import beside
 from feedmill.run.chores import Chores, chores_of
 from feedmill.run.handlers import Handlers
 from feedmill.run.images import ImageWork
@@ -69,17 +70,11 @@ async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
 @asynccontextmanager
 async def scheduling(parts: Embedded) -> AsyncIterator[None]:
     """Runs the scheduler for the block, the batches that another process left, the chores and the pools' keeper."""
-    work = (
+    async with beside(
         parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running(),
         parts.pools.keeper.keep_tending(),
-    )  # fmt: skip
-    running = [asyncio.create_task(one) for one in work]
-    try:
+    ):  # fmt: skip
         yield
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.wait(running, timeout=LAST_WORDS.total_seconds())
 
 
 def _spare_the_collector() -> None:

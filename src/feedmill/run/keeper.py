@@ -33,6 +33,11 @@ class Lot:
         return len(self.waiting) + len(self.running)
 
 
+def jobs_of(claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None) -> list[RefreshFeed]:
+    """The jobs that refresh these feeds."""
+    return [RefreshFeed(claim.feed.id, claim.token, batch_id, lane_of(claim.feed)) for claim in claims]
+
+
 class ClaimKeeper:
     """Remembers claims between the moment they are taken and the end of their job."""
 
@@ -50,7 +55,7 @@ class ClaimKeeper:
         """The jobs that refresh these feeds; their claims, all of one token, are kept until `done`."""
         if claims:
             self._lots[claims[0].token] = Lot(time.monotonic(), {claim.feed.id: claim for claim in claims})
-        return [RefreshFeed(claim.feed.id, claim.token, batch_id, lane_of(claim.feed)) for claim in claims]
+        return jobs_of(claims, lane_of, batch_id)
 
     async def take(self, feed_id: int, token: str) -> Claim | None:
         """The claim that a job came with, for one job only; taken over if another process gave it to us."""

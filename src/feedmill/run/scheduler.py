@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.engine import ScanEngine
 from feedmill.engine.jobs import Priority, ScanComplete
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Claim, Feed
@@ -35,7 +35,7 @@ class Scheduler:
     """Scans for due feeds. Two schedulers on one database are safe: the claims see to it."""
 
     db: Database
-    engine: InProcessEngine
+    engine: ScanEngine
     handlers: Handlers
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)

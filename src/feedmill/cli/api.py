@@ -1,0 +1,33 @@
+"""`feedmill api`: the web server of a scaled-out installation."""
+
+import asyncio
+
+import click
+
+from feedmill.app import build
+from feedmill.cli.context import Context, pass_context
+from feedmill.run.distributed import refuse_what_cannot_scale, sending
+from feedmill.serve import asgi
+from feedmill.serve.listening import address, listen, serve_on
+from feedmill.settings import Settings
+
+
+@click.command()
+@click.option("--listen", metavar="ADDRESS", help="The address to listen on (setting listen).")
+@click.option("--port", type=int, help="The port to listen on (setting port).")
+@pass_context
+def api(context: Context, listen: str | None, port: int | None) -> None:
+    """Show feeds and take orders, while worker processes collect.
+
+    Needs Redis and a database that is no SQLite file, as 'feedmill worker' does.
+    """
+    settings = context.settings_with(listen=listen, port=port)
+    refuse_what_cannot_scale(settings, "api")
+    asyncio.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    listening = listen(settings)
+    async with build(settings) as app, sending(app):
+        click.echo(f"Feedmill's API is running: open {address(settings)}")
+        await serve_on(listening, asgi.create(app))

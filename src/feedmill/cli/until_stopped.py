@@ -1,0 +1,24 @@
+"""Runs a process without a web server until somebody asks it to stop."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+
+import click
+
+from feedmill.app import App, build
+from feedmill.settings import Settings
+
+
+def until_stopped(settings: Settings, name: str, work: Callable[[App, asyncio.Event], Awaitable[None]]) -> None:
+    """Does `work` in a world of its own; SIGTERM and Ctrl-C set the event that ends it."""
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        async with build(settings) as app:
+            click.echo(f"Feedmill's {name} is running")
+            await work(app, stop)
+
+    asyncio.run(run())

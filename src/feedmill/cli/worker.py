@@ -1,0 +1,24 @@
+"""`feedmill worker`: one of the processes that collect, in a scaled-out installation."""
+
+import click
+
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.until_stopped import until_stopped
+from feedmill.engine.celery_app import QUEUES
+from feedmill.run.distributed import refuse_what_cannot_scale
+from feedmill.run.worker import THREADS, work
+
+
+@click.command()
+@click.option("--concurrency", type=int, metavar="N", help="How many feeds to fetch at once (setting fetches_at_once).")
+@click.option("--queue", "queues", type=click.Choice(QUEUES), multiple=True, help="Only this queue; both by default.")
+@pass_context
+def worker(context: Context, concurrency: int | None, queues: tuple[str, ...]) -> None:
+    """Fetch what 'feedmill scheduler' and 'feedmill api' ask for.
+
+    Start as many as you need, on as many machines. A worker that is asked to stop (SIGTERM) ends within 30 s and
+    leaves what it has not done to the others. Needs Redis, and a database that is no SQLite file.
+    """
+    settings = context.settings_with(fetches_at_once=concurrency)
+    refuse_what_cannot_scale(settings, "worker")
+    until_stopped(settings, "worker", lambda app, stop: work(app, stop, THREADS, queues or QUEUES))
