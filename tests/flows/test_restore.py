@@ -222,8 +222,9 @@ async def test_states_of_reading_are_left_alone_and_what_comes_back_is_unread(
     alice = await world.user("Alice", 11)
     await world.subscribe(alice, feed)
     with monkeypatch.context() as broken:
-        broken.setattr(refresh, "parse", Broken("lost", "also lost"))
-        await collect(world, [item("read"), item("lost")], [item("read", "anew"), item("also lost")])
+        broken.setattr(refresh, "parse", Broken("one", "two", "three"))
+        lost = [[item("read"), item("one")], [item("read", "anew"), item("two")], [item("read"), item("three")]]
+        await collect(world, *lost)
     [read] = await world.rows(entries)
     await world.read(11, read["id"])
     await world.put(
@@ -236,7 +237,7 @@ async def test_states_of_reading_are_left_alone_and_what_comes_back_is_unread(
     assert await world.rows(states) == before
     ids = {row["id"] for row in await world.rows(entries)}
     assert {row["entry_id"] for row in await world.rows(unread)} == ids - {read["id"]}
-    assert [row["unread_count"] for row in await world.rows(subscriptions)] == [2]
+    assert [row["unread_count"] for row in await world.rows(subscriptions)] == [3]
 
 
 async def test_bodies_outside_the_period_are_not_replayed(world: ArchiveWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,36 @@
+"""Feeds under the numbers that they had before."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from feedmill.store.adoption import Found, adopt_feeds
+from feedmill.store.feeds import add_feed, all_feeds
+from feedmill.store.migrations import migrate
+from tests.databases import blank
+
+NOW = datetime(2026, 2, 18, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql", "mariadb", "d1"])
+async def test_feeds_get_their_old_numbers_and_new_ones_come_after_them(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    async with blank(request, kind, tmp_path) as connect:
+        db = connect()
+        await migrate(db)
+
+        ids = await adopt_feeds(db, [Found(id, f"https://example.org/{id}", None) for id in (1, 2, 7)], NOW)
+        new = await add_feed(db, "https://example.org/new", NOW)
+        again = await adopt_feeds(
+            db, [Found(9, "https://example.org/2", None), Found(1, "https://example.org/x", None)], NOW
+        )
+
+        assert ids == {1: 1, 2: 2, 7: 7}
+        assert new.id > 7
+        # A feed that is known keeps its number; one whose number is taken gets another.
+        assert again[9] == 2
+        assert again[1] > new.id
+        assert len(await all_feeds(db)) == 5
+        await db.close()
