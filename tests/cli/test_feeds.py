@@ -33,6 +33,14 @@ async def test_the_list_on_a_terminal_is_cut_to_its_width(mill: Mill) -> None:
     assert any("…" in word for word in row)
 
 
+async def test_the_list_on_a_narrow_terminal_keeps_the_id_and_leaves_out_the_last_columns(mill: Mill) -> None:
+    await mill.ok("add", "--no-fetch", "--title", "A title", mill.web.url("/feed"))
+
+    lines = (await mill.on_terminal("feeds", columns=24)).splitlines()
+
+    assert [line.split() for line in lines if "title" in line] == [["id", "title", "state"], ["1", "A", "title", "new"]]
+
+
 async def test_the_list_can_be_narrowed_to_a_state(mill: Mill) -> None:
     await mill.ok("add", "--no-fetch", mill.web.url("/one"), mill.web.url("/two"))
     await mill.ok("pause", "1")

@@ -9,6 +9,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.records import print_record
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.collect.address import Address, BadAddress, read_address
 from feedmill.collect.declared_file import Unfit, read_interval
@@ -136,7 +137,8 @@ async def _add_found(app: App, found: FeedHere, wish: Wish, http_options: str | 
         return there
     feed, decision = await add_answered(app.tools, wish.feed(found.url, http_options, found.title), found.response)
     new = len(decision.changes.new) if isinstance(decision, Updated) else 0
-    return Added(found.url, "added", f"feed {feed.id} {feed.name}, {new} entries", feed, new)
+    entries = "1 entry" if new == 1 else f"{new} entries"
+    return Added(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)
 
 
 async def _add_of_page(app: App, page: FeedsOfPage, wish: Wish) -> list[Added]:
@@ -178,13 +180,13 @@ def _print(added: Added, as_json: bool) -> None:
     if as_json:
         print_record(_record(added))
     elif added.status == "added":
-        click.echo(f"added {added.message}")
+        say(f"added {added.message}")
     elif added.status == "exists":
-        click.echo(added.message)
+        say(added.message)
     else:
-        click.echo(f"feedmill: {added.message}", err=True)
+        say(f"feedmill: {added.message}", err=True)
         for choice in added.choices:
-            click.echo(f"  {choice.url}  {choice.title}".rstrip(), err=True)
+            say(f"  {choice.url}  {choice.title}".rstrip(), err=True)
 
 
 def _record(added: Added) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.records import print_record
 from feedmill.cli.refresh import refresh_some
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.collect.address import BadAddress, read_address
 from feedmill.errors import CallerError
@@ -90,7 +91,7 @@ def _wanted(feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
 
 def _report(imported: Imported, served: bool, fetch: bool) -> None:
     for problem in imported.problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
     known = f", {imported.known} were there already" if imported.known else ""
     left_out = f", {len(imported.problems)} lines could not be taken over" if imported.problems else ""
     click.echo(f"{len(imported.added)} feeds added{known}{left_out}")

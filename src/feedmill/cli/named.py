@@ -22,9 +22,17 @@ async def feed_named(db: Database, name: str) -> Feed:
     return found[0]
 
 
+def read_id(text: str) -> int | None:
+    """The number that a person wrote, if it can be an id; Python would refuse one of thousands of digits."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_ID))):
+        return None
+    return int(text) if int(text) < LARGEST_ID else None
+
+
 async def _ids(db: Database, name: str) -> list[int]:
     if name.isascii() and name.isdecimal():
-        return [int(name)] if int(name) < LARGEST_ID else []
+        number = read_id(name)
+        return [number] if number is not None else []
     try:
         url = read_address(name).url
     except BadAddress:

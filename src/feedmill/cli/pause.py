@@ -5,6 +5,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.store.removals import stop_feed
 
@@ -20,4 +21,4 @@ def pause(context: Context, feeds: tuple[str, ...]) -> None:
 async def _pause(app: App, names: tuple[str, ...]) -> None:
     for feed in [await feed_named(app.db, name) for name in names]:
         await stop_feed(app.db, feed.id, "paused by a person")
-        click.echo(f"paused {feed.id} {feed.name}: 'feedmill resume {feed.id}' starts it again")
+        say(f"paused {feed.id} {feed.name}: 'feedmill resume {feed.id}' starts it again")

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from feedmill.cli.records import print_record
+from feedmill.cli.say import harmless
 from feedmill.model.feed import Feed
 from feedmill.store.batches import JobOutcome
 
@@ -99,7 +100,7 @@ class Bar(Report):
         self._progress.update(self._task, total=total)
 
     def note(self, text: str) -> None:
-        self._progress.print(escape(text))
+        self._progress.print(escape(harmless(text)))
 
     def ended(self, outcome: JobOutcome) -> None:
         super().ended(outcome)
@@ -116,12 +117,12 @@ class Bar(Report):
 
     def _line(self, outcome: JobOutcome) -> str | None:
         feed = self.feeds.get(outcome.feed_id)
-        name = escape(feed.name if feed else f"feed {outcome.feed_id}")
+        name = escape(harmless(feed.name if feed else f"feed {outcome.feed_id}"))
         if outcome.outcome == "updated":
             return f"[green]+{outcome.new_entries}[/] {name}" if outcome.new_entries else None
         if outcome.outcome == "unchanged":
             return None
-        return f"[red]{outcome.outcome}[/] {name}: {escape(outcome.message or '')}"
+        return f"[red]{outcome.outcome}[/] {name}: {escape(harmless(outcome.message or ''))}"
 
 
 def report_on(feeds: Mapping[int, Feed], as_json: bool) -> Report:

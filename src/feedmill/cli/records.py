@@ -4,9 +4,9 @@ import json
 from datetime import datetime
 from typing import Any
 
-import click
 import msgspec
 
+from feedmill.cli.say import say_json
 from feedmill.model.feed import Feed
 from feedmill.model.standing import standing
 from feedmill.model.times import text_or_none, to_text
@@ -60,4 +60,4 @@ def fetch_record(fetch: Fetch) -> dict[str, Any]:
 
 
 def print_record(record: dict[str, Any]) -> None:
-    click.echo(json.dumps(record, ensure_ascii=False))
+    say_json(json.dumps(record, ensure_ascii=False))

@@ -7,6 +7,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
+from feedmill.cli.say import harmless, say
 from feedmill.cli.world import run
 from feedmill.model.feed import Feed
 from feedmill.store.removals import remove_feed
@@ -21,7 +22,8 @@ def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:
     found = run(context.quiet_settings, lambda app: _find(app, feeds))
     for feed in found:
         if not yes:
-            click.confirm(f"remove {feed.id} {feed.name} with its {feed.entry_count} entries for good?", abort=True)
+            question = f"remove {feed.id} {feed.name} with its {feed.entry_count} entries for good?"
+            click.confirm(harmless(question), abort=True)
     run(context.quiet_settings, lambda app: _remove(app, found))
 
 
@@ -33,4 +35,4 @@ async def _remove(app: App, found: list[Feed]) -> None:
     for feed in found:
         await remove_feed(app.db, feed.id, datetime.now(UTC))
         again = "; it is declared in the feeds file, so take it out there or it comes back" if feed.declared else ""
-        click.echo(f"removed {feed.id} {feed.name}{again}")
+        say(f"removed {feed.id} {feed.name}{again}")

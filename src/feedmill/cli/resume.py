@@ -7,6 +7,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.store.removals import start_feed
 
@@ -22,4 +23,4 @@ def resume(context: Context, feeds: tuple[str, ...]) -> None:
 async def _resume(app: App, names: tuple[str, ...]) -> None:
     for feed in [await feed_named(app.db, name) for name in names]:
         await start_feed(app.db, feed.id, "resumed by a person", datetime.now(UTC))
-        click.echo(f"resumed {feed.id} {feed.name}: a running server fetches it now, or 'feedmill refresh {feed.id}'")
+        say(f"resumed {feed.id} {feed.name}: a running server fetches it now, or 'feedmill refresh {feed.id}'")

@@ -10,8 +10,9 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
+from feedmill.cli.named import feed_named, read_id
 from feedmill.cli.records import entry_record, feed_record, print_record
+from feedmill.cli.say import say
 from feedmill.cli.tables import print_table
 from feedmill.cli.world import run
 from feedmill.collect.html import plain_text
@@ -55,7 +56,8 @@ async def _feed(app: App, name: str, most: int) -> dict[str, Any]:
 
 
 async def _entry(app: App, text: str) -> dict[str, Any]:
-    row = await read_entry(app.db, int(text)) if text.isascii() and text.isdecimal() and len(text) < 17 else None
+    number = read_id(text)
+    row = await read_entry(app.db, number) if number is not None else None
     if row is None:
         raise UnknownEntry(f"there is no entry {text}: 'feedmill show FEED' lists a feed's latest with their ids")
     revisions = [entry_record(revision) for revision in await revisions_of(app.db, row["id"])]
@@ -64,7 +66,7 @@ async def _entry(app: App, text: str) -> dict[str, Any]:
 
 
 def _print_feed(feed: dict[str, Any]) -> None:
-    click.secho(feed["title"], bold=True)
+    say(feed["title"], bold=True)
     lines = {
         "feed": f"{feed['id']}  {feed['url']}",
         "site": feed["site_url"],
@@ -87,9 +89,9 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
     if as_json:
         print_record(entry)
     elif raw:
-        click.echo(html)
+        (say if sys.stdout.isatty() else click.echo)(html)
     else:
-        click.secho(entry["title"] or "(no title)", bold=True)
+        say(entry["title"] or "(no title)", bold=True)
         changed = entry["revision_count"]
         lines = {
             "entry": f"{entry['id']}  {entry['link'] or ''}",
@@ -99,14 +101,14 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
             "changed": f"{changed} times (--json has the texts)" if changed else None,
         }
         _print_lines(lines)
-        click.echo()
-        click.echo(_wrapped(plain_text(html, None)))
+        say()
+        say(_wrapped(plain_text(html, None)))
 
 
 def _print_lines(lines: dict[str, str | None]) -> None:
     for name, text in lines.items():
         if text:
-            click.echo(f"  {name:<9} {text}")
+            say(f"  {name:<9} {text}")
 
 
 def _wrapped(text: str) -> str:

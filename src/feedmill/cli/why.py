@@ -9,6 +9,7 @@ from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
 from feedmill.cli.records import feed_record, fetch_record, print_record
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.collect.explain import explain
 from feedmill.store.fetch_log import Fetch, former_urls_of, latest_fetches, tally_fetches
@@ -28,13 +29,13 @@ def why(context: Context, feed: str, lines: int, as_json: bool) -> None:
         fetches = [fetch_record(fetch) for fetch in told["fetches"]]
         print_record(told["feed"] | {"sentences": told["sentences"], "fetches": fetches})
         return
-    click.secho(_heading(told["feed"]), bold=True)
+    say(_heading(told["feed"]), bold=True)
     for sentence in told["sentences"]:
-        click.echo(f"  {sentence}")
+        say(f"  {sentence}")
     if told["fetches"]:
-        click.echo("  The last fetches:")
+        say("  The last fetches:")
     for fetch in told["fetches"][:lines]:
-        click.echo(f"    {_line(fetch)}")
+        say(f"    {_line(fetch)}")
 
 
 async def _tell(app: App, name: str, lines: int) -> dict[str, Any]:
