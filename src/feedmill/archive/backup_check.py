@@ -1,9 +1,7 @@
 """Is a backup whole and sound? Everything in it is read and compared with its manifest."""
 
 import asyncio
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from feedmill.archive.backup_files import (
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.errors import BlobMissing
+from feedmill.store.drivers.sqlite import quick_check
 
 LOT = 1000
 
@@ -53,10 +52,7 @@ def _check_file(path: Path, name: str, facts: FileFacts) -> Iterator[str]:
 def _check_database(folder: Path) -> Iterator[str]:
     if not (folder / DATABASE).exists():
         return
-    # Immutable: the check leaves nothing beside the file, and needs no right to write there.
-    with closing(sqlite3.connect(f"file:{folder / DATABASE}?immutable=1", uri=True)) as database:
-        [[said]] = database.execute("PRAGMA quick_check(1)").fetchall()
-    if said != "ok":
+    if (said := quick_check(folder / DATABASE)) != "ok":
         yield f"{DATABASE}: {said}"
 
 
