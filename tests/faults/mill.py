@@ -19,6 +19,7 @@ from feedmill.run import batches, breaker, handlers, keeper
 from feedmill.run import embedded as wiring
 from feedmill.settings import load
 from feedmill.store import claims
+from tests.faults import roles
 from tests.faults.deaths import POINTS, Doom
 from tests.faults.farm import POISON
 
@@ -28,6 +29,10 @@ class Plan:
     """How a mill runs. Times are seconds, much shorter than the product's own."""
 
     settings: dict[str, str]
+    # What it is in a scaled-out installation (see `roles`); by default, everything in one process.
+    role: str = ""
+    # After how long its broker delivers again what a killed worker had taken.
+    visibility: float = 300
     lease: float = 180
     scan_every: float = 0.1
     storage_pause: float = 0.5
@@ -60,6 +65,10 @@ def run(plan: Plan) -> None:
 async def _mill(plan: Plan) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    if plan.role:
+        async with build(load(**plan.settings)) as app:
+            await roles.play(plan.role, app, stop)
+        return
     async with build(load(**plan.settings)) as app, wiring.embedded(_with_clock(app, plan)) as parts:
         parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
         async with wiring.scheduling(parts):
@@ -89,7 +98,9 @@ def _hurry(plan: Plan) -> None:
     handlers.STORAGE_PAUSE = pause
     batches.ABANDONED = timedelta(seconds=plan.abandoned)
     _patience(plan.busy_seconds)
-    if plan.repeat > 1 or plan.lose:
+    if plan.role:
+        roles.hurry(plan.lease, plan.scan_every, plan.visibility, plan.repeat)
+    elif plan.repeat > 1 or plan.lose:
         wiring.InProcessEngine = lambda *args: _ClumsyEngine(plan, *args)  # type: ignore[assignment,misc]
 
 

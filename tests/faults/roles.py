@@ -1,0 +1,49 @@
+"""The processes of a scaled-out installation, hurried, as a drill wants them."""
+
+import asyncio
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from kombu.transport.redis import Channel
+
+from feedmill.app import App
+from feedmill.coordination import fallback
+from feedmill.engine import celery_app, consumer
+from feedmill.run import timekeeper, worker
+from feedmill.run.timekeeper import keep_time
+from feedmill.store import claims
+
+ROLES = ("worker", "scheduler")
+
+
+async def play(role: str, app: App, stop: asyncio.Event) -> None:
+    """Is that process until `stop`."""
+    await (worker.work(app, stop) if role == "worker" else keep_time(app, stop))
+
+
+def hurry(lease: float, scan_every: float, visibility: float, repeat: int) -> None:
+    """Makes the waits between the processes as short as a drill wants them."""
+    claims.take_over_lot.__defaults__ = (timedelta(seconds=lease),)
+    celery_app.VISIBILITY = timedelta(seconds=visibility)
+    celery_app.RESTORE_EVERY = timedelta(seconds=1)
+    celery_app.SCAN_EVERY = timedelta(seconds=scan_every)
+    timekeeper.LOOK_EVERY = timedelta(seconds=scan_every)
+    worker.PING_EVERY = 0.3
+    worker.SCAN_FOR = timedelta(seconds=1)
+    fallback.FallbackTurns.__init__.__defaults__ = (*fallback.FallbackTurns.__init__.__defaults__[:-1], 0.5)  # type: ignore[index]
+    consumer.LOOK_EVERY = 0.05
+    if repeat > 1:
+        _deliver_again(repeat)
+
+
+def _deliver_again(times: int) -> None:
+    """Puts each message on its queue so many times, as a broker does that forgot that it was taken."""
+    put = Channel._put
+
+    def put_again(self: Channel, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
+        for _ in range(times):
+            message["properties"]["delivery_tag"] = str(uuid.uuid4())
+            put(self, queue, message, **kwargs)
+
+    Channel._put = put_again

@@ -1,0 +1,67 @@
+"""A scaled-out installation for drills: PostgreSQL, Redis, a scheduler, workers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from feedmill.engine.celery_app import HIGH, QUEUES, make_celery
+from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.migrations import migrate
+from tests.databases import empty
+from tests.faults.farm import Farm
+from tests.faults.mills import Mill, Mills
+from tests.faults.world import World
+from tests.services.redis import own_redis
+from tests.services.server import Restartable
+from tests.www.web import Web
+
+HURRY: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "abandoned": 4, "storage_pause": 0.5}
+
+
+@dataclass
+class Scaled:
+    world: World
+    redis: Restartable
+    client: Redis
+
+    async def start(self, role: str, **wishes: Any) -> Mill:
+        return await self.world.start(role=role, **HURRY | wishes)
+
+    async def send(self, task: str, **arguments: Any) -> str:
+        """Sends a message as another program would; its id."""
+        celery = make_celery(self.redis.service.url)
+        return str(celery.send_task(task, kwargs=arguments, queue=HIGH).id)
+
+    async def delete_queues(self) -> None:
+        await self.client.delete(*QUEUES, "unacked", "unacked_index")
+
+    async def wipe(self) -> None:
+        try:
+            await self.client.flushall()
+        except RedisError:
+            return
+
+
+@asynccontextmanager
+async def scaled_out(folder: Path, database_url: str, feeds: int) -> AsyncIterator[Scaled]:
+    """The places, with nobody at work in them yet."""
+    db = PostgresDatabase(database_url)
+    await migrate(db)
+    await empty(db)
+    with own_redis() as redis:
+        settings = {
+            "database": database_url, "redis": redis.service.url, "data": str(folder),
+            "objects": str(folder / "objects"), "allow_private": "127.0.0.0/8", "host_gap": "0",
+        }  # fmt: skip
+        client = Redis.from_url(redis.service.url, decode_responses=True)
+        async with Web() as web, Mills(folder) as mills:
+            world = World(Farm(web, feeds), db, mills, folder, settings)
+            await world.settle()
+            yield Scaled(world, redis, client)
+        await client.aclose()
+    await db.close()
