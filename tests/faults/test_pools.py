@@ -9,7 +9,7 @@ import random
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from feedmill.coordination.redis import connect
 from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, Rule
 from feedmill.pools.door import Pools
 from feedmill.pools.lost import Search
+from feedmill.pools.tools import PoolEmpty
 from feedmill.settings import load
 from feedmill.store.database import Database
 from feedmill.store.feeds import add_feed
@@ -188,8 +189,18 @@ async def _until_all_gone(ground: Ground, plan: Plan) -> None:
         await asyncio.sleep(0.1)
 
 
+async def hand_out_the_rest(ground: Ground) -> list[int]:
+    """What those that stopped gave back."""
+    await ground.pools.keeper.tend()
+    rest: list[int] = []
+    with suppress(PoolEmpty):
+        while True:
+            rest += [item.id for item in await ground.pools.pop(GROUP, TITLES, 1000)]
+    return rest
+
+
 async def check_at_most_once(ground: Ground, plan: Plan) -> None:
-    handed = ground.handed_out()
+    handed = ground.handed_out() + await hand_out_the_rest(ground)
     counts = await ground.counts()
     lost = {item.id for item in await ground.pools.lost(GROUP, TITLES, AT_ONCE)}
 

@@ -70,9 +70,9 @@ class Pools:
         await self.known.read()
         return group
 
-    async def change(self, name: str | int, **changes: Any) -> Group:
+    async def change(self, group_name: str | int, /, **changes: Any) -> Group:
         """The group with other `name`, `rule`, `titles`, `contents` or `paused`. Items that it has stay."""
-        group = replace(await self.group(name), **changes)
+        group = replace(await self.group(group_name), **changes)
         await save_group(self.tools.db, group)
         await self.known.read()
         return group

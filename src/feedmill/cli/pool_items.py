@@ -1,0 +1,133 @@
+"""The commands of `feedmill pool` that work on items: hand out, settle, list what is lost."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from feedmill.app import App
+from feedmill.cli.context import Context, pass_context
+from feedmill.cli.records import print_record
+from feedmill.cli.say import say
+from feedmill.cli.world import run
+from feedmill.model.pool import Kind, Leased, State
+from feedmill.model.times import to_text
+from feedmill.pools.lost import YOUNGEST, Search
+
+KINDS = click.Choice([one.value for one in Kind])
+STATES = {state.name.lower(): state for state in State}
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.option("-n", "most", default=1, type=click.IntRange(1, 1000), help="How many at most.")
+@click.option("--who", default="", help="Who takes them, for the record.")
+@pass_context
+def pop(context: Context, name: str, kind: str, most: int, who: str) -> None:
+    """Take items of the group NAME for good, one JSON object a line. Exit code 2 and pool_empty when there is none."""
+    for item in run(context.quiet_settings, lambda app: app.pools.pop(name, Kind(kind), most, who)):
+        print_record({"id": item.id, "text": item.text})
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.option("-n", "most", default=1, type=click.IntRange(1, 1000), help="How many at most.")
+@click.option("--who", default="", help="Who takes them, for the record.")
+@click.option("--seconds", type=click.IntRange(1), help="For how long; else as the pool says.")
+@pass_context
+def lease(context: Context, name: str, kind: str, most: int, who: str, seconds: int | None) -> None:
+    """Borrow items of the group NAME; with the token they are acknowledged or given back."""
+    length = timedelta(seconds=seconds) if seconds else None
+    leased = run(context.quiet_settings, lambda app: app.pools.lease(name, Kind(kind), most, who, length))
+    for record in _leased(leased):
+        print_record(record)
+
+
+@click.command()
+@click.argument("token")
+@click.argument("ids", type=int, nargs=-1, required=True)
+@pass_context
+def ack(context: Context, token: str, ids: tuple[int, ...]) -> None:
+    """Say that leased items are used."""
+    say(f"{run(context.quiet_settings, lambda app: app.pools.ack(token, ids))} of {len(ids)} acknowledged")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.argument("token")
+@click.argument("ids", type=int, nargs=-1, required=True)
+@pass_context
+def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]) -> None:
+    """Give leased items back; they are next."""
+    given = run(context.quiet_settings, lambda app: app.pools.nack(name, Kind(kind), token, ids))
+    say(f"{given} of {len(ids)} given back")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.option("--release", "verb", flag_value="release", help="Make them available again; some may have been used.")
+@click.option("--settle", "verb", flag_value="settle", help="Mark them as used.")
+@click.option("--older", default=int(YOUNGEST.total_seconds()), metavar="SECONDS", help="Queued for at least so long.")
+@pass_context
+def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -> None:
+    """List what is queued and in no Redis list: a crash took it, or a program used it and never said so.
+
+    Nothing is done about it unless --release or --settle is given. Looks twice, a few seconds apart.
+    """
+    search = Search(timedelta(seconds=older))
+    run(context.quiet_settings, lambda app: _lost(app, name, Kind(kind), search, verb))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.argument("state", type=click.Choice(list(STATES)))
+@click.option("-n", "most", default=100, type=click.IntRange(1), help="How many at most.")
+@pass_context
+def items(context: Context, name: str, kind: str, state: str, most: int) -> None:
+    """List items in one state, the last changed first: who has them, since when, how many attempts."""
+    for row in run(context.quiet_settings, lambda app: app.pools.items(name, Kind(kind), STATES[state], most)):
+        print_record(dict(row))
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@click.option("--used", is_flag=True, help="Used ones instead of dead ones.")
+@click.option("--id", "ids", type=int, multiple=True, help="Only this item.")
+@pass_context
+def requeue(context: Context, name: str, kind: str, used: bool, ids: tuple[int, ...]) -> None:
+    """Make dead items available again."""
+    state = State.USED if used else State.DEAD
+    count = run(context.quiet_settings, lambda app: app.pools.requeue(name, Kind(kind), state, ids or None))
+    say(f"{count} available again")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("kind", type=KINDS)
+@pass_context
+def drain(context: Context, name: str, kind: str) -> None:
+    """Take everything out of the Redis list and make it available again; pause the group first."""
+    say(f"{run(context.quiet_settings, lambda app: app.pools.drain(name, Kind(kind)))} available again")
+
+
+async def _lost(app: App, name: str, kind: Kind, search: Search, verb: str | None) -> None:
+    if verb == "release":
+        say(f"{await app.pools.release_lost(name, kind, search)} available again")
+    elif verb == "settle":
+        say(f"{await app.pools.settle_lost(name, kind, search)} marked as used")
+    else:
+        for item in await app.pools.lost(name, kind, search):
+            at = to_text(item.queued_at)
+            print_record({"id": item.id, "entry_id": item.entry_id, "queued_at": at, "queued_by": item.queued_by})
+
+
+def _leased(leased: Leased) -> list[dict[str, Any]]:
+    same = {"token": leased.token, "until": to_text(leased.until)}
+    pairs = zip(leased.items, leased.attempts, strict=True)
+    return [{"id": item.id, "text": item.text, "attempt": attempt} | same for item, attempt in pairs]
