@@ -7,7 +7,8 @@ from feedmill.collect.tags import find_tags, tags
 
 NAMES = frozenset({"img", "source", "video"})
 PIECES = [
-    "<img ", "<IMG\n", "<imgs>", "<a ", "<p>", "</p>", "</img>", '"', "'", "=", ">", "<", "x", " ", "/", "src=", "a=b", "\n",
+    "<img ", "<IMG\n", "<imgs>", "<a ", "<p>", "</p>", "</img>", '"', "'", "=", ">", "<", "x", " ", "/", "src=",
+    "a=b", "\n",
     "<script>", "</script>", "<title>", "</title", "<!--", "-->", "<!", "<video poster=", '<a href="', '<a ="x', "&lt;",
 ]  # fmt: skip
 

@@ -194,7 +194,13 @@ def _failing(feed: Feed, what: str, moment: Moment) -> Schedule:
 
 
 def _healthy(
-    feed: Feed, habit: Habit, kept: KeptWishes, answer: Response | NotModified, moment: Moment, *, overflows: bool = False
+    feed: Feed,
+    habit: Habit,
+    kept: KeptWishes,
+    answer: Response | NotModified,
+    moment: Moment,
+    *,
+    overflows: bool = False,
 ) -> Schedule:
     wishes = _wishes(kept, answer.freshness, moment.now)
     rules = replace(moment.rules, floor=cadence.PRIVATE_FLOOR) if answer.is_private else moment.rules
