@@ -60,12 +60,14 @@ def environment(settings: dict[str, str] | None = None, **env: str) -> dict[str,
 
 
 @contextmanager
-def serving(*args: str, cwd: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    *args: str, cwd: Path, settings: dict[str, str] | None = None, command: str = "serve"
+) -> Iterator[Server]:
     """A server that answers; it is ended with the block, if it still runs."""
     port = str(free_port())
     with (cwd / "serve.log").open("a") as log:
         process = subprocess.Popen(
-            [*COMMAND, *args, "serve", "--port", port], cwd=cwd, env=environment(settings),
+            [*COMMAND, *args, command, "--port", port], cwd=cwd, env=environment(settings),
             stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
     server = Server(process, f"http://127.0.0.1:{port}")

@@ -1,0 +1,162 @@
+"""A worker process, as other programs see it: what it answers, which locks it holds, what it makes of old messages."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from feedmill.coordination.locks import feed_lock
+from feedmill.store.schema import batch_jobs, batches, image_tasks
+from tests.faults.scaled import Scaled, scaled_out
+from tests.faults.world import until
+from tests.services.server import Service
+
+pytestmark = pytest.mark.timeout(120)
+KEPT_FOR = 24 * 3600
+
+
+@pytest.fixture
+async def scaled(tmp_path: Path, postgres_service: Service) -> AsyncIterator[Scaled]:
+    async with scaled_out(tmp_path, postgres_service.url, feeds=4) as made:
+        await made.start("worker", lease=60, visibility=60)
+        yield made
+
+
+async def _result(scaled: Scaled, job_id: str) -> dict[str, Any]:
+    """What other programs find under the job's id, once it is there."""
+    key = f"celery-task-meta-{job_id}"
+
+    async def is_there() -> bool:
+        return bool(await scaled.client.exists(key))
+
+    await until(is_there, 30, "there is no result")
+    kept = json.loads(await scaled.client.get(key))
+    assert KEPT_FOR - 60 < await scaled.client.ttl(key) <= KEPT_FOR
+    assert kept["status"] == "SUCCESS"
+    result: dict[str, Any] = kept["result"]
+    return result
+
+
+async def _refresh(scaled: Scaled, feed_id: int, **more: Any) -> dict[str, Any]:
+    return await _result(scaled, await scaled.send("refresh_feed", feed_id=feed_id, **more))
+
+
+async def _ids(scaled: Scaled) -> list[int]:
+    return [feed["id"] for feed in await scaled.world.feeds()]
+
+
+async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: Scaled) -> None:
+    [feed_id, *_] = await _ids(scaled)
+
+    result = await _refresh(scaled, feed_id)
+
+    assert result.pop("duration_ms") >= 0
+    assert result == {"success": True, "feed_id": feed_id, "article_count": 3}
+
+
+async def test_a_feed_that_fails_says_why(scaled: Scaled) -> None:
+    [feed_id, *_] = await _ids(scaled)
+    scaled.world.farm.web.serve(scaled.world.farm.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+
+    result = await _refresh(scaled, feed_id)
+
+    assert (result["success"], result["feed_id"]) == (False, feed_id)
+    assert "404" in result["error"]
+
+
+async def test_a_feed_that_is_gone_is_skipped(scaled: Scaled) -> None:
+    result = await _refresh(scaled, 999_999)
+
+    assert result == {"success": True, "feed_id": 999_999, "skipped": True, "reason": "feed_deleted"}
+
+
+async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: Scaled) -> None:
+    [feed_id, *_] = await _ids(scaled)
+    with scaled.world.farm.held():
+        job_id = await scaled.send("refresh_feed", feed_id=feed_id)
+        await _until_asked(scaled, 1)
+
+        holder, left = await scaled.client.get(feed_lock(feed_id)), await scaled.client.ttl(feed_lock(feed_id))
+        second = await _refresh(scaled, feed_id)
+
+    assert (holder, 170 < left <= 180) == (job_id, True)
+    assert second == {"success": True, "feed_id": feed_id, "skipped": True, "reason": "already_running"}
+    await _result(scaled, job_id)
+    assert await scaled.client.get(feed_lock(feed_id)) is None
+
+
+async def test_a_lock_that_a_killed_worker_left_stops_nobody(scaled: Scaled) -> None:
+    [feed_id, *_] = await _ids(scaled)
+    await scaled.client.set(feed_lock(feed_id), "a job that is dead", ex=180)
+
+    result = await _refresh(scaled, feed_id)
+
+    assert result["article_count"] == 3
+    assert await scaled.client.get(feed_lock(feed_id)) == "a job that is dead"
+
+
+async def test_a_lot_whose_claims_were_lost_is_skipped(scaled: Scaled) -> None:
+    feeds = {"": await _ids(scaled)}
+
+    result = await _result(scaled, await scaled.send("refresh_feed_batch", feeds=feeds, token="somebody's"))
+
+    assert (result["success"], result["feeds"], result["skipped"]) == (True, 4, 4)
+    assert scaled.world.farm.requests == 0
+
+
+async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_its_images_archived(
+    scaled: Scaled,
+) -> None:
+    scaled.world.farm.web.serve(scaled.world.farm.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+    asked = await scaled.send("schedule_user_batch_refresh", feed_ids=await _ids(scaled), user_id=1)
+    result = await _result(scaled, asked)
+
+    async def has_ended() -> bool:
+        return (await scaled.world.batches())[0]["status"] == "done"
+
+    async def images_were_tried() -> bool:
+        return all(row["attempts"] for row in await scaled.world.db.query(select(image_tasks)))
+
+    await until(has_ended, 30, "the batch has not ended")
+    await until(images_were_tried, 30, "nobody tried the images")
+
+    outcomes = await scaled.world.db.query(select(batch_jobs.c.outcome).order_by(batch_jobs.c.feed_id))
+    assert (result["success"], result["is_new"]) == (True, True)
+    assert [row["outcome"] for row in outcomes] == ["failed", "updated", "updated", "updated"]
+    assert [row["id"] for row in await scaled.world.db.query(select(batches.c.id))] == [result["batch_id"]]
+
+
+async def test_a_job_is_tried_again_when_our_database_did_not_answer(tmp_path: Path, postgres_service: Service) -> None:
+    async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
+        await scaled.start("worker", lease=60, visibility=60)
+        [feed_id] = await _ids(scaled)
+        await scaled.world.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
+        try:
+            job_id = await scaled.send("refresh_feed", feed_id=feed_id)
+            await asyncio.sleep(1.5)
+        finally:
+            await scaled.world.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
+
+        result = await _result_in_the_end(scaled, job_id)
+
+        assert result["article_count"] == 3
+
+
+async def _result_in_the_end(scaled: Scaled, job_id: str) -> dict[str, Any]:
+    async def has_succeeded() -> bool:
+        kept = await scaled.client.get(f"celery-task-meta-{job_id}")
+        return bool(kept) and json.loads(kept)["status"] == "SUCCESS"
+
+    await until(has_succeeded, 30, "it was not tried again")
+    return await _result(scaled, job_id)
+
+
+async def _until_asked(scaled: Scaled, requests: int) -> None:
+    async def was_asked() -> bool:
+        return scaled.world.farm.requests >= requests
+
+    await until(was_asked, 30, "nobody asked")
