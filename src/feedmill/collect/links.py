@@ -1,6 +1,7 @@
 """Turns an address as a page or feed writes it into an absolute one that can be fetched."""
 
 import re
+from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
 MAX_LENGTH = 8000
@@ -16,6 +17,7 @@ _COMPLETE = re.compile(r"https?://", re.I)
 _FEED_SCHEME = re.compile(r"^feed:(?:(?://)?(?=https?:)|(//))", re.I)
 # What most addresses look like, and what nothing below would change.
 _PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)++(?:/[A-Za-z0-9/_.~%?=&+,;:@!$*()-]*+)?")
+_FROM_THE_ROOT = re.compile(r"/(?!/)[A-Za-z0-9/_.~%=&+,:@!$*()-]*+(?:[?][A-Za-z0-9/_.~%=&+,:@!$*()-]++)?")
 _BACKSLASHES = re.compile(r"^(?:https?:)?[/\\][^?#]*", re.I)
 
 
@@ -23,6 +25,9 @@ def absolute(address: str, base: str | None = None) -> str | None:
     """Returns the absolute http or https address, or None for what can't be fetched as one."""
     if len(address) <= MAX_LENGTH and _PLAIN.fullmatch(address):
         return address
+    if base and len(address) <= MAX_LENGTH and _FROM_THE_ROOT.fullmatch(address) and "/." not in address:
+        root = _root(base)
+        return root and root + address
     address = address.strip(_EDGES).translate(_LINE_BREAKS)
     if not address or len(address) > MAX_LENGTH or _SURROGATE.search(address):
         return None
@@ -34,6 +39,13 @@ def absolute(address: str, base: str | None = None) -> str | None:
         return _percent_encoded(joined) if _is_fetchable(joined) else None
     except ValueError:  # unbalanced brackets, a port that is no number
         return None
+
+
+@lru_cache(1024)
+def _root(base: str) -> str | None:
+    """What stands before the path of addresses on the same site: `https://host:port`."""
+    joined = absolute("/.", base)
+    return joined and joined.removesuffix("/")
 
 
 def _is_fetchable(url: str) -> bool:
