@@ -35,10 +35,10 @@ async def add_entries(
         "feed_id": feed.id, "sort_at": to_text(at), "refresh_token": "t", "digest": "d", "in_feed": 1,
         "first_seen_at": to_text(at), "last_seen_at": to_text(at), "base_url": url,
     }  # fmt: skip
-    rows = [same | {"guid": name, "title": name, "content_html": html.format(name)} for name in names]
+    rows = [same | {"guid": name[:100], "title": name, "content_html": html.format(name)} for name in names]
     await db.batch([Step(ADD_ENTRY, rows)])
     known = {row["guid"]: row["id"] for row in await db.query(IDS)}
-    return [known[name] for name in names]
+    return [known[name[:100]] for name in names]
 
 
 async def add_pool(db: Database, names: list[str], options: PoolOptions | None = None, name: str = "news") -> Group:

@@ -1,0 +1,61 @@
+"""`feedmill pool`: from a feed to a program, by commands alone."""
+
+from pathlib import Path
+
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+
+
+async def test_what_a_feed_brings_is_handed_on(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("Rust & co", "<p>ownership</p>"), item("Go", "<p>channels</p>")))
+    await mill.ok("pool", "create", "news", "--word", "ownership", "--form", "text")
+    await mill.ok("add", url)
+
+    [title] = (await mill.ok("pool", "pop", "news", "titles", "-n", "5", "--who", "alice")).records
+    [text] = (await mill.ok("pool", "pop", "news", "contents")).records
+    empty = await mill.run("pool", "pop", "news", "titles")
+
+    assert (title["text"], text["text"]) == ("Rust & co", "ownership")
+    assert (empty.code, empty.err) == (2, "feedmill: pool_empty: the pool titles of news has nothing to hand out now\n")
+    [used] = (await mill.ok("pool", "items", "news", "titles", "used")).records
+    assert (used["id"], used["taken_by"].split("/")[0]) == (title["id"], "alice")
+
+
+async def test_what_was_there_before_the_group_is_handed_on_too(mill: Mill) -> None:
+    await mill.ok("add", mill.web.serve("/feed", answer(item("a", "text"), item("b", "text"))))
+
+    told = (await mill.ok("pool", "create", "all")).out
+
+    assert told == "1 all: 2 titles, 2 contents\n"
+    assert (await mill.ok("pool", "list")).out.splitlines()[1].split("\t")[1:5] == ["all", "titles", "at_most_once", "2"]
+
+
+async def test_leases_by_commands(mill: Mill) -> None:
+    await mill.ok("add", mill.web.serve("/feed", answer(item("a"), item("b"))))
+    await mill.ok("pool", "create", "all", "--guarantee", "lease")
+
+    first, second = (await mill.ok("pool", "lease", "all", "titles", "-n", "2")).records
+    acked = await mill.ok("pool", "ack", first["token"], str(first["id"]))
+    given = await mill.ok("pool", "nack", "all", "titles", second["token"], str(second["id"]))
+
+    assert (acked.out, given.out) == ("1 of 1 acknowledged\n", "1 of 1 given back\n")
+    [group] = (await mill.ok("pool", "list", "--json")).records
+    assert {name: group["titles"][name] for name in ("available", "leased", "used")} == {
+        "available": 1, "leased": 0, "used": 1,
+    }  # fmt: skip
+
+
+async def test_a_group_is_changed_paused_and_deleted(mill: Mill, tmp_path: Path) -> None:
+    await mill.ok("pool", "create", "news", "--word", "rust", "--since", "2026-01-01")
+
+    await mill.ok("pool", "change", "news", "--name", "late news", "--language", "en", "--kind", "contents", "--size", "9")
+    await mill.ok("pool", "pause", "late news")
+
+    [group] = (await mill.ok("pool", "show", "late news")).records
+    assert (group["rule"]["words"], group["rule"]["language"]) == (["rust"], "en")
+    assert group["rule"]["since"] == "2026-01-01T00:00:00.000Z"
+    assert (group["titles"]["size"], group["contents"]["size"], group["paused"]) == (5000, 9, True)
+    refused = await mill.run("pool", "pop", "late news", "titles")
+    assert "pool_paused" in refused.err
+    await mill.ok("pool", "delete", "1", "--yes")
+    assert (await mill.run("pool", "show", "late news")).code == 2
