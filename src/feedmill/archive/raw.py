@@ -1,7 +1,5 @@
 """Raw bodies: every body that differs from the last one is kept byte for byte, before anything reads it."""
 
-from datetime import timedelta
-
 import msgspec
 
 from feedmill.archive.blobs import Blobs
@@ -9,7 +7,6 @@ from feedmill.archive.keys import backup_key
 from feedmill.model.outcome import Response
 from feedmill.model.refresh import RawBody
 
-RETENTION = timedelta(days=30)
 CONTENT_TYPE = "application/xml"
 
 
