@@ -17,7 +17,7 @@ async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_told_by_l
 
     done = await mill.run("import", "list.opml")
 
-    assert (done.code, done.out.splitlines()[0]) == (0, "2 feeds added, 1 lines could not be taken over")
+    assert (done.code, done.out.splitlines()[0]) == (0, "2 feeds added, 1 line could not be taken over")
     assert "feedmill refresh --due" in done.out
     assert done.err.startswith("line 4: “Bad” has an address that can't be fetched")
     feeds = (await mill.ok("feeds", "--json")).records

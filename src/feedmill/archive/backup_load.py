@@ -37,11 +37,12 @@ TYPES = {"xml": "application/xml", "json": "application/json", "txt": "text/plai
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """How much was put back; `orphans` are rows whose owner is not in the backup."""
+    """How much was put back; `orphans` are rows without their owner, `absent` objects that are only listed."""
 
     rows: int
     orphans: int
     objects: int
+    absent: int
 
 
 async def load_backup(folder: Path, db: Database, blobs: Blobs) -> Loaded:
@@ -56,7 +57,7 @@ async def load_backup(folder: Path, db: Database, blobs: Blobs) -> Loaded:
         rows += len(lot)
     objects = await _load_objects(folder, manifest, blobs)
     await end_loading(db)
-    return Loaded(rows - orphans, orphans, objects)
+    return Loaded(rows - orphans, orphans, objects, manifest.objects - objects)
 
 
 async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:

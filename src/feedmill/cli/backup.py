@@ -73,9 +73,11 @@ def _tell_check(manifest: Manifest, wrong: list[str], as_json: bool) -> None:
 
 def _tell_loaded(loaded: Loaded, as_json: bool) -> None:
     if as_json:
-        _print({"rows": loaded.rows, "orphans": loaded.orphans, "objects": loaded.objects})
+        _print({"rows": loaded.rows, "orphans": loaded.orphans, "objects": loaded.objects, "absent": loaded.absent})
         return
     click.echo(f"put back {loaded.rows} rows and {loaded.objects} objects")
+    if loaded.absent:
+        click.echo(f"{loaded.absent} objects are only listed in the backup: the store must have them", err=True)
     if loaded.orphans:
         click.echo(f"{loaded.orphans} rows belonged to something that is not in the backup and were left out")
 

@@ -1,6 +1,7 @@
 """`feedmill import`: take over a list of feeds from another reader."""
 
 import sys
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,12 +90,16 @@ def _wanted(feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
     return wanted
 
 
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
 def _report(imported: Imported, served: bool, fetch: bool) -> None:
     for problem in imported.problems:
         say(problem, err=True)
-    known = f", {imported.known} were there already" if imported.known else ""
-    left_out = f", {len(imported.problems)} lines could not be taken over" if imported.problems else ""
-    click.echo(f"{len(imported.added)} feeds added{known}{left_out}")
+    known = f", {imported.known} there already" if imported.known else ""
+    left_out = f", {_count(imported.problems, 'line')} could not be taken over" if imported.problems else ""
+    click.echo(f"{_count(imported.added, 'feed')} added{known}{left_out}")
     if imported.added and not fetch:
         by_hand = "'feedmill refresh --due' fetches them, or 'feedmill serve'"
         click.echo("the running server fetches them now" if served else by_hand)

@@ -9,6 +9,7 @@ from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
 from feedmill.cli.say import harmless, say
 from feedmill.cli.world import run
+from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
 from feedmill.store.removals import remove_feed
 
@@ -22,9 +23,13 @@ def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:
     found = run(context.quiet_settings, lambda app: _find(app, feeds))
     for feed in found:
         if not yes:
-            question = f"remove {feed.id} {feed.name} with its {feed.entry_count} entries for good?"
-            click.confirm(harmless(question), abort=True)
+            _ask(f"remove {feed.id} {feed.name} for good (entries: {feed.entry_count})?")
     run(context.quiet_settings, lambda app: _remove(app, found))
+
+
+def _ask(question: str) -> None:
+    if not click.confirm(harmless(question)):
+        raise CallerError("nothing was removed")
 
 
 async def _find(app: App, names: tuple[str, ...]) -> list[Feed]:

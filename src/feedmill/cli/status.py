@@ -15,6 +15,8 @@ from feedmill.model.times import moment_or_none
 from feedmill.serve.occupancy import occupant
 from feedmill.store.overview import Overview, count_all
 
+NEVER = "never"
+
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -44,7 +46,7 @@ def _lines(counted: Overview, now: datetime, room: int) -> dict[str, str]:
     kept = f"{counted.raw_bodies} raw bodies, {counted.objects_to_delete} to delete"
     return {
         "feeds": f"{counted.feeds['total']}: {_list(counted.feeds, *states)}",
-        "fetched": f"last {ago(last, now) if last else 'never'}; next {ahead(following, now) if following else '?'}",
+        "fetched": f"last {ago(last, now) if last else NEVER}; next {ahead(following, now) if following else NEVER}",
         "entries": str(counted.entries),
         "images": _list(counted.images, *counted.images) + _room(counted.image_bytes, room),
         **{kind: f"pool: {_list(items, *items)}" for kind, items in counted.pools.items()},

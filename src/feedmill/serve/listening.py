@@ -22,7 +22,7 @@ def listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listening.close()
         raise CallerError(
-            f"can't listen on {address(settings)}: {error.strerror} (choose another with --port)"
+            f"can't listen on {address(settings)}: {error.strerror} (choose another with --listen or --port)"
         ) from error
     return listening
 

@@ -43,7 +43,7 @@ UNAVAILABLE = {
     sqlite3.SQLITE_READONLY: "can't be written to (read-only file or folder)",
     sqlite3.SQLITE_IOERR: "can't be read or written (I/O error, or the disk is full)",
     sqlite3.SQLITE_FULL: "can't grow: the disk is full",
-    sqlite3.SQLITE_CANTOPEN: "can't be opened",
+    sqlite3.SQLITE_CANTOPEN: "can't be opened (is its folder there, and may we write to it?)",
     sqlite3.SQLITE_PERM: "can't be opened: permission denied",
     sqlite3.SQLITE_CORRUPT: "is damaged",
     sqlite3.SQLITE_NOTADB: "is no SQLite database",
