@@ -3,10 +3,19 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.services.server import Restartable, Service, find_binary, folder, free_port, unprivileged
+from tests.services.server import (
+    Restartable,
+    Service,
+    ServiceMissing,
+    find_binary,
+    folder,
+    free_port,
+    unprivileged,
+)
 
 
 @contextmanager
@@ -37,7 +46,19 @@ def own_mariadb() -> Iterator[Restartable]:
         client = [find_binary("mariadb"), "--no-defaults", f"--socket={home}/socket", "-uroot"]
         try:
             running.start()
-            subprocess.run([*client, "-e", "CREATE DATABASE feedmill"], check=True, capture_output=True)
+            _create_database(client)
             yield running
         finally:
             running.stop()
+
+
+def _create_database(client: list[str], seconds: float = 20) -> None:
+    """The port opens a moment before the server takes anybody in."""
+    deadline = time.monotonic() + seconds
+    while True:
+        done = subprocess.run([*client, "-e", "CREATE DATABASE IF NOT EXISTS feedmill"], capture_output=True, text=True)
+        if done.returncode == 0:
+            return
+        if time.monotonic() > deadline:
+            raise ServiceMissing(f"MariaDB does not let us in: {done.stderr.strip()}")
+        time.sleep(0.1)
