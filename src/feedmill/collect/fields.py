@@ -32,8 +32,10 @@ class Fields(NamedTuple):
         return [(NO_ATTRIBUTES, self.plain[name], NO_FIELDS), *rich] if name in self.plain else rich
 
     def add(self, name: str, field: "Field") -> None:
-        earlier = self.rich.setdefault(name, [])
-        if len(earlier) < MAX_REPEATS:
+        earlier = self.rich.get(name)
+        if earlier is None:
+            self.rich[name] = [field]
+        elif len(earlier) < MAX_REPEATS:
             earlier.append(field)
 
 
@@ -72,10 +74,8 @@ class FieldReader:
                 continue
             text = child.text
             text = text.strip() if text else ""
-            if name in rich:
+            if name in plain or child.keys() or name in rich:
                 fields.add(name, (attributes_of(child), text, NO_FIELDS))
-            elif child.keys() or name in plain:
-                rich[name] = [(attributes_of(child), text, NO_FIELDS)]
             else:
                 plain[name] = text
 

@@ -60,7 +60,7 @@ def _text(text: str | None, escaped: bool) -> str:
 
 def _start_tag(node: Element, parent: Element) -> str:
     namespace, local = split(node.tag)
-    written = "".join(f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items())
+    written = "".join([f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items()])
     if not _is_html(namespace) and split(parent.tag)[0] != namespace:
         written += f' xmlns="{escape(namespace)}"'
     return f"<{local}{written} />" if local in _VOID else f"<{local}{written}>"
@@ -76,5 +76,7 @@ def _is_html(namespace: str) -> bool:
 
 
 def _attribute_name(key: str) -> str:
+    if "}" not in key:
+        return key
     namespace, local = split(key)
     return _ATTRIBUTE_PREFIXES.get(namespace, "") + local

@@ -22,12 +22,13 @@ def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:
     """The categories of an entry, its own first."""
     plain, rich = fields
     names = [name for named in _NAMED if named in plain or named in rich for name in _names(fields.get(named))]
-    for _, _, children in rich.get("categories", ()):
-        names += _names(children.get("category"))
+    if "categories" in rich:
+        names += [name for field in rich["categories"] for name in _names(field[2].get("category"))]
     for attributes, text, children in rich.get("itunes:category", ()):
         names.append(attributes.get("text") or text)
         names += [child[0].get("text", "") for child in children.get("itunes:category")]
-    names += [text or attributes.get("label", "") for attributes, text, _ in found_media.get("media:category")]
+    if "media:category" in found_media.rich:
+        names += [text or attributes.get("label", "") for attributes, text, _ in found_media.rich["media:category"]]
     for listed in _KEYWORDS:
         if listed in plain:
             names += plain[listed].split(",")
@@ -35,7 +36,10 @@ def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:
 
 
 def _names(fields: Sequence[Field]) -> list[str]:
-    return [attributes.get("term") or text or attributes.get("label", "") for attributes, text, _ in fields]
+    return [
+        text if not attributes else attributes.get("term") or text or attributes.get("label", "")
+        for attributes, text, _ in fields
+    ]
 
 
 def _once(names: list[str]) -> tuple[str, ...]:

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from feedmill.collect.formats.date_words import ZONES
 from feedmill.collect.formats.loose_dates import Moment, read_loosely
 
-_MONTH_NUMBERS = {
-    name: f"{number:02}"
-    for number, name in enumerate(
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], start=1
-    )
-}
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_MONTH_NUMBERS = {form: f"{number:02}" for number, name in enumerate(_MONTHS, 1) for form in (name, name[:3])}
 _ZONE_OFFSETS = {"": "+00:00"} | {
     name.upper(): f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
     for name, minutes in ZONES.items()

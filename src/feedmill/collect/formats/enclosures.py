@@ -18,7 +18,7 @@ _PLAYED = ("audio", "video")
 def enclosures(fields: Fields, found_media: Fields, related: Related, scope: Scope) -> tuple[Enclosure, ...]:
     """Every file once, the feed's own enclosures first."""
     found: dict[str, Enclosure] = {}
-    for attributes, text, _ in fields.get("enclosure"):
+    for attributes, text, _ in fields.get("enclosure") if "enclosure" in fields.rich else ():
         _add(found, attributes.get("url") or attributes.get("href") or text, attributes, "length", scope)
     for attributes in related.get("enclosure", ()):
         _add(found, attributes["href"], attributes, "length", scope)
@@ -38,15 +38,18 @@ def _add(found: dict[str, Enclosure], address: str | None, attributes: Attribute
 
 def _enclosure(address: str, attributes: Attributes, size: str, scope: Scope) -> Enclosure:
     return Enclosure(
-        url=scope.inside(attributes).resolve(address),
-        type=attributes.get("type") or None,
-        length=_length(attributes.get(size)),
-        duration=parse_duration(attributes.get("duration")),
+        scope.inside(attributes).resolve(address),
+        attributes.get("type") or None,
+        _length(attributes.get(size)),
+        parse_duration(attributes.get("duration")),
     )
 
 
 def _length(text: str | None) -> int | None:
-    text = (text or "").strip().replace(",", "")
+    if not text:
+        return None
+    if not text.isdecimal():
+        text = text.strip().replace(",", "")
     return int(text) if text.isdecimal() and len(text) < 16 else None
 
 

@@ -21,10 +21,9 @@ from feedmill.collect.formats.names import RDF_ABOUT
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.plan import plan
 from feedmill.collect.formats.scope import Scope, clean_language
-from feedmill.collect.xml_tree import Attributes
+from feedmill.collect.xml_tree import NO_ATTRIBUTES, Attributes
 from feedmill.model.parsed import ParsedEntry
 
-_DESCRIPTIONS = frozenset({"description", "summary"})
 _LESSER_SUMMARY = (
     "itunes:summary", "dc:description", "dcterms:abstract", "googleplay:description", "itunes:subtitle",
 )  # fmt: skip
@@ -37,11 +36,12 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
     plain, rich = fields
     if attributes:
         scope = scope.inside(attributes)
-    contents, published, updated, people, has_extras, has_media = plan((*plain, *rich))
+    contents, described, published, updated, people, has_extras, has_media = plan((*plain, *rich))
     found_media = media(fields) if has_media else NO_FIELDS
     related = related_links(fields) if "link" in rich else _NONE_RELATED
-    content, inner = _content(fields, contents, scope)
-    summary = _summary(fields, found_media)
+    descriptions = _descriptions(fields, described)
+    content, inner = _content(fields, contents, descriptions, scope)
+    summary = body(descriptions[0]) if descriptions else _lesser_summary(fields, found_media)
     published_at, published_raw = first_date(fields, published)
     updated_at, updated_raw = first_date(fields, updated) if updated else (None, None)
     # By position, in the order of the fields: by name it takes four times as long.
@@ -92,47 +92,41 @@ def _content_source(fields: Fields, scope: Scope) -> str | None:
     return scope.resolve(sources[0]) if sources else None
 
 
-def _content(fields: Fields, names: Sequence[str], scope: Scope) -> tuple[str | None, Scope]:
-    """The fullest text and its scope: one that is called so, or the second of two descriptions."""
+def _content(
+    fields: Fields, names: Sequence[str], descriptions: Sequence[Field], scope: Scope
+) -> tuple[str | None, Scope]:
+    """The fullest text and its scope: one that is called so, or the last description."""
     plain, rich = fields
     for name in names:
         if plain.get(name):
             return plain[name], scope
         if name in rich:
-            filled = [field for field in rich[name] if field[1]]
-            if filled:
-                chosen = min(filled, key=_is_plain) if len(filled) > 1 else filled[0]
+            chosen = rich[name][0] if len(rich[name]) == 1 else min(rich[name], key=_is_plain_or_empty)
+            if chosen[1]:
                 return _html(chosen), scope.inside(chosen[0])
-    if "summary" not in plain and "summary" not in rich and "description" not in rich:
+    if not descriptions:
         return None, scope
-    descriptions = _descriptions(fields)
-    return (_html(descriptions[-1]), scope.inside(descriptions[-1][0])) if descriptions else (None, scope)
+    return _html(descriptions[-1]), scope.inside(descriptions[-1][0])
 
 
-def _summary(fields: Fields, found_media: Fields) -> str | None:
-    if "summary" not in fields.plain and fields.plain.get("description"):
-        return fields.plain["description"]
-    if "summary" in fields.plain or not _DESCRIPTIONS.isdisjoint(fields.rich):
-        descriptions = _descriptions(fields)
-        if descriptions:
-            return body(descriptions[0])
-    return first_text(fields, *_LESSER_SUMMARY) or first_text(found_media, "media:description")
-
-
-def _descriptions(fields: Fields) -> list[Field]:
+def _descriptions(fields: Fields, names: Sequence[str]) -> list[Field]:
     """The descriptions that are not empty, in the order of the document as far as it is known."""
-    names = [name for name in (*fields.plain, *fields.rich) if name in _DESCRIPTIONS]
+    if len(names) == 1 and names[0] in fields.plain:
+        text = fields.plain[names[0]]
+        return [(NO_ATTRIBUTES, text, NO_FIELDS)] if text else []
     return [field for name in names for field in fields.get(name) if field[1]]
 
 
-def _is_plain(field: Field) -> bool:
-    return "html" not in field[0].get("type", "html")
+def _lesser_summary(fields: Fields, found_media: Fields) -> str | None:
+    return first_text(fields, *_LESSER_SUMMARY) or first_text(found_media, "media:description")
+
+
+def _is_plain_or_empty(field: Field) -> tuple[bool, bool]:
+    return not field[1], "html" not in field[0].get("type", "html")
 
 
 def _html(field: Field) -> str:
     """The text of an element as HTML, escaped where Atom says that it is plain."""
-    if not field[0]:
-        return field[1]
     return escape(body(field), quote=False) if field[0].get("type") in _PLAIN else body(field)
 
 
@@ -143,14 +137,14 @@ def _source_author(fields: Fields) -> str | None:
 def _image(fields: Fields, found_media: Fields, scope: Scope) -> str | None:
     return (
         picture(fields, scope, "itunes:image", "googleplay:image")
-        or media_picture(found_media, scope)
+        or (media_picture(found_media, scope) if found_media is not NO_FIELDS else None)
         or picture(fields, scope, "image")
         or _enclosed_image(fields, scope)
     )
 
 
 def _enclosed_image(fields: Fields, scope: Scope) -> str | None:
-    for attributes, _, _ in fields.get("enclosure"):
+    for attributes, _, _ in fields.rich.get("enclosure", ()):
         if attributes.get("url") and attributes.get("type", "").startswith("image/"):
             return scope.resolve(attributes["url"])
     return None

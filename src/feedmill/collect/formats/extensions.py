@@ -1,11 +1,12 @@
 """What the namespaces add: podcast durations, Media RSS files and thumbnails, wishes about polling."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 from feedmill.collect.fields import NO_FIELDS, Field, Fields
 from feedmill.collect.formats.grouping import first_text
+from feedmill.collect.formats.names import CONTAINERS, LEAVES
 from feedmill.collect.formats.scope import Scope
+from feedmill.collect.xml_tree import NO_ATTRIBUTES
 
 _PERIODS = {
     "hourly": timedelta(hours=1),
@@ -17,30 +18,34 @@ _PERIODS = {
 _LONGEST_TTL = timedelta(days=365)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MAX_GROUPS = 3
+_MEDIA = frozenset(name for name in CONTAINERS | LEAVES if name.startswith("media:"))
 
 
-def media(fields: Fields, depth: int = 0) -> Fields:
+def media(fields: Fields) -> Fields:
     """The Media RSS elements of an entry, taken out of their groups."""
     found = Fields({}, {})
-    for name, field in _media_elements(fields, depth):
-        found.rich.setdefault(name, []).append(field)
+    _take_media(fields, found.rich, 0)
     return found
 
 
-def _media_elements(fields: Fields, depth: int) -> Iterator[tuple[str, Field]]:
-    for name in (*fields.plain, *fields.rich):
-        if not name.startswith("media:"):
-            continue
-        for field in fields.get(name):
-            yield name, field
-            if field[2] is not NO_FIELDS and depth < _MAX_GROUPS:
-                yield from _media_elements(field[2], depth + 1)
+def _take_media(fields: Fields, found: dict[str, list[Field]], depth: int) -> None:
+    plain, rich = fields
+    for name, text in plain.items():
+        if name in _MEDIA:
+            found.setdefault(name, []).append((NO_ATTRIBUTES, text, NO_FIELDS))
+    for name, elements in rich.items():
+        if name in _MEDIA:
+            for field in elements:
+                found.setdefault(name, []).append(field)
+                if depth < _MAX_GROUPS and field[2] is not NO_FIELDS:
+                    _take_media(field[2], found, depth + 1)
 
 
 def picture(fields: Fields, scope: Scope, *names: str) -> str | None:
     """The address in the first of these elements that carry one as `href`, `url`, a child or their text."""
+    plain, rich = fields
     for name in names:
-        for attributes, text, children in fields.get(name):
+        for attributes, text, children in fields.get(name) if name in rich or name in plain else ():
             address = attributes.get("href") or attributes.get("url") or first_text(children, "url") or text
             if address and "<" not in address:
                 return scope.resolve(address)
@@ -49,13 +54,15 @@ def picture(fields: Fields, scope: Scope, *names: str) -> str | None:
 
 def media_picture(found_media: Fields, scope: Scope) -> str | None:
     """The address of a Media RSS thumbnail, or of a file that is an image."""
+    thumbnail = picture(found_media, scope, "media:thumbnail")
+    if thumbnail or "media:content" not in found_media.rich:
+        return thumbnail
     images = [
         field
-        for field in found_media.get("media:content")
+        for field in found_media.rich["media:content"]
         if field[0].get("medium") == "image" or field[0].get("type", "").startswith("image/")
     ]
-    thumbnail = picture(found_media, scope, "media:thumbnail")
-    return thumbnail or picture(Fields({}, {"media:content": images}), scope, "media:content")
+    return picture(Fields({}, {"media:content": images}), scope, "media:content")
 
 
 def parse_duration(text: str | None) -> timedelta | None:

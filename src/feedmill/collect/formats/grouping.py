@@ -54,8 +54,8 @@ def body(field: Field) -> str:
 def _is_base64(attributes: Attributes) -> bool:
     if "mode" in attributes:
         return attributes["mode"] == "base64"
-    kind = attributes.get("type")
-    if kind is None or kind in _PLAINLY_TEXT:
+    kind = attributes.get("type", "text")
+    if kind in _PLAINLY_TEXT:
         return False
     return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
 

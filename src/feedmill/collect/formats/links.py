@@ -1,5 +1,7 @@
 """Addresses: a feed's or entry's own page, and the links that Atom tells apart by `rel`."""
 
+from functools import lru_cache
+
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.grouping import first_text
 from feedmill.collect.formats.names import RDF_ABOUT, RDF_RESOURCE
@@ -9,6 +11,7 @@ from feedmill.collect.xml_tree import Attributes
 Related = dict[str, list[Attributes]]
 
 _REGISTRY = "http://www.iana.org/assignments/relation/"
+_MAX_RELATIONS = 1_000
 _HTML = frozenset({"", "html", "xhtml", "text/html", "application/xhtml+xml", "text/plain"})
 
 
@@ -28,7 +31,7 @@ def page_link(fields: Fields, scope: Scope) -> str | None:
 
 
 def _alternate(attributes: Attributes, text: str) -> str | None:
-    if "rel" in attributes and "alternate" not in _relations(attributes):
+    if "rel" in attributes and "alternate" not in _relations(attributes["rel"]):
         return None
     if text and is_web(text):
         return text
@@ -40,7 +43,7 @@ def related_links(fields: Fields) -> Related:
     found: Related = {}
     for attributes, _, _ in fields.rich.get("link", ()):
         if attributes.get("rel", "alternate") != "alternate" and attributes.get("href"):
-            for relation in _relations(attributes):
+            for relation in _relations(attributes["rel"]):
                 found.setdefault(relation, []).append(attributes)
     return found
 
@@ -53,8 +56,9 @@ def related_link(related: Related, relation: str, scope: Scope) -> str | None:
     return scope.inside(found[0]).resolve(found[0]["href"])
 
 
-def _relations(attributes: Attributes) -> list[str]:
-    return attributes["rel"].lower().replace(_REGISTRY, "").split()
+@lru_cache(maxsize=256)
+def _relations(written: str) -> tuple[str, ...]:
+    return tuple(written[:_MAX_RELATIONS].lower().replace(_REGISTRY, "").split())
 
 
 def permalink(fields: Fields) -> str | None:

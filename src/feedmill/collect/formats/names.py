@@ -108,6 +108,7 @@ NEVER_IN_TEXT = frozenset({
     "category", "lastbuilddate",
 })  # fmt: skip
 _READ = FRAMES | CONTAINERS | LEAVES
+_MAX_KNOWN = 2_000
 
 
 class Names(dict[str, str]):
@@ -118,22 +119,28 @@ class Names(dict[str, str]):
 
     __slots__ = ("_root_namespace", "is_atom_03")
 
-    def __init__(self, root: str) -> None:
-        self._root_namespace = split(root)[0]
-        self.is_atom_03 = self._root_namespace == ATOM_03
+    def __init__(self, root_namespace: str) -> None:
+        self._root_namespace = root_namespace
+        self.is_atom_03 = root_namespace == ATOM_03
 
     def __missing__(self, element: str) -> str:
-        name = self[element] = _name_of(element, self._root_namespace)
+        name = self._name_of(element)
+        if len(self) < _MAX_KNOWN:
+            self[element] = name
         return name
 
+    def _name_of(self, element: str) -> str:
+        namespace, local = split(element)
+        prefix = _PREFIXES.get(_plain(namespace), "" if namespace == self._root_namespace else None)
+        if prefix is None or prefix + local.lower() not in _READ:
+            return ""
+        return prefix + local.lower()
 
-@lru_cache(maxsize=2048)
-def _name_of(element: str, root_namespace: str) -> str:
-    namespace, local = split(element)
-    prefix = _PREFIXES.get(_plain(namespace), "" if namespace == root_namespace else None)
-    if prefix is None or prefix + local.lower() not in _READ:
-        return ""
-    return prefix + local.lower()
+
+@lru_cache(maxsize=64)
+def names_below(root_namespace: str) -> Names:
+    """The names in documents with such a root; they share them, so that each is found out once."""
+    return Names(root_namespace)
 
 
 def opens_feed(element: str) -> bool:
@@ -141,6 +148,7 @@ def opens_feed(element: str) -> bool:
     return split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES
 
 
+@lru_cache(maxsize=256)
 def is_core(namespace: str) -> bool:
     """Whether a namespace is one of the feed formats themselves."""
     return _PREFIXES.get(_plain(namespace)) == ""

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _CONTENT = ("content:encoded", "content", "fullitem", "xhtml:body", "xhtml:div", "body")
+_DESCRIPTIONS = ("description", "summary")
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 _AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
@@ -15,9 +16,10 @@ _EXTRAS = frozenset({
 
 
 class Plan(NamedTuple):
-    """The names of an entry's elements that can answer a question, best first."""
+    """The names of an entry's elements that can answer a question, best first; descriptions in their order."""
 
     content: tuple[str, ...]
+    descriptions: tuple[str, ...]
     published: tuple[str, ...]
     updated: tuple[str, ...]
     authors: tuple[str, ...]
@@ -30,6 +32,7 @@ def plan(names: tuple[str, ...]) -> Plan:
     """The plan for an entry with these elements."""
     return Plan(
         content=_among(names, _CONTENT),
+        descriptions=tuple(name for name in names if name in _DESCRIPTIONS),
         published=_among(names, _PUBLISHED),
         updated=_among(names, _UPDATED),
         authors=_among(names, _AUTHORS),

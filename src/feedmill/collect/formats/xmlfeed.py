@@ -8,7 +8,7 @@ from feedmill.collect.fields import FieldReader, Fields
 from feedmill.collect.formats.entry import read_entry
 from feedmill.collect.formats.feed import feed_format, read_feed
 from feedmill.collect.formats.links import is_web, page_link
-from feedmill.collect.formats.names import ENTRIES, FRAMES, Names, opens_feed
+from feedmill.collect.formats.names import ENTRIES, FRAMES, names_below, opens_feed, split
 from feedmill.collect.formats.people import authors
 from feedmill.collect.formats.scope import Scope, scope_of
 from feedmill.collect.xml_tree import Attributes, attributes_of
@@ -42,7 +42,7 @@ class _XmlFeed:
     def __init__(self, root: Element, url: str | None) -> None:
         self._root = root
         self._url = url
-        self._reader = FieldReader(Names(root.tag))
+        self._reader = FieldReader(names_below(split(root.tag)[0]))
         self._frames: list[Attributes] = []
         self._form = feed_format(root)
         self._fields = Fields({}, {})
