@@ -99,6 +99,13 @@ def test_an_unknown_setting_is_refused_wherever_it_stands(monkeypatch: pytest.Mo
         load()
 
 
+def test_a_setting_that_is_nearly_one_is_told_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEEDMILL_PROT", "8000")
+
+    with pytest.raises(BadSetting, match=r"^FEEDMILL_PROT is no setting of Feedmill: did you mean port\?$"):
+        load()
+
+
 @pytest.mark.parametrize("content", [b"port = = 1", b"[section\n", b"port = 1\nport = 2", b"port = \xff\xfe"])
 def test_a_broken_file_is_told_with_its_name(content: bytes) -> None:
     Path("feedmill.toml").write_bytes(content)

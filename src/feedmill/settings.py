@@ -5,6 +5,7 @@ The command line goes before the environment (`FEEDMILL_…`), that before the f
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -141,13 +142,19 @@ def _refuse_unknown_variables() -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}CONFIG"}
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_") and name not in known:
-            raise BadSetting(f"{name} is no setting of Feedmill: 'feedmill settings' lists them")
+            raise BadSetting(_no_setting(name, name.removeprefix(PREFIX).lower()))
+
+
+def _no_setting(place: str, name: str) -> str:
+    likely = get_close_matches(name, Settings.model_fields, n=1)
+    hint = f"did you mean {likely[0]}?" if likely else "take it away, and 'feedmill settings' lists them all"
+    return f"{place} is no setting of Feedmill: {hint}"
 
 
 def _explain(problem: Any, typed: Mapping[str, Any]) -> str:
     name = str(problem["loc"][0]) if problem["loc"] else "settings"
     if problem["type"] == "extra_forbidden":
-        return f"{_place(name, typed)} is no setting of Feedmill: 'feedmill settings' lists them"
+        return _no_setting(_place(name, typed), name)
     return f"{_place(name, typed)}: {problem['msg'].removeprefix('Value error, ')}"
 
 
