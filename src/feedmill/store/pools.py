@@ -130,12 +130,14 @@ MINE = {
 }
 TEXTS = {kind: _reading(kind).where(one_of(_items.id, "ids")) for kind in Kind}
 KIND = select(_items.group_id, _items.kind).where(_items.id == bindparam("item_id"))
-# What is queued and may be handed out, and whether its text changed since.
-STANDING = (
-    select(_items.id, case((revisions.c.seen_at >= _items.changed_at, 1), else_=0).label("edited"))
-    .select_from(_with_entry)
-    .where(*_listed(State.QUEUED))
+# What is queued, and whether its text changed since. An item goes with its entry, so that one is there too.
+_edited = (
+    select(func.count())
+    .where(revisions.c.entry_id == _items.entry_id, revisions.c.seen_at >= _items.changed_at)
+    .correlate(pool_items)
+    .scalar_subquery()
 )
+STANDING = select(_items.id, _edited.label("edited")).where(*_listed(State.QUEUED))
 
 
 async def claim_items(
