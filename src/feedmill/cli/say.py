@@ -15,7 +15,8 @@ def harmless(text: str) -> str:
 
 
 def say(text: str = "", bold: bool = False, err: bool = False) -> None:
-    click.secho(harmless(text), bold=bold or None, err=err)
+    told = harmless(text)
+    click.echo(click.style(told, bold=True) if bold else told, err=err)
 
 
 def say_json(line: str) -> None:
