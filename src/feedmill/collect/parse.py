@@ -1,6 +1,7 @@
 """Any feed document turned into a ParsedFeed. Pure: bytes in, values out, no network, no clock."""
 
 import codecs
+from collections.abc import Callable
 
 from feedmill.collect.balance import balance
 from feedmill.collect.decode import Decoded, decode
@@ -50,18 +51,22 @@ def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a well-formed document, or None."""
     try:
         return read_xml_feed(read_strictly(document.utf8), url, document.encoding)
-    except (IllFormed, UnicodeDecodeError):
+    except IllFormed:
         return None
 
 
 def read_ill_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
     """The feed in a document after its repair, or None if not even that shows one."""
-    text, encoding = repair(document.text), document.encoding
-    feed = read_well_formed(Decoded(text.encode(), encoding), url)
+    mended = _changed(document, repair)
+    feed = read_well_formed(mended, url)
     if feed is None:
-        text = balance(text)
-        feed = read_well_formed(Decoded(text.encode(), encoding), url)
-    return feed or read_recovered(Decoded(number_references(text).encode(), encoding), url)
+        mended = _changed(mended, balance)
+        feed = read_well_formed(mended, url)
+    return feed or read_recovered(_changed(mended, number_references), url)
+
+
+def _changed(document: Decoded, change: Callable[[str], str]) -> Decoded:
+    return Decoded(change(document.text).encode(), document.encoding)
 
 
 def read_recovered(document: Decoded, url: str | None) -> ParsedFeed | None:

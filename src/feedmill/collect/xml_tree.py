@@ -17,7 +17,7 @@ Attributes = dict[str, str]
 
 NO_ATTRIBUTES: Attributes = {}
 _MAX_ATTRIBUTES = 50
-_BUFFER = 1 << 17
+_BUFFER = 1 << 13
 
 
 class IllFormed(Exception):
