@@ -103,3 +103,17 @@ def test_a_terminal_gets_pretty_lines(capsys: pytest.CaptureFixture[str]) -> Non
     structlog.get_logger().info("feed_fetched", feed_id=7)
 
     assert "feed_fetched" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("1", False), ("", True)])
+def test_who_wants_no_colours_gets_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, no_color: str, coloured: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    logs.set_up(load(log_format="pretty"))
+
+    structlog.get_logger("here").info("feed_fetched", title="a\x1b[2Jb")
+
+    told = capsys.readouterr().err
+    assert ("\x1b" in told) is coloured
+    assert "\x1b[2J" not in told

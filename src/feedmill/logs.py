@@ -1,6 +1,7 @@
 """Structured logs: JSON for machines, pretty on a terminal, and never a secret in them."""
 
 import logging
+import os
 import re
 import sys
 from collections.abc import MutableMapping
@@ -26,7 +27,8 @@ def set_up(settings: Settings) -> None:
         structlog.processors.format_exc_info,
         hide_secrets,
     ]
-    last = structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
+    console = structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))
+    last = console if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),

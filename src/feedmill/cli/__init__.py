@@ -1,5 +1,6 @@
 """The command line: one file per command. In: what a person typed. Out: plain words, an exit code."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -56,7 +57,7 @@ def main() -> None:
     """Runs the command line; whatever goes wrong becomes one line and an exit code."""
     try:
         # What click gives back is the code of whoever asked it to exit, else None.
-        sys.exit(cli(standalone_mode=False))
+        sys.exit(cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
