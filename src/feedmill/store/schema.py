@@ -415,7 +415,6 @@ pool_items = table(
     moment("leased_until"),
     UniqueConstraint("group_id", "kind", "entry_id", name="pool_items_once"),
     Index("pool_items_next", "group_id", "kind", "status", "batch_id", "id"),
-    Index("pool_items_leases", "status", "leased_until"),
     Index("pool_items_taken", "taken_by"),
 )
 
