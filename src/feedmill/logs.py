@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from feedmill.model.terminal import harmless
 from feedmill.settings import Settings
 
 HIDDEN = "***"
@@ -27,8 +28,7 @@ def set_up(settings: Settings) -> None:
         structlog.processors.format_exc_info,
         hide_secrets,
     ]
-    console = structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))
-    last = console if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
+    last = _on_a_terminal if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
@@ -40,6 +40,11 @@ def set_up(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
+
+
+def _on_a_terminal(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+    shown = {name: harmless(value) if isinstance(value, str) else value for name, value in event.items()}
+    return structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))(logger, method, shown)
 
 
 def hide_secrets(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

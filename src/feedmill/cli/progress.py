@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from feedmill.cli.records import print_record
-from feedmill.cli.say import harmless
 from feedmill.model.feed import Feed
+from feedmill.model.terminal import harmless
 from feedmill.store.batches import JobOutcome
 
 OUTCOMES = ("updated", "unchanged", "failed", "postponed", "skipped", "cancelled")

@@ -7,10 +7,11 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
-from feedmill.cli.say import harmless, say
+from feedmill.cli.say import say
 from feedmill.cli.world import run
 from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
+from feedmill.model.terminal import harmless
 from feedmill.store.removals import remove_feed
 
 

@@ -1,17 +1,8 @@
-"""Words for a person. Many are a stranger's: titles, texts and addresses that a feed chose."""
-
-import re
+"""Words for a person; many of them are a stranger's."""
 
 import click
 
-# ESC and its kin move the cursor, rename the window and worse; directional marks make one text pass for another.
-# Tab and line feed may stay.
-STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def harmless(text: str) -> str:
-    """The text without the characters that would steer a terminal."""
-    return STEERING.sub("�", text)
+from feedmill.model.terminal import STEERING, harmless
 
 
 def say(text: str = "", bold: bool = False, err: bool = False) -> None:

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from feedmill.cli.say import harmless, say
+from feedmill.cli.say import say
+from feedmill.model.terminal import harmless
 
 # A column that is cut keeps at least so many cells; between two columns stand so many.
 LEAST, GAP = 8, 3
