@@ -74,8 +74,11 @@ class FieldReader:
                 continue
             text = child.text
             text = text.strip() if text else ""
-            if name in plain or child.keys() or name in rich:
-                fields.add(name, (attributes_of(child), text, NO_FIELDS))
+            attributes = attributes_of(child) if child.keys() else NO_ATTRIBUTES
+            if name in rich:
+                fields.add(name, (attributes, text, NO_FIELDS))
+            elif attributes or name in plain:
+                rich[name] = [(attributes, text, NO_FIELDS)]
             else:
                 plain[name] = text
 

@@ -52,10 +52,10 @@ def read_tolerantly(utf8: bytes) -> Element | None:
 
 def attributes_of(element: Element) -> Attributes:
     """The first attributes of an element; whoever writes more than these means no good."""
-    count = len(element.keys())
-    if not count:
+    if not element.keys():
         return NO_ATTRIBUTES
-    return element.attrib if count <= _MAX_ATTRIBUTES else dict(islice(element.items(), _MAX_ATTRIBUTES))
+    attributes = element.attrib
+    return attributes if len(attributes) <= _MAX_ATTRIBUTES else dict(islice(attributes.items(), _MAX_ATTRIBUTES))
 
 
 def _refuse(*_: object) -> NoReturn:
