@@ -4,6 +4,7 @@ The second way finds what was stored before its group was made, by a process tha
 restore; and what somebody labelled.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,7 +80,8 @@ class Gatherer:
         return looked
 
     async def _join(self, groups: Sequence[Group], entries: Sequence[Candidate], now: datetime) -> None:
-        found = chosen(groups, entries)
+        # In a thread: reading the words of a page of entries takes long.
+        found = await asyncio.to_thread(chosen, groups, entries)
         ids: dict[tuple[int, Kind], list[int]] = {
             pool: [int(entry.key) for entry in some] for pool, some in found.items()
         }

@@ -1,8 +1,9 @@
 """What is done for pools all the time: lists filled, uses settled, leases ended, entries gathered."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 
@@ -30,7 +31,6 @@ class Keeper:
     gatherer: Gatherer
     every: timedelta = TEND_EVERY
     _filler: Filler | None = field(init=False)
-    _gathered_at: datetime | None = None
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def __post_init__(self) -> None:
@@ -38,13 +38,21 @@ class Keeper:
 
     async def keep_tending(self) -> None:
         """Looks after all pools at once and then every few seconds; cancel it to stop."""
-        while True:
-            await self._tend_safely()
-            await asyncio.sleep(self.every.total_seconds())
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(_again_and_again(self.gather, GATHER_EVERY))
+            loops.create_task(_again_and_again(self.tend_pools, self.every))
 
     async def tend(self) -> None:
+        """All that there is to do now."""
+        await self.gather()
+        await self.tend_pools()
+
+    async def gather(self) -> None:
+        """Has entries join that no refresh of theirs put into a pool."""
+        await self.gatherer.catch_up(self.tools.clock())
+
+    async def tend_pools(self) -> None:
         """Looks after every pool there is now, side by side."""
-        await self._gather()
         pools = [Pool(group, kind) for group in await self.known.read() for kind in Kind]
         outcomes = await asyncio.gather(*(self._tend_pool(pool) for pool in pools), return_exceptions=True)
         for pool, outcome in zip(pools, outcomes, strict=True):
@@ -52,14 +60,6 @@ class Keeper:
                 log.warning("a pool was not looked after; it is tried again", pool=str(pool), reason=str(outcome))
             elif isinstance(outcome, BaseException):
                 raise outcome
-
-    async def _tend_safely(self) -> None:
-        try:
-            await self.tend()
-        except InfrastructureError as error:
-            log.warning("pools were not looked after; it is tried again", reason=str(error))
-        except Exception:  # Whatever it is, the other pools must not run empty because of it.
-            log.exception("pools were not looked after; it is tried again")
 
     async def _tend_pool(self, pool: Pool) -> None:
         async with self._places:
@@ -77,8 +77,13 @@ class Keeper:
         elif not pool.group.paused:
             await self._filler.fill(pool)
 
-    async def _gather(self) -> None:
-        now = self.tools.clock()
-        if self._gathered_at is None or now - self._gathered_at >= GATHER_EVERY:
-            self._gathered_at = now
-            await self.gatherer.catch_up(now)
+
+async def _again_and_again(work: Callable[[], Awaitable[None]], every: timedelta) -> None:
+    while True:
+        try:
+            await work()
+        except InfrastructureError as error:
+            log.warning("pools were not looked after; it is tried again", reason=str(error))
+        except Exception:  # Whatever it is, pools must not run empty because of it.
+            log.exception("pools were not looked after; it is tried again")
+        await asyncio.sleep(every.total_seconds())

@@ -1,0 +1,242 @@
+"""How fast pools hand out, beside a bare RPOP loop and the design that they came from.
+
+    python bench/pools.py                # some minutes; --items for more or fewer
+
+Four consumers in one process, in lots of 1, 20 and 50, on a Redis and a PostgreSQL of its own. `pop` marks each lot
+before it hands it out; `consumer` takes 500 at a time and marks them in lots. `seed` is the design document's way:
+the filler selects what is available and does not reserve it, and consumers mark it afterwards.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import uvloop
+from redis.asyncio import Redis
+from sqlalchemy import bindparam, select
+from tests.services.postgres import running_postgres
+from tests.services.redis import running_redis
+
+from feedmill.coordination.redis import RedisLocks, connect
+from feedmill.coordination.redis_queues import RedisQueues, connect_once
+from feedmill.library.render import sanitize
+from feedmill.model.pool import Group, Kind, PoolOptions, Rule
+from feedmill.pools.door import Pools
+from feedmill.pools.fill import Filler
+from feedmill.pools.texts import Texts
+from feedmill.pools.tools import Lists, Pool, PoolEmpty, PoolTools
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.drivers.postgres import PostgresDatabase
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.feeds import add_feed
+from feedmill.store.migrations import migrate
+from feedmill.store.pool_entries import join_old
+from feedmill.store.schema import entries, pool_items
+
+AT_ONCE = 4
+LOTS = (1, 20, 50)
+AT = "2026-02-18T08:30:00.000Z"
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+HTML = "<p>Some <b>words</b> on what it is about, with a <a href='/x'>link</a>.</p>" * 20
+
+ADD_ENTRY = insert(
+    entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at", "title",
+    "content_html", "base_url",
+)  # fmt: skip
+SEED_SELECT = (
+    select(pool_items.c.id, entries.c.title.label("text"))
+    .join(entries, entries.c.id == pool_items.c.entry_id)
+    .where(pool_items.c.group_id == bindparam("group"), pool_items.c.kind == "titles", pool_items.c.status == 1)
+    .order_by(pool_items.c.batch_id.desc(), pool_items.c.id)
+    .limit(bindparam("most"))
+)
+SEED_MARK = pool_items.update().where(one_of(pool_items.c.id, "ids")).values(status=0)
+
+Take = Callable[[int], Awaitable[list[int]]]
+
+
+async def add_items(db: Database, count: int) -> None:
+    """Entries that every group of the bench has."""
+    feed = await add_feed(db, "https://example.org/feed", NOW)
+    row = {
+        "feed_id": feed.id, "sort_at": AT, "refresh_token": "t", "digest": "d", "first_seen_at": AT, "last_seen_at": AT,
+        "content_html": HTML, "base_url": feed.url,
+    }  # fmt: skip
+    rows = [row | {"guid": str(number), "title": f"Title number {number}, of usual length"} for number in range(count)]
+    for start in range(0, count, 5000):
+        await db.batch([Step(ADD_ENTRY, rows[start : start + 5000])])
+
+
+async def new_group(pools: Pools, name: str, count: int, kind: Kind = Kind.TITLES) -> Group:
+    """A group with all entries, its list not filled yet."""
+    options = PoolOptions(size=count, refill_below=count)
+    group = await pools.create(name, Rule(feeds=(0,)), options, options)
+    rows = await pools.tools.db.query(select(entries.c.id).order_by(entries.c.id).limit(count))
+    ids = [row["id"] for row in rows]
+    for start in range(0, count, 5000):
+        await join_old(pools.tools.db, {(group.id, kind): ids[start : start + 5000]}, NOW)
+    return group
+
+
+async def timed(take: Take, lot: int, rounds: int = 1_000_000) -> tuple[float, int]:
+    """Items a second until there are none, or after so many rounds; and how many came more than once."""
+    handed: Counter[int] = Counter()
+    left = iter(range(rounds))
+
+    async def consume() -> None:
+        while next(left, None) is not None and (ids := await take(lot)):
+            handed.update(ids)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(consume() for _ in range(AT_ONCE)))
+    elapsed = time.perf_counter() - started
+    return sum(handed.values()) / elapsed, sum(handed.values()) - len(handed)
+
+
+def popping(pools: Pools, group: Group) -> Take:
+    async def take(lot: int) -> list[int]:
+        try:
+            return [item.id for item in await pools.pop(group.id, Kind.TITLES, lot)]
+        except PoolEmpty:
+            return []
+
+    return take
+
+
+def bare(redis: Redis, group: Group) -> Take:
+    async def take(lot: int) -> list[int]:
+        taken = await redis.rpop(f"titles:pool:{group.id}", lot)
+        return [msgspec.json.decode(one)["id"] for one in taken or ()]
+
+    return take
+
+
+async def consuming(pools: Pools, group: Group, lot: int) -> tuple[float, int]:
+    async with AsyncExitStack() as stack:
+        names = iter([await stack.enter_async_context(pools.consumer(group.id, wait=False)) for _ in range(AT_ONCE)])
+        handed: Counter[int] = Counter()
+
+        async def consume() -> None:
+            consumer = next(names)
+            while items := await consumer.take(lot):
+                handed.update(item.id for item in items)
+
+        started = time.perf_counter()
+        await asyncio.gather(*(consume() for _ in range(AT_ONCE)))
+        await stack.aclose()
+        elapsed = time.perf_counter() - started
+    return sum(handed.values()) / elapsed, sum(handed.values()) - len(handed)
+
+
+async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -> tuple[float, int]:
+    """The design document as written: select, push, pop, mark in the background."""
+    db, name, marks = pools.tools.db, f"titles:pool:{group.id}", asyncio.Queue[list[int]]()
+
+    async def fill() -> None:
+        if await redis.llen(name) < 1000:
+            rows = await db.query(SEED_SELECT, {"group": group.id, "most": 5000})
+            if rows:
+                await redis.lpush(name, *(msgspec.json.encode(dict(row)) for row in rows))
+
+    async def keep_filling() -> None:
+        while True:
+            await fill()
+            await asyncio.sleep(0.05)
+
+    async def mark() -> None:
+        while True:
+            await db.batch([Step(SEED_MARK, {"ids": as_list(await marks.get())})])
+
+    async def take(most: int) -> list[int]:
+        ids = await bare(redis, group)(most)
+        if ids:
+            marks.put_nowait(ids)
+        return ids
+
+    await fill()
+    working = [asyncio.create_task(keep_filling()), asyncio.create_task(mark())]
+    # It may never end: what is handed out and not marked yet is filled in again.
+    result = await timed(take, lot, rounds=2 * count // lot)
+    for task in working:
+        task.cancel()
+    await redis.delete(name)
+    return result
+
+
+async def refills(pools: Pools, lists: Lists) -> None:
+    for kind in Kind:
+        group = await new_group(pools, f"refill {kind}", 5000, kind)
+        started = time.perf_counter()
+        added = await Filler(pools.tools, lists).fill(Pool(group, kind))
+        print(f"refill of {added} {kind}: {time.perf_counter() - started:.2f} s")
+
+
+async def with_redis(db: Database, url: str, count: int) -> None:
+    once, redis = connect_once(url), connect(url)
+    lists = Lists(RedisQueues(once), RedisLocks(redis))
+    pools = Pools(PoolTools(db, Texts(sanitize), lists))
+    await add_items(db, count)
+    await refills(pools, lists)
+    for lot in LOTS:
+        results: dict[str, tuple[float, int]] = {}
+        for name in ("bare RPOP", "pop", "consumer", "seed"):
+            group = await new_group(pools, f"{name} {lot}", count)
+            if name == "seed":
+                results[name] = await seed(pools, redis, group, lot, count)
+                continue
+            await Filler(pools.tools, lists).fill(Pool(group, Kind.TITLES))
+            match name:
+                case "bare RPOP":
+                    results[name] = await timed(bare(once, group), lot)
+                case "pop":
+                    results[name] = await timed(popping(pools, group), lot)
+                case _:
+                    results[name] = await consuming(pools, group, lot)
+        show(f"Redis, lots of {lot}", results)
+    await once.aclose()
+    await redis.aclose()
+
+
+async def database_only(db: Database, name: str, count: int, *, add: bool) -> None:
+    pools = Pools(PoolTools(db, Texts(sanitize)))
+    if add:
+        await add_items(db, count)
+    for lot in LOTS:
+        group = await new_group(pools, f"database {lot}", count)
+        show(f"{name} alone, lots of {lot}", {"pop": await timed(popping(pools, group), lot)})
+
+
+def show(title: str, results: dict[str, tuple[float, int]]) -> None:
+    fastest = results.get("bare RPOP", (0.0, 0))[0]
+    print(f"\n{title}")
+    for name, (rate, repeats) in results.items():
+        share = f"{rate / fastest:6.0%} of bare RPOP" if fastest else ""
+        print(f"  {name:10} {rate:9,.0f} items/s  {repeats:6} repeats  {share}")
+
+
+async def main(count: int) -> None:
+    with ExitStack() as services, tempfile.TemporaryDirectory() as home:
+        postgres, redis = services.enter_context(running_postgres()), services.enter_context(running_redis())
+        db = PostgresDatabase(postgres.url)
+        await migrate(db)
+        await with_redis(db, redis.url, count)
+        await database_only(db, "PostgreSQL", count, add=False)
+        await db.close()
+        small = SqliteDatabase(Path(home) / "bench.db")
+        await migrate(small)
+        await database_only(small, "SQLite", count, add=True)
+        await small.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=20_000, help="how many items each measurement hands out")
+    uvloop.run(main(parser.parse_args().items))
