@@ -32,6 +32,8 @@ def parse_quickly(data: bytes) -> ParsedFeed | None:
         START + b"<a>" * 100_000,
         START + b"<a>" * 100_000 + b"</a>" * 100_000 + ITEM + END,
         START + b"<item>" * 100_000,
+        START + b"<item>" * 100_000 + b"</item>" * 100_000 + END,
+        START + b"<item><description>" + b"<div>" * 100_000 + b"</div>" * 100_000 + b"</description></item>" + END,
         START + b"<item>" + b"<media:group>" * 100_000,
         START + b"<item><description>" + b"<div>" * 100_000,
         START + b"<item><title>" + b"<![CDATA[" * 200_000,
@@ -107,3 +109,17 @@ def test_an_include_is_only_an_element(tmp_path: Path) -> None:
 def test_a_document_that_is_an_address_is_not_opened(name: bytes) -> None:
     with pytest.raises(NotAFeed):
         parse(name)
+
+
+def test_a_declaration_hidden_in_another_encoding_is_refused_all_the_same(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret words")
+    document = (
+        f'<!DOCTYPE rss [<!ENTITY file SYSTEM "file://{secret}"><!ENTITY a "bomb">]><rss><channel><title>&a;&file;'
+    )
+
+    feed = parse_quickly((document + "</title></channel></rss>").encode("utf-16-le"))
+
+    assert feed is not None
+    assert feed.title == "&a;&file;"
+    assert feed.encoding == "utf-16-le"
