@@ -156,10 +156,12 @@ async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -
             await db.batch([Step(SEED_MARK, {"ids": as_list(await marks.get())})])
 
     async def take(most: int) -> list[int]:
-        ids = await bare(redis, group)(most)
-        if ids:
-            marks.put_nowait(ids)
-        return ids
+        for _ in range(5):
+            if ids := await bare(redis, group)(most):
+                marks.put_nowait(ids)
+                return ids
+            await asyncio.sleep(0.05)  # the filler is on its way
+        return []
 
     await fill()
     working = [asyncio.create_task(keep_filling()), asyncio.create_task(mark())]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Column, Index, MetaData, PrimaryKeyConstraint, SmallInteger, Table, UniqueConstraint
+from sqlalchemy import Column, Index, MetaData, PrimaryKeyConstraint, SmallInteger, Table, UniqueConstraint, text
 
 from feedmill.store.columns import (
     Id,
@@ -414,7 +414,8 @@ pool_items = table(
     moment("changed_at", required=True),
     moment("leased_until"),
     UniqueConstraint("group_id", "kind", "entry_id", name="pool_items_once"),
-    Index("pool_items_next", "group_id", "kind", "status", "batch_id", "id"),
+    # Newest batch first, in order within it: without the direction each claim would sort all that is available.
+    Index("pool_items_next", "group_id", "kind", "status", text("batch_id DESC"), "id"),
     Index("pool_items_taken", "taken_by"),
 )
 

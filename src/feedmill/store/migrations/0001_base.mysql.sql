@@ -220,7 +220,7 @@ CREATE TABLE IF NOT EXISTS pool_items (
   PRIMARY KEY (id),
   CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
-  INDEX pool_items_next (group_id, kind, status, batch_id, id),
+  INDEX pool_items_next (group_id, kind, status, batch_id DESC, id),
   INDEX pool_items_taken (taken_by)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

@@ -235,7 +235,7 @@ CREATE TABLE IF NOT EXISTS pool_items (
   FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 );
 
-CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id, id);
+CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
 
 CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
 
