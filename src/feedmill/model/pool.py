@@ -54,11 +54,6 @@ class Rule:
     min_length: int = 0
     since: datetime | None = None
 
-    @property
-    def reads_text(self) -> bool:
-        """Whether the rule looks at more than titles and times."""
-        return bool(self.words or self.without or self.min_length)
-
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:

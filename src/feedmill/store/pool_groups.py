@@ -20,7 +20,6 @@ GATHERED = "pools:gathered"
 
 ALL = select(pool_groups).order_by(pool_groups.c.id)
 BY_NAME = select(pool_groups).where(pool_groups.c.name == bindparam("name"))
-BY_ID = select(pool_groups).where(pool_groups.c.id == bindparam("group_id"))
 ADD = insert(pool_groups, "name", "rule", "settings", "created_at")
 CHANGE = (
     pool_groups.update()
@@ -58,14 +57,6 @@ class _Settings:
 
 async def all_groups(db: Database) -> list[Group]:
     return [_group(row) for row in await db.query(ALL)]
-
-
-async def read_group(db: Database, group_id: int) -> Group:
-    """The group with that id; raises `UnknownGroup`."""
-    rows = await db.query(BY_ID, {"group_id": group_id})
-    if not rows:
-        raise UnknownGroup(f"there is no pool group {group_id}")
-    return _group(rows[0])
 
 
 async def group_of_name(db: Database, name: str) -> Group:
