@@ -27,7 +27,12 @@ async def test_what_was_there_before_the_group_is_handed_on_too(mill: Mill) -> N
     told = (await mill.ok("pool", "create", "all")).out
 
     assert told == "1 all: 2 titles, 2 contents\n"
-    assert (await mill.ok("pool", "list")).out.splitlines()[1].split("\t")[1:5] == ["all", "titles", "at_most_once", "2"]
+    assert (await mill.ok("pool", "list")).out.splitlines()[1].split("\t")[1:5] == [
+        "all",
+        "titles",
+        "at_most_once",
+        "2",
+    ]
 
 
 async def test_leases_by_commands(mill: Mill) -> None:
@@ -48,7 +53,9 @@ async def test_leases_by_commands(mill: Mill) -> None:
 async def test_a_group_is_changed_paused_and_deleted(mill: Mill, tmp_path: Path) -> None:
     await mill.ok("pool", "create", "news", "--word", "rust", "--since", "2026-01-01")
 
-    await mill.ok("pool", "change", "news", "--name", "late news", "--language", "en", "--kind", "contents", "--size", "9")
+    await mill.ok(
+        "pool", "change", "news", "--name", "late news", "--language", "en", "--kind", "contents", "--size", "9"
+    )
     await mill.ok("pool", "pause", "late news")
 
     [group] = (await mill.ok("pool", "show", "late news")).records

@@ -98,7 +98,8 @@ async def test_a_crowded_host_neither_starves_the_others_nor_keeps_their_claims(
         await wire.send(Answer(status=404).encode())
 
     for host in ("127.0.0.1", "127.0.0.2"):
-        world.web.serve("/0", slow, host)
+        for number in range(1000):
+            world.web.serve(f"/{number}", slow, host)
     async with running(world, by_host=True) as mill:
         await mill.scheduler.scan()
         async with asyncio.timeout(20):
