@@ -1,0 +1,169 @@
+"""Refreshing by worker processes on Celery beside the embedded engine, all on PostgreSQL.
+
+usage: python bench/scale.py [--feeds 2000] [--workers 1,2,4]        (the long form: --feeds 20000)
+
+Needs the feed farm of ../shared, PostgreSQL and Redis. Every feed is due at once. The rate and the CPU time of
+the refreshing processes are taken between the first and the last twentieth, so that their start does not count;
+lateness is from the moment when the feeds were due to their fetch.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import redis
+from sqlalchemy import func, select, update
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench")]
+
+from refresh import FARM, Farm  # noqa: E402
+from tests.databases import empty  # noqa: E402
+from tests.services.postgres import own_postgres  # noqa: E402
+from tests.services.redis import running_redis  # noqa: E402
+from tests.services.server import free_port  # noqa: E402
+
+from feedmill.engine.celery_app import HIGH, SCAN, make_celery  # noqa: E402
+from feedmill.model.times import from_text, to_text  # noqa: E402
+from feedmill.store.database import Database, Step  # noqa: E402
+from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
+from feedmill.store.feeds import add_feeds  # noqa: E402
+from feedmill.store.migrations import migrate  # noqa: E402
+from feedmill.store.schema import feeds  # noqa: E402
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PHASES = ("first", "unchanged")
+GIVE_UP = 1800
+HEADINGS = (("feeds/s", 10), ("CPU ms/feed", 14), ("late p99 s", 13), ("messages/1000", 16), ("each/embedded", 16))
+Processes = list[subprocess.Popen[bytes]]
+
+
+@dataclass
+class Figures:
+    rate: float
+    cpu_ms: float
+    late_p99: float
+    messages: float | None
+
+
+class Bench:
+    def __init__(self, db: Database, farm: Farm, count: int, env: dict[str, str], redis_url: str) -> None:
+        self.db, self.farm, self.count, self.env, self.redis_url = db, farm, count, env, redis_url
+        self.redis = redis.Redis.from_url(redis_url)
+
+    async def run(self, workers: int) -> dict[str, Figures]:
+        """Both phases with that many workers, or with the embedded engine for none."""
+        await empty(self.db)
+        self.redis.flushall()
+        self.farm.get("/admin/reset")
+        await add_feeds(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
+        with tempfile.TemporaryDirectory() as folder:
+            started = [self._start(folder, "worker") for _ in range(workers)] or [self._serve(folder)]
+            try:
+                await asyncio.sleep(6)
+                return {phase: await self._phase(started, bool(workers)) for phase in PHASES}
+            finally:
+                for process in started:
+                    process.terminate()
+                for process in started:
+                    process.wait(40)
+
+    async def _phase(self, processes: Processes, with_celery: bool) -> Figures:
+        due = datetime.now(UTC)
+        await self.db.batch([Step(update(feeds).values(next_fetch_at=to_text(due)))])
+        sent = self._messages()
+        if with_celery:
+            make_celery(self.redis_url).send_task(SCAN, queue=HIGH)
+        begun = await self._until(due, 0.05, processes)
+        ended = await self._until(due, 0.95, processes)
+        await self._until(due, 1, processes)
+        fed = 0.9 * self.count
+        rate, cpu = fed / (ended[0] - begun[0]), (ended[1] - begun[1]) * 1000 / fed
+        messages = (self._messages() - sent) * 1000 / self.count if with_celery else None
+        return Figures(rate, cpu, await self._lateness(due), messages)
+
+    async def _until(self, due: datetime, share: float, processes: Processes) -> tuple[float, float]:
+        """When that share was fetched, and the CPU seconds used by then."""
+        question = select(func.count().label("done")).select_from(feeds).where(feeds.c.last_fetched_at > to_text(due))
+        deadline = time.monotonic() + GIVE_UP
+        while True:
+            [row] = await self.db.query(question)
+            if row["done"] >= share * self.count:
+                return time.monotonic(), sum(map(cpu_seconds, processes))
+            if time.monotonic() > deadline:
+                raise SystemExit(f"only {row['done']} feeds were fetched in {GIVE_UP} s")
+            await asyncio.sleep(0.1)
+
+    async def _lateness(self, due: datetime) -> float:
+        rows = await self.db.query(select(feeds.c.last_fetched_at).order_by(feeds.c.last_fetched_at))
+        return (from_text(rows[int(len(rows) * 0.99)]["last_fetched_at"]) - due).total_seconds()
+
+    def _messages(self) -> int:
+        return int(self.redis.info("commandstats").get("cmdstat_lpush", {}).get("calls", 0))
+
+    def _start(self, folder: str, *command: str, **more: str) -> subprocess.Popen[bytes]:
+        env = self.env | {"FEEDMILL_DATA": folder, "FEEDMILL_REDIS": self.redis_url} | more
+        return subprocess.Popen(
+            [sys.executable, "-m", "feedmill", *command], cwd=folder, env=env, stdout=subprocess.DEVNULL
+        )
+
+    def _serve(self, folder: str) -> subprocess.Popen[bytes]:
+        return self._start(folder, "serve", "--port", str(free_port()), FEEDMILL_REDIS="")
+
+
+def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def print_line(name: str, phase: str, figures: Figures, embedded: Figures, workers: int) -> None:
+    each = f"{figures.rate / embedded.rate / workers:6.0%}" if workers else "     -"
+    messages = "-" if figures.messages is None else f"{figures.messages:.0f}"
+    print(
+        f"{name:12}{phase:12}{figures.rate:10.0f}{figures.cpu_ms:14.2f}{figures.late_p99:13.1f}{messages:>16}{each:>16}",
+        flush=True,
+    )
+
+
+async def measure(bench: Bench, counts: list[int]) -> None:
+    print(f"{bench.count} feeds of 30 entries, due at once; {os.cpu_count()} cores for all, farm and database too")
+    print(f"{'':12}{'phase':12}" + "".join(f"{heading:>{width}}" for heading, width in HEADINGS), flush=True)
+    embedded = await bench.run(0)
+    for phase in PHASES:
+        print_line("embedded", phase, embedded[phase], embedded[phase], 0)
+    for workers in counts:
+        for phase, figures in (await bench.run(workers)).items():
+            print_line(f"{workers} worker(s)", phase, figures, embedded[phase], workers)
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--feeds", type=int, default=2000)
+    parser.add_argument("--workers", default="1,2,4")
+    args = parser.parse_args()
+    if not FARM.exists():
+        raise SystemExit("the feed farm (../shared/feedfarm) is not here")
+    with ExitStack() as closing:
+        postgres, broker = closing.enter_context(own_postgres()), closing.enter_context(running_redis())
+        farm = Farm(args.feeds, hosts=min(args.feeds, 2000))
+        closing.callback(farm.end)
+        db = PostgresDatabase(postgres.service.url)
+        await migrate(db)
+        env = {
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "FEEDMILL_DATABASE": postgres.service.url,
+            "FEEDMILL_ALLOW_PRIVATE": "127.0.0.0/8", "FEEDMILL_HOST_GAP": "0", "FEEDMILL_LOG_LEVEL": "error",
+        }  # fmt: skip
+        await measure(Bench(db, farm, args.feeds, env, broker.url), [int(count) for count in args.workers.split(",")])
+        await db.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
