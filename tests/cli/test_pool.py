@@ -1,7 +1,5 @@
 """`feedmill pool`: from a feed to a program, by commands alone."""
 
-from pathlib import Path
-
 from tests.cli.mill import Mill
 from tests.flows.world import answer, item
 
@@ -50,7 +48,7 @@ async def test_leases_by_commands(mill: Mill) -> None:
     }  # fmt: skip
 
 
-async def test_a_group_is_changed_paused_and_deleted(mill: Mill, tmp_path: Path) -> None:
+async def test_a_group_is_changed_paused_and_deleted(mill: Mill) -> None:
     await mill.ok("pool", "create", "news", "--word", "rust", "--since", "2026-01-01")
 
     await mill.ok(

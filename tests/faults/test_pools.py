@@ -226,13 +226,13 @@ LEASE = PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=5)
 
 
 async def test_nothing_is_handed_out_twice_whatever_is_killed_restarted_or_wiped(ground: Ground) -> None:
-    small = PoolOptions(size=500, refill_below=100)
-    plan = Plan(11_000, small, TAKERS, kills=5, restarts=1, flushes=1, seconds=60)
+    small = PoolOptions(size=1500, refill_below=1000)
+    plan = Plan(15_000, small, TAKERS, kills=5, restarts=1, flushes=1, seconds=60)
 
     await drill(ground, plan)
 
     await check_at_most_once(ground, plan)
-    assert len(ground.handed_out()) > 9_000
+    assert len(ground.handed_out()) > 10_000
 
 
 async def test_leases_repeat_no_more_than_what_the_killed_had_in_hand(ground: Ground) -> None:
