@@ -1,15 +1,18 @@
 """The consumer in Python: every item once, every mark written, nothing kept that was not handed out."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions
 from feedmill.pools import consumer, settle
+from feedmill.pools.consumer import Consumer
 from feedmill.pools.door import Pools
+from feedmill.pools.lost import Search
 from feedmill.pools.settle import Settler
-from feedmill.pools.tools import Unsettled
+from feedmill.pools.tools import Pool, Unsettled
 from feedmill.store.database import Database
 from feedmill.store.pool_entries import join_old
 from tests.pools.conftest import Clock
@@ -111,6 +114,32 @@ async def test_a_waiting_consumer_sees_what_comes(
         await asyncio.sleep(0.05)
         await join_old(db, {(group.id, TITLES): await add_entries(db, ["b"])}, NOW)
         assert (await waiting).text == "b"
+
+
+async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: Pools, db: Database) -> None:
+    await add_pool(db, NAMES)
+    await any_pools.keeper.tend()
+
+    async with any_pools.consumer("news") as items:
+        for _ in range(3):
+            await items.take(1)
+            await asyncio.sleep(0.3)
+
+        in_hand = 30 - len(await any_pools.pop("news", TITLES, 30))
+
+    assert 3 <= in_hand <= 5
+
+
+async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: Pools, db: Database, clock: Clock) -> None:
+    await add_pool(db, NAMES)
+    await any_pools.keeper.tend()
+    killed = Consumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
+    handed = await killed.take(3)
+    clock.now += SECOND
+
+    lost = await any_pools.lost("news", TITLES, Search(timedelta(0), timedelta(0)))
+
+    assert [item.id for item in lost] == [item.id for item in handed]
 
 
 async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(

@@ -13,7 +13,7 @@ from feedmill.errors import DatabaseUnavailable
 from feedmill.model.pool import Counts, Form, Kind, PoolOptions, State
 from feedmill.pools.door import Pools
 from feedmill.pools.lost import Search
-from feedmill.pools.tools import Lists, PoolEmpty, PoolPaused, PoolTools, WrongGuarantee
+from feedmill.pools.tools import Lists, NothingToAsk, PoolEmpty, PoolPaused, PoolTools, WrongGuarantee
 from feedmill.store import pools as store
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, pool_items
@@ -90,6 +90,17 @@ async def test_a_filler_that_may_still_push_has_lost_nothing(pools: Pools, db: D
     await redis.flushall()
 
     assert await pools.lost("news", TITLES, Search(look_again=timedelta(0))) == []
+
+
+async def test_without_its_redis_nobody_calls_queued_items_lost(
+    pools: Pools, bare_pools: Pools, db: Database, clock: Clock
+) -> None:
+    await add_pool(db, ["a"])
+    await pools.keeper.tend()
+    clock.now += SECOND
+
+    with pytest.raises(NothingToAsk, match="setting redis"):
+        await bare_pools.release_lost("news", TITLES, AT_ONCE)
 
 
 async def test_programs_that_never_say_what_they_used_can_be_settled(

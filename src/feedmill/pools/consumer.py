@@ -29,12 +29,13 @@ EMPTY_WAIT = 1.0
 class Consumer:
     """Hands out at most once. What was taken and not handed out at the end goes back; a crash leaves it queued."""
 
-    def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True, ahead: int = LOT) -> None:
+    def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True) -> None:
         self._tools = tools
         self._pool = pool
         self._who = who
         self._wait = wait
-        self._ahead = ahead
+        self._handed = 0
+        self._fetched_at = 0.0
         self._ready: deque[Item] = deque()
         self._settler = Settler(tools.db, who, tools.clock)
 
@@ -67,7 +68,7 @@ class Consumer:
 
     async def take(self, most: int) -> list[Item]:
         """Up to `most` items; fewer when the pool has no more now."""
-        while len(self._ready) < most and await self._fetch(max(most, self._ahead)):
+        while len(self._ready) < most and await self._fetch(max(most, self._ahead())):
             pass
         handed = self._hand_out(most)
         if len(self._settler) >= LOT:
@@ -77,7 +78,15 @@ class Consumer:
     def _hand_out(self, most: int) -> list[Item]:
         handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
         self._settler.add(item.id for item in handed)
+        self._handed += len(handed)
         return handed
+
+    def _ahead(self) -> int:
+        """What is handed out in a second or so: whoever is slow keeps little from the others."""
+        now = asyncio.get_running_loop().time()
+        elapsed, self._fetched_at = max(now - self._fetched_at, 0.001), now
+        pace, self._handed = self._handed / elapsed, 0
+        return min(max(int(pace), 1), LOT)
 
     async def _fetch(self, most: int) -> bool:
         """Gets items ready, all of them queued and ours alone; False when there are none."""

@@ -11,7 +11,7 @@ import structlog
 
 from feedmill.coordination.queues import FILLING_LENGTH, Filling, Queued, filling_lock
 from feedmill.model.pool import Item, PoolOptions, State
-from feedmill.pools.tools import Lists, Pool, PoolTools, this_process, token_for
+from feedmill.pools.tools import FILLER, Lists, Pool, PoolTools, this_process, token_for
 from feedmill.store.pools import claim_items, release_items, settle_items, undo_queueing
 
 log = structlog.get_logger(__name__)
@@ -25,7 +25,7 @@ MOST_BYTES = 8_000_000
 class Filler:
     tools: PoolTools
     lists: Lists
-    name: str = field(default_factory=this_process)
+    name: str = field(default_factory=lambda: f"{FILLER} {this_process()}")
     lot: int = LOT
     # Reservations of which we don't know whether they were made; nothing of them was ever pushed.
     _unsure: set[str] = field(default_factory=set)

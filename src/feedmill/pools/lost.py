@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from feedmill.coordination.queues import FILLING_LENGTH
 from feedmill.model.pool import LostItem
-from feedmill.pools.tools import Lists, NothingToAsk, Pool, PoolTools, token_for
+from feedmill.pools.tools import FILLER, Lists, NothingToAsk, Pool, PoolTools, token_for
 from feedmill.store.pools import queued_before, release_items, settle_items, still_queued
 
 # A filler that holds its lock may still push what it has reserved.
@@ -27,7 +27,7 @@ DEFAULT_SEARCH = Search()
 
 
 async def find_lost(tools: PoolTools, pool: Pool, search: Search = DEFAULT_SEARCH) -> list[LostItem]:
-    """The items of which nobody knows whether they were handed out. Without Redis there can be none."""
+    """The items of which nobody knows whether they were handed out."""
     queued = await queued_before(tools.db, pool.key, tools.clock() - search.youngest)
     missing = await _missing(tools.lists, pool, queued)
     if not missing:
@@ -51,9 +51,9 @@ async def settle_lost(tools: PoolTools, pool: Pool, search: Search = DEFAULT_SEA
 
 
 async def _missing(lists: Lists | None, pool: Pool, queued: list[LostItem]) -> list[LostItem]:
-    if not queued:
-        return []
-    if lists is None:
-        raise NothingToAsk(f"{len(queued)} {pool} are queued: name the Redis that has them (setting redis)")
-    held = await lists.queues.held(pool.list_name)
-    return [item for item in queued if item.id not in held]
+    if lists is not None and queued:
+        held = await lists.queues.held(pool.list_name)
+        return [item for item in queued if item.id not in held]
+    if any((item.queued_by or "").startswith(FILLER) for item in queued):
+        raise NothingToAsk(f"some {pool} are in a list: name the Redis that has it (setting redis)")
+    return queued

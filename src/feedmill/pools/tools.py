@@ -20,6 +20,8 @@ MOST_AT_ONCE = 1000
 # How soon Redis is tried again after it did not answer.
 REDIS_REST = 1.0
 LONGEST_NAME = 90
+# How fillers call themselves where they say who reserved an item.
+FILLER = "filler"
 
 
 class PoolEmpty(CallerError):
