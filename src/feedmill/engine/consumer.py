@@ -23,7 +23,8 @@ class Consumer:
         self._celery, self._queues, self._threads = celery, list(queues), threads
         self._thread: threading.Thread | None = None
         state.should_stop = None
-        logging.getLogger("celery").setLevel(logging.WARNING)
+        _quieten("celery", logging.WARNING)
+        _quieten("celery.app.trace", logging.ERROR)  # It warns of each message that a stopping worker sends back.
 
     async def run(self) -> None:
         """Takes messages until `stop`; one that breaks is begun anew."""
@@ -53,3 +54,7 @@ class Consumer:
         )  # fmt: skip
         self._thread = threading.Thread(target=controller.start, name="consumer", daemon=True)
         self._thread.start()
+
+
+def _quieten(name: str, level: int) -> None:
+    logging.getLogger(name).setLevel(max(level, logging.getLogger().level))

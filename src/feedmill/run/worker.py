@@ -58,6 +58,8 @@ def _connect(app: App, out: Distributed, parts: Embedded) -> None:
             log.warning("images wait for the next scan", reason=str(error))
 
     parts.handlers.nudge_images = nudge_images
+    # Where this worker can't store, it doesn't send for more either.
+    out.scheduler.handlers.breaker = parts.handlers.breaker
     lot_work = LotWork(
         app.db, parts.engine, parts.handlers, app.coordination.locks, parts.scheduler.lane_of, app.tools.clock
     )
@@ -67,9 +69,9 @@ def _connect(app: App, out: Distributed, parts: Embedded) -> None:
 def _duties(out: Distributed, parts: Embedded) -> dict[str, Duty]:
     @_reported
     async def scan_due_feeds() -> Result:
-        sent = await scan(out)
+        await scan(out)
         await parts.handlers.nudge_images()
-        return {"success": True, "feeds": sent}
+        return {"success": True}
 
     @_reported
     async def schedule_user_batch_refresh(feed_ids: list[int], user_id: int | None = None) -> Result:
@@ -97,17 +99,15 @@ def _reported(duty: Duty) -> Duty:
     return run
 
 
-async def scan(out: Distributed) -> int:
-    """Sends what is due in lots, no faster than workers take them; how many feeds that were."""
+async def scan(out: Distributed) -> None:
+    """Sends what is due in lots, no faster than workers take them."""
     loop = asyncio.get_running_loop()
-    deadline, sent = loop.time() + SCAN_FOR.total_seconds(), 0
-    while True:
+    deadline = loop.time() + SCAN_FOR.total_seconds()
+    while loop.time() < deadline:
         await out.sender.look()
-        before = out.sender.backlog
         is_full = await out.scheduler.scan()
-        sent += out.sender.backlog - before
-        if not is_full or loop.time() > deadline:
-            return sent
+        if not is_full:
+            return
         await asyncio.sleep(SCAN_PAUSE)
 
 
