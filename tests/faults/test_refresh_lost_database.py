@@ -17,6 +17,7 @@ from tests.faults.world import World, drill_settings
 from tests.services.postgres import own_postgres
 from tests.www.web import Web
 
+STORAGE_PAUSE = 1
 FEEDS = 150
 
 
@@ -70,13 +71,16 @@ async def _lock_for_a_while(make_world: MakeWorld, patience: float, seconds: flo
         kept_states = await states_of(world)
         for path in world.farm.paths:
             world.farm.publish(path)
-        mill = await world.start(lease=max(2, 2 * patience), storage_pause=1, busy_seconds=patience)
+        mill = await world.start(lease=max(2, 2 * patience), storage_pause=STORAGE_PAUSE, busy_seconds=patience)
         world.farm.slowness = 0.05
 
         await world.make_due()
         await asyncio.sleep(0.2)
         with locked(world.folder / "feedmill.db"):
             await asyncio.sleep(seconds)
+        await world.until_done(60 + 2 * patience)
+        # Those that were put off because of the storage are due again a moment later.
+        await asyncio.sleep(2 * STORAGE_PAUSE)
         await world.until_done(60 + 2 * patience)
         code = await mill.stop()
 
