@@ -15,7 +15,7 @@ test: $(VENV)/.test-ready
 	@$(BIN)/ruff check src tests bench
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest -m "not drill"
+	@$(BIN)/pytest -m "not drill" || tests/again $(BIN)/pytest -m "not drill"
 
 drill: $(VENV)/.test-ready
 	@tests/services/install
