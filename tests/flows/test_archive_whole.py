@@ -14,6 +14,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from yarl import URL
 
+from feedmill.archive.cards import mend_cards
+from feedmill.archive.found import find_images
 from feedmill.collect import refresh
 from feedmill.collect.parse import parse
 from feedmill.collect.restore import Restored
@@ -37,6 +39,7 @@ from feedmill.store.schema import (
     users,
 )
 from tests.archive import pictures
+from tests.databases import empty
 from tests.flows.pictures import archive
 from tests.flows.places import KEEPING, ArchiveWorld, world_at
 from tests.flows.world import DAY, HOUR, answer, item
@@ -224,3 +227,22 @@ async def test_a_store_that_fails_at_every_step_only_delays_and_leaves_nothing_d
     assert (await world.purge(RAW_STAYS)).objects == 6
     assert await world.titles() == ["fresh"]
     assert await world.keys() == await named(world)
+
+
+async def test_a_database_made_anew_finds_its_images_even_where_the_originals_are_gone(world: ArchiveWorld) -> None:
+    feed = await world.add("/feed", offer(world, *NAMES))
+    await world.refresh(feed)
+    await archive(world)
+    await mend_cards(world.db, world.blobs, world.now)
+    before = {row["object_key"]: row["sha256"] for row in await world.rows(image_tasks)}
+    for name in ("shared", *NAMES):
+        world.web.serve(f"/{name}.png", Answer(status=404))
+    await empty(world.db)
+
+    await world.rebuild()
+    found = await find_images(world.db, world.blobs, world.now)
+
+    after = {row["object_key"]: row["sha256"] for row in await world.rows(image_tasks)}
+    assert (found, after) == (6, before)
+    assert (await archive(world)).taken == 0
+    assert await find_images(world.db, world.blobs, world.now) == 0

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from feedmill.app import App
+from feedmill.archive.found import find_images
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
 from feedmill.cli.world import run
@@ -73,7 +74,10 @@ async def _from_store(app: App, period: Period, dry_run: bool) -> Restored:
     if unknown := await strangers(app.blobs):
         click.echo(f"{unknown} feeds have bodies but no card that says where they are; they are left out", err=True)
     plan = imagine_from_store if dry_run else plan_from_store
-    return await _replay(app, plan(app.db, app.blobs, period, datetime.now(UTC)), None, dry_run)
+    done = await _replay(app, plan(app.db, app.blobs, period, datetime.now(UTC)), None, dry_run)
+    if not dry_run:
+        await find_images(app.db, app.blobs, datetime.now(UTC))
+    return done
 
 
 async def _replay(app: App, plans: AsyncIterator[Plan], total: int | None, dry_run: bool) -> Restored:

@@ -69,6 +69,18 @@ KEPT = (
     .values(status=ImageStatus.SUCCESS, attempts=image_tasks.c.attempts + 1, next_attempt_at=None, last_error=None)
     .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
 )
+UNFETCHED = (
+    select(image_tasks.c.id, image_tasks.c.feed_id, image_tasks.c.position, entries.c.guid)
+    .join(entries, entries.c.id == image_tasks.c.entry_id)
+    .where(image_tasks.c.feed_id == bindparam("feed_id"), image_tasks.c.status != ImageStatus.SUCCESS)
+    .order_by(image_tasks.c.id)
+)
+FOUND = (
+    image_tasks.update()
+    .where(image_tasks.c.id == bindparam("task_id"), image_tasks.c.status != ImageStatus.SUCCESS, _not_garbage)
+    .values(status=ImageStatus.SUCCESS, next_attempt_at=None, last_error=None, object_key=bindparam("key"))
+    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
+)
 MISSED = (
     image_tasks.update()
     .where(_mine)
@@ -149,6 +161,22 @@ async def settle_kept(db: Database, task: ImageTask, type: ImageType, size: int,
         "content_type": type.content_type, "size": size, "sha256": sha256,
     }  # fmt: skip
     return await db.batch([Step(KEPT, values)]) == [1]
+
+
+async def unfetched_images(db: Database, feed_id: int) -> list[Row]:
+    """The images of a feed that are not kept, with the guid of their entry."""
+    return await db.query(UNFETCHED, {"feed_id": feed_id})
+
+
+async def settle_found(
+    db: Database, task_id: int, key: str, type: ImageType, size: int, sha256: str, now: datetime
+) -> bool:
+    """The image stands under `key` already; `ConstraintViolated` when that is another's."""
+    values = {
+        "task_id": task_id, "key": key, "now": to_text(now),
+        "content_type": type.content_type, "size": size, "sha256": sha256,
+    }  # fmt: skip
+    return await db.batch([Step(FOUND, values)]) == [1]
 
 
 async def settle_missed(db: Database, task: ImageTask, missed: Missed, now: datetime) -> None:
