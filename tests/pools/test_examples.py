@@ -1,24 +1,21 @@
 """The example programs do what they say, against the real thing."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
-import pytest
 from redis.asyncio import Redis
 
 from feedmill.model.pool import Counts, Kind, PoolOptions
 from feedmill.pools.door import Pools
 from feedmill.store.database import Database
 from tests.pools.rows import add_pool, items_of
+from tests.services.node import get_node
 from tests.services.server import Service
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NODE = shutil.which("node")
 NAMES = ["第一条标题 🎉", "x" * 70_000, "quotes \"'\\ and <b>", "y" * 200_000]
 
 
-@pytest.mark.skipif(NODE is None, reason="no program 'node' on this machine")
 async def test_a_program_in_another_language_takes_and_settles_everything(
     pools: Pools, db: Database, redis: Redis, redis_service: Service
 ) -> None:
@@ -26,7 +23,7 @@ async def test_a_program_in_another_language_takes_and_settles_everything(
     await pools.keeper.tend()
 
     program = await asyncio.create_subprocess_exec(
-        str(NODE), EXAMPLES / "pool_consumer.mjs", redis_service.url, f"titles:pool:{group.id}",
+        *get_node().node, EXAMPLES / "pool_consumer.mjs", redis_service.url, f"titles:pool:{group.id}",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     told, _ = await asyncio.wait_for(program.communicate(), 60)

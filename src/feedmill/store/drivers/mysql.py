@@ -22,11 +22,10 @@ from feedmill.errors import (
 )
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.again import LostRace, read_again, until_won
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
-# A batch that lost a race was undone whole, so it may be run again as it is.
-RACE_TRIES = 5
 
 # Repeatable read, the default, takes gap locks that make racing inserts wait for each other.
 ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
@@ -53,19 +52,10 @@ class MysqlDatabase:
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
-        try:
-            return await self._fetch(compiled.sql, values)
-        except DatabaseUnavailable:
-            # The pool may have handed out a connection that died with the server's last restart.
-            return await self._fetch(compiled.sql, values)
+        return await read_again(lambda: self._fetch(compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        for _ in range(RACE_TRIES - 1):
-            try:
-                return await self._run_batch(steps)
-            except _LostRace:
-                await asyncio.sleep(0.01)
-        return await self._run_batch(steps)
+        return await until_won(lambda: self._run_batch(steps))
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection, connection.cursor() as cursor:
@@ -154,10 +144,6 @@ class MysqlSnapshot:
             return list(await cursor.fetchall())
 
 
-class _LostRace(DatabaseError):
-    """Two batches stood in each other's way and the server undid ours."""
-
-
 async def _undo(connection: Any) -> None:
     # A connection cut in the middle of a batch must not go back to the pool, and the server undoes it anyway.
     try:
@@ -186,7 +172,7 @@ def _translate(error: MySQLError | OSError) -> DatabaseError:
     if code in ACCESS:
         return AccessRefused(f"MySQL does not let us in: {error}")
     if code in LOST_RACE:
-        return _LostRace(f"MySQL undid a batch that stood in another's way: {error}")
+        return LostRace(f"MySQL undid a batch that stood in another's way: {error}")
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
         return DatabaseUnavailable(f"MySQL can't be used: {error}")
     return StatementRefused(f"MySQL refused a statement: {error}")

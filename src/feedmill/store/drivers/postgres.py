@@ -12,6 +12,7 @@ from sqlalchemy.sql import Executable
 from feedmill.errors import AccessRefused, ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.again import LostRace, read_again, until_won
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
@@ -19,8 +20,6 @@ CLOSE_SECONDS = 2
 STATEMENT_SECONDS = 60
 MIGRATION_SECONDS = 3600
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
-# A batch that lost a race was undone whole, so it may be run again as it is.
-RACE_TRIES = 5
 
 LOST_RACE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 CONNECTION_GONE = (
@@ -47,19 +46,10 @@ class PostgresDatabase:
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
-        try:
-            return await self._fetch(compiled.sql, values)
-        except DatabaseUnavailable:
-            # The pool may have handed out a connection that died with the server's last restart.
-            return await self._fetch(compiled.sql, values)
+        return await read_again(lambda: self._fetch(compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        for _ in range(RACE_TRIES - 1):
-            try:
-                return await self._run_batch(steps)
-            except _LostRace:
-                await asyncio.sleep(0.01)
-        return await self._run_batch(steps)
+        return await until_won(lambda: self._run_batch(steps))
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection:
@@ -132,10 +122,6 @@ class PostgresSnapshot:
         return [dict(record) for record in await self._connection.fetch(compiled.sql, *compiled.values(params))]
 
 
-class _LostRace(DatabaseError):
-    """Two batches stood in each other's way and the server undid ours."""
-
-
 def _rows_changed(status: str) -> int:
     # "UPDATE 3", "INSERT 0 3"; other commands end in a word.
     last = status.rpartition(" ")[2]
@@ -149,7 +135,7 @@ def _translate(error: Exception) -> DatabaseError:
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InsufficientPrivilegeError():
             return AccessRefused(f"PostgreSQL does not let us in: {error}")
         case _ if isinstance(error, LOST_RACE):
-            return _LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
+            return LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
         case _ if isinstance(error, CONNECTION_GONE):
             return DatabaseUnavailable(f"PostgreSQL can't be used: {str(error) or type(error).__name__}")
         case _:
