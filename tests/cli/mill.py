@@ -70,6 +70,8 @@ class Mill:
         process = subprocess.Popen(
             [*COMMAND, *args], cwd=self.folder, env=environment(self.settings), stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
+            # Whoever started us may ignore Ctrl-C, as a shell does for what it runs in the background.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         deadline = time.monotonic() + 60
         while not self.web.seen(seen) and time.monotonic() < deadline:

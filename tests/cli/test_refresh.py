@@ -123,7 +123,7 @@ async def test_asking_for_all_while_that_runs_joins_it(mill: Mill) -> None:
 async def test_commands_work_beside_a_server(mill: Mill) -> None:
     with serving(cwd=mill.folder, settings=mill.settings):
         url = mill.web.serve("/feed", answer(item("a"), title="News"))
-        assert (await mill.ok("add", url)).out == "added feed 1 News, 1 entries\n"
+        assert (await mill.ok("add", url)).out == "added feed 1 News, 1 entry\n"
         status = (await mill.ok("status", "--json")).records[0]
 
     assert status["server"]["running"] is True
