@@ -14,6 +14,7 @@ import pytest
 
 from feedmill.archive.files import FolderBlobs
 from feedmill.errors import BlobUnavailable
+from tests.cli.disks import cannot
 from tests.services.server import folder
 
 KEY = "images/1/ab12cd34/0.png"
@@ -59,7 +60,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", tmp_path], capture_output=True
     ).returncode:
-        pytest.skip("mounting a small disk is not allowed here; the test of a write cut off still runs")
+        cannot("mounting a small disk is not allowed here; the test of a write cut off still runs")
     try:
         yield tmp_path
     finally:

@@ -18,7 +18,10 @@ NEWS = 20
 # Time to fill the disk before the feeds are due.
 HEAD_START = 1.5
 
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small disk")
+# Where every suite must run, it fails instead.
+pytestmark = pytest.mark.skipif(
+    os.getuid() != 0 and not os.environ.get("CI"), reason="only root may mount a small disk"
+)
 
 
 @pytest.mark.parametrize("seconds", [2.5, pytest.param(15.0, marks=pytest.mark.drill)])

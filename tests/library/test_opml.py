@@ -211,7 +211,7 @@ def test_what_is_exported_imports_again(feeds: list[OpmlFeed]):
 
     ElementTree.fromstring(data)
     assert {feed.url for feed in document.feeds} == {feed.url for feed in feeds}
-    assert write_opml(document.feeds, title="x") == write_opml(read_opml(data).feeds, title="x")
+    assert read_opml(write_opml(document.feeds, title="x")).feeds == document.feeds
 
 
 @given(
