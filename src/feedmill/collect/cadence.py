@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from feedmill.model.feed import ERROR_AFTER
 from feedmill.model.refresh import Schedule
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -21,7 +22,6 @@ SILENCE_SHARE = 24
 NEWEST = 20
 # With fewer entries there is no rhythm to speak of.
 NO_RHYTHM = 60 * MINUTE
-ERROR_AFTER = 10
 OUTAGE_PAUSE = 5 * MINUTE
 SPREAD = 0.1
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from feedmill.collect.cadence import DAY, ERROR_AFTER, QUICKEST, Habit, automatic, in_words
+from feedmill.collect.cadence import DAY, QUICKEST, Habit, automatic, in_words
 from feedmill.collect.decide import MOVES_TO_SETTLE, KeptWishes
-from feedmill.model.feed import Feed, FeedStatus
+from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
 from feedmill.model.standing import standing
 from feedmill.store.fetch_log import Fetch, Tally
 

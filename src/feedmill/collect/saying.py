@@ -5,8 +5,7 @@ from itertools import islice
 
 import structlog
 
-from feedmill.collect.cadence import ERROR_AFTER
-from feedmill.model.feed import Feed, FeedStatus
+from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
 from feedmill.model.parsed import ParsedEntry
 from feedmill.model.refresh import Changes, Decision, Failed, Unchanged, Updated
 

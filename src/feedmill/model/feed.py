@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+# So many failures in a row, and a feed is said to be broken.
+ERROR_AFTER = 10
+
 
 class FeedStatus(StrEnum):
     """`error` after ten failures in a row, healed by a success; only a person or a 410 disables."""

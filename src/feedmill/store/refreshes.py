@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
-from feedmill.model.feed import Claim, FeedStatus
+from feedmill.model.feed import ERROR_AFTER, Claim, FeedStatus
 from feedmill.model.refresh import (
     Changes,
     Decision,
@@ -40,7 +40,6 @@ from feedmill.store.schema import (
 
 log = structlog.get_logger(__name__)
 
-ERROR_AFTER = 10
 
 
 class ClaimLost(InfrastructureError):
