@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, literal, select, text
 
-from feedmill.errors import ConstraintViolated, DatabaseUnavailable
+from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.sqlite import SqliteDatabase
@@ -151,3 +151,22 @@ async def _how_many(db: Database) -> int:
     [row] = await db.query(HOW_MANY)
     number: int = row["n"]
     return number
+
+
+async def test_eight_that_open_a_new_file_at_once_all_may(tmp_path: Path) -> None:
+    for round_number in range(10):
+        opened = [SqliteDatabase(tmp_path / f"{round_number}.db") for _ in range(8)]
+
+        answers = await asyncio.gather(*(database.query(select(literal(1))) for database in opened))
+
+        assert len(answers) == 8
+        await asyncio.gather(*(database.close() for database in opened))
+
+
+async def test_a_closed_database_refuses_at_once_what_is_written_to_it(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "feedmill.db")
+    await database.exec("CREATE TABLE noted (id INTEGER)")
+    await database.close()
+
+    with pytest.raises(DatabaseError, match="closed"):
+        await asyncio.wait_for(database.exec("INSERT INTO noted VALUES (1)"), 5)

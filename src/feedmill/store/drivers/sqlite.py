@@ -7,6 +7,7 @@ half of one), which a refresh then simply does again.
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
@@ -27,10 +28,10 @@ Result = TypeVar("Result")
 READERS = 4
 # Other processes (commands beside a server) may hold the write lock for as long as their batch takes.
 BUSY_SECONDS = 30
+# Only a new file heeds this. Texts of a few kB fit; smaller pages cost a third more CPU to commit.
+PAGE_SIZE = "PRAGMA page_size = 8192"
+WAL = "PRAGMA journal_mode = WAL"
 PRAGMAS = (
-    # Only a new file heeds this. Texts of a few kB fit; smaller pages cost a third more CPU to commit.
-    "PRAGMA page_size = 8192",
-    "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
@@ -134,6 +135,8 @@ class SqliteDatabase:
             cached_statements=256,
         )
         try:
+            connection.execute(PAGE_SIZE)
+            _turn_to_wal(connection, time.monotonic() + self._busy_seconds)
             for pragma in PRAGMAS:
                 connection.execute(pragma)
         except sqlite3.Error:
@@ -166,6 +169,18 @@ class SqliteSnapshot:
 
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         return await self._db.query_on(self._thread, statement, params)
+
+
+def _turn_to_wal(connection: sqlite3.Connection, deadline: float) -> None:
+    """Asks again by itself: of several that open a new file at once, SQLite refuses all but one without waiting."""
+    while True:
+        try:
+            connection.execute(WAL)
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _select(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list[Row]:

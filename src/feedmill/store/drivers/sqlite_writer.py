@@ -38,22 +38,33 @@ class Writer:
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._ahead: list[Task | None] = []
         self._thread: threading.Thread | None = None
+        self._closed = False
+        self._door = threading.Lock()
 
     async def run(self, work: Work, *, alone: bool = False) -> Any:
         """Runs `work` on the writing connection; what it raises is raised here."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="sqlite-writer", daemon=True)
-            self._thread.start()
         loop = asyncio.get_running_loop()
-        future = loop.create_future()
-        self._tasks.put(Task(work, alone, loop, future))
-        return await future
+        task = Task(work, alone, loop, loop.create_future())
+        self._take(task)
+        return await task.future
 
     def close(self) -> None:
         """Finishes what waits and lets go of the connection; soon, even if somebody else has locked the file."""
-        self._tasks.put(None)
+        with self._door:
+            self._closed = True
+            self._tasks.put(None)
         if self._thread is not None:
             self._thread.join(CLOSE_SECONDS)
+
+    def _take(self, task: Task) -> None:
+        """Puts a task in the row, or refuses it: behind a closed door nobody would ever answer."""
+        with self._door:
+            if self._closed:
+                raise sqlite3.ProgrammingError("the database was closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="sqlite-writer", daemon=True)
+                self._thread.start()
+            self._tasks.put(task)
 
     def _serve(self) -> None:
         while (tasks := self._next_tasks()) is not None:
