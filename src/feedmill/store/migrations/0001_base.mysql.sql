@@ -1,3 +1,14 @@
+CREATE TABLE IF NOT EXISTS audit (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_id BIGINT,
+  action VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  subject LONGTEXT,
+  address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  INDEX audit_at (at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS batches (
   id BIGINT NOT NULL AUTO_INCREMENT,
   token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -127,6 +138,29 @@ CREATE TABLE IF NOT EXISTS batch_jobs (
   INDEX batch_jobs_done (batch_id, finished_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS bookmarks (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  title LONGTEXT,
+  description LONGTEXT,
+  image_url LONGTEXT,
+  note LONGTEXT,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'pending',
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  CONSTRAINT bookmarks_once UNIQUE (user_id, url),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX bookmarks_claimed (claim_token),
+  INDEX bookmarks_listed (user_id, created_at, id),
+  INDEX bookmarks_waiting (status, next_attempt_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS entries (
   id BIGINT NOT NULL AUTO_INCREMENT,
   feed_id BIGINT NOT NULL,
@@ -243,10 +277,23 @@ CREATE TABLE IF NOT EXISTS raw_bodies (
   INDEX raw_bodies_of_feed (feed_id, fetched_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS saved_searches (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  query LONGTEXT NOT NULL,
+  position INTEGER NOT NULL DEFAULT '0',
+  PRIMARY KEY (id),
+  CONSTRAINT saved_searches_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'browser',
   token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  previous_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   user_agent LONGTEXT,
   address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -255,7 +302,9 @@ CREATE TABLE IF NOT EXISTS sessions (
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token_hash),
-  INDEX sessions_of_user (user_id)
+  INDEX sessions_expiry (expires_at),
+  INDEX sessions_of_user (user_id),
+  INDEX sessions_previous (previous_hash)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS subscriptions (
@@ -310,6 +359,43 @@ CREATE TABLE IF NOT EXISTS unread_lists (
   INDEX unread_lists_retired (retired_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS webhooks (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  secret LONGTEXT NOT NULL,
+  events LONGTEXT NOT NULL,
+  paused INTEGER NOT NULL DEFAULT '0',
+  consecutive_failures INTEGER NOT NULL DEFAULT '0',
+  last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX webhooks_of_user (user_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS deliveries (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  webhook_id BIGINT NOT NULL,
+  event VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  feed_id BIGINT NOT NULL,
+  refresh_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'pending',
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  http_status SMALLINT,
+  last_error LONGTEXT,
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  FOREIGN KEY(webhook_id) REFERENCES webhooks (id) ON DELETE CASCADE,
+  INDEX deliveries_claimed (claim_token),
+  INDEX deliveries_of_webhook (webhook_id, id),
+  INDEX deliveries_waiting (status, next_attempt_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS entry_labels (
   label_id BIGINT NOT NULL,
   entry_id BIGINT NOT NULL,
@@ -328,6 +414,15 @@ CREATE TABLE IF NOT EXISTS folder_subscriptions (
   FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE CASCADE,
   FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE CASCADE,
   INDEX folders_of_subscription (subscription_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS full_texts (
+  entry_id BIGINT NOT NULL,
+  fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  url LONGTEXT NOT NULL,
+  content_html LONGTEXT NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS image_tasks (

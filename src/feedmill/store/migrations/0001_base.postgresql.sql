@@ -1,3 +1,15 @@
+CREATE TABLE IF NOT EXISTS audit (
+  id BIGSERIAL NOT NULL,
+  at VARCHAR(24) COLLATE "C" NOT NULL,
+  user_id BIGINT,
+  action VARCHAR(32) COLLATE "C" NOT NULL,
+  subject TEXT,
+  address VARCHAR(64) COLLATE "C",
+  PRIMARY KEY (id)
+);
+
+CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
+
 CREATE TABLE IF NOT EXISTS batches (
   id BIGSERIAL NOT NULL,
   token VARCHAR(64) COLLATE "C" NOT NULL,
@@ -134,6 +146,32 @@ CREATE TABLE IF NOT EXISTS batch_jobs (
 
 CREATE INDEX IF NOT EXISTS batch_jobs_done ON batch_jobs (batch_id, finished_at);
 
+CREATE TABLE IF NOT EXISTS bookmarks (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  title TEXT,
+  description TEXT,
+  image_url TEXT,
+  note TEXT,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  fetched_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  CONSTRAINT bookmarks_once UNIQUE (user_id, url),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS bookmarks_claimed ON bookmarks (claim_token);
+
+CREATE INDEX IF NOT EXISTS bookmarks_listed ON bookmarks (user_id, created_at, id);
+
+CREATE INDEX IF NOT EXISTS bookmarks_waiting ON bookmarks (status, next_attempt_at);
+
 CREATE TABLE IF NOT EXISTS entries (
   id BIGSERIAL NOT NULL,
   feed_id BIGINT NOT NULL,
@@ -260,10 +298,23 @@ CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
 
 CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at);
 
+CREATE TABLE IF NOT EXISTS saved_searches (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  query TEXT NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT saved_searches_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS sessions (
   id BIGSERIAL NOT NULL,
   user_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" DEFAULT 'browser' NOT NULL,
   token_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  previous_hash VARCHAR(64) COLLATE "C",
   user_agent TEXT,
   address VARCHAR(64) COLLATE "C",
   created_at VARCHAR(24) COLLATE "C" NOT NULL,
@@ -274,7 +325,11 @@ CREATE TABLE IF NOT EXISTS sessions (
   UNIQUE (token_hash)
 );
 
+CREATE INDEX IF NOT EXISTS sessions_expiry ON sessions (expires_at);
+
 CREATE INDEX IF NOT EXISTS sessions_of_user ON sessions (user_id);
+
+CREATE INDEX IF NOT EXISTS sessions_previous ON sessions (previous_hash);
 
 CREATE TABLE IF NOT EXISTS subscriptions (
   id BIGSERIAL NOT NULL,
@@ -331,6 +386,47 @@ CREATE TABLE IF NOT EXISTS unread_lists (
 
 CREATE INDEX IF NOT EXISTS unread_lists_retired ON unread_lists (retired_at);
 
+CREATE TABLE IF NOT EXISTS webhooks (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  secret TEXT NOT NULL,
+  events TEXT NOT NULL,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  last_success_at VARCHAR(24) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS webhooks_of_user ON webhooks (user_id);
+
+CREATE TABLE IF NOT EXISTS deliveries (
+  id BIGSERIAL NOT NULL,
+  webhook_id BIGINT NOT NULL,
+  event VARCHAR(32) COLLATE "C" NOT NULL,
+  feed_id BIGINT NOT NULL,
+  refresh_token VARCHAR(64) COLLATE "C",
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  http_status SMALLINT,
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  finished_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(webhook_id) REFERENCES webhooks (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS deliveries_claimed ON deliveries (claim_token);
+
+CREATE INDEX IF NOT EXISTS deliveries_of_webhook ON deliveries (webhook_id, id);
+
+CREATE INDEX IF NOT EXISTS deliveries_waiting ON deliveries (status, next_attempt_at);
+
 CREATE TABLE IF NOT EXISTS entry_labels (
   label_id BIGINT NOT NULL,
   entry_id BIGINT NOT NULL,
@@ -353,6 +449,15 @@ CREATE TABLE IF NOT EXISTS folder_subscriptions (
 );
 
 CREATE INDEX IF NOT EXISTS folders_of_subscription ON folder_subscriptions (subscription_id);
+
+CREATE TABLE IF NOT EXISTS full_texts (
+  entry_id BIGINT NOT NULL,
+  fetched_at VARCHAR(24) COLLATE "C" NOT NULL,
+  url TEXT NOT NULL,
+  content_html TEXT NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
 
 CREATE TABLE IF NOT EXISTS image_tasks (
   id BIGSERIAL NOT NULL,

@@ -1,3 +1,14 @@
+CREATE TABLE IF NOT EXISTS audit (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  at VARCHAR(24) NOT NULL,
+  user_id INTEGER,
+  action VARCHAR(32) NOT NULL,
+  subject TEXT,
+  address VARCHAR(64)
+);
+
+CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
+
 CREATE TABLE IF NOT EXISTS batches (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   token VARCHAR(64) NOT NULL,
@@ -130,6 +141,31 @@ CREATE TABLE IF NOT EXISTS batch_jobs (
 
 CREATE INDEX IF NOT EXISTS batch_jobs_done ON batch_jobs (batch_id, finished_at);
 
+CREATE TABLE IF NOT EXISTS bookmarks (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  url VARCHAR(2048) NOT NULL,
+  title TEXT,
+  description TEXT,
+  image_url TEXT,
+  note TEXT,
+  status VARCHAR(32) DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  fetched_at VARCHAR(24),
+  CONSTRAINT bookmarks_once UNIQUE (user_id, url),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS bookmarks_claimed ON bookmarks (claim_token);
+
+CREATE INDEX IF NOT EXISTS bookmarks_listed ON bookmarks (user_id, created_at, id);
+
+CREATE INDEX IF NOT EXISTS bookmarks_waiting ON bookmarks (status, next_attempt_at);
+
 CREATE TABLE IF NOT EXISTS entries (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   feed_id INTEGER NOT NULL,
@@ -249,10 +285,22 @@ CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
 
 CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at);
 
+CREATE TABLE IF NOT EXISTS saved_searches (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  name VARCHAR(190) NOT NULL,
+  "query" TEXT NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  CONSTRAINT saved_searches_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
 CREATE TABLE IF NOT EXISTS sessions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,
+  kind VARCHAR(32) DEFAULT 'browser' NOT NULL,
   token_hash VARCHAR(64) NOT NULL,
+  previous_hash VARCHAR(64),
   user_agent TEXT,
   address VARCHAR(64),
   created_at VARCHAR(24) NOT NULL,
@@ -262,7 +310,11 @@ CREATE TABLE IF NOT EXISTS sessions (
   UNIQUE (token_hash)
 );
 
+CREATE INDEX IF NOT EXISTS sessions_expiry ON sessions (expires_at);
+
 CREATE INDEX IF NOT EXISTS sessions_of_user ON sessions (user_id);
+
+CREATE INDEX IF NOT EXISTS sessions_previous ON sessions (previous_hash);
 
 CREATE TABLE IF NOT EXISTS subscriptions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -316,6 +368,45 @@ CREATE TABLE IF NOT EXISTS unread_lists (
 
 CREATE INDEX IF NOT EXISTS unread_lists_retired ON unread_lists (retired_at);
 
+CREATE TABLE IF NOT EXISTS webhooks (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL,
+  url VARCHAR(2048) NOT NULL,
+  secret TEXT NOT NULL,
+  events TEXT NOT NULL,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  last_success_at VARCHAR(24),
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS webhooks_of_user ON webhooks (user_id);
+
+CREATE TABLE IF NOT EXISTS deliveries (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  webhook_id INTEGER NOT NULL,
+  event VARCHAR(32) NOT NULL,
+  feed_id INTEGER NOT NULL,
+  refresh_token VARCHAR(64),
+  status VARCHAR(32) DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24),
+  claim_token VARCHAR(64),
+  http_status SMALLINT,
+  last_error TEXT,
+  created_at VARCHAR(24) NOT NULL,
+  finished_at VARCHAR(24),
+  FOREIGN KEY(webhook_id) REFERENCES webhooks (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS deliveries_claimed ON deliveries (claim_token);
+
+CREATE INDEX IF NOT EXISTS deliveries_of_webhook ON deliveries (webhook_id, id);
+
+CREATE INDEX IF NOT EXISTS deliveries_waiting ON deliveries (status, next_attempt_at);
+
 CREATE TABLE IF NOT EXISTS entry_labels (
   label_id INTEGER NOT NULL,
   entry_id INTEGER NOT NULL,
@@ -338,6 +429,15 @@ CREATE TABLE IF NOT EXISTS folder_subscriptions (
 );
 
 CREATE INDEX IF NOT EXISTS folders_of_subscription ON folder_subscriptions (subscription_id);
+
+CREATE TABLE IF NOT EXISTS full_texts (
+  entry_id INTEGER NOT NULL,
+  fetched_at VARCHAR(24) NOT NULL,
+  url TEXT NOT NULL,
+  content_html TEXT NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
 
 CREATE TABLE IF NOT EXISTS image_tasks (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

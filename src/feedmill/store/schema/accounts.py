@@ -1,0 +1,54 @@
+"""People and how they sign in."""
+
+from sqlalchemy import Column, Index
+
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, exact_text, flag, key, moment
+from feedmill.store.schema.tables import table
+
+users = table(
+    "users",
+    key(),
+    Column("name", exact_text(190), nullable=False, unique=True),
+    Column("password_hash", LongText),
+    flag("is_admin"),
+    Column("status", Word, nullable=False, server_default="active"),
+    # Where this user's unread entries stand; marking all read points it to a new, empty list.
+    Column("unread_list_id", Id, nullable=False, server_default="0"),
+    Column("settings", LongText),
+    Column("quota_feeds", Id),
+    Column("quota_bytes", Id),
+    moment("created_at", required=True),
+    moment("last_seen_at"),
+)
+
+sessions = table(
+    "sessions",
+    key(),
+    belongs_to("users"),
+    # A browser's session, or that of an API client, whose token is replaced at each renewal.
+    Column("kind", Word, nullable=False, server_default="browser"),
+    Column("token_hash", Token, nullable=False, unique=True),
+    Column("previous_hash", Token),
+    Column("user_agent", LongText),
+    Column("address", ascii_text(64)),
+    moment("created_at", required=True),
+    moment("last_seen_at", required=True),
+    moment("expires_at", required=True),
+    Index("sessions_of_user", "user_id"),
+    Index("sessions_previous", "previous_hash"),
+    Index("sessions_expiry", "expires_at"),
+)
+
+tokens = table(
+    "tokens",
+    key(),
+    belongs_to("users"),
+    Column("name", exact_text(190), nullable=False),
+    Column("token_hash", Token, nullable=False, unique=True),
+    Column("scopes", LongText, nullable=False),
+    moment("created_at", required=True),
+    moment("last_used_at"),
+    moment("expires_at"),
+    moment("revoked_at"),
+    Index("tokens_of_user", "user_id"),
+)

@@ -1,0 +1,37 @@
+"""Batches and the jobs in them."""
+
+from sqlalchemy import Column, Index, PrimaryKeyConstraint
+
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, count, key, moment
+from feedmill.store.schema.tables import table
+
+batches = table(
+    "batches",
+    key(),
+    Column("token", Token, nullable=False, unique=True),
+    Column("kind", Word, nullable=False),
+    Column("user_id", Id),
+    # Set while the batch runs, so that asking for the same again joins it.
+    Column("running_key", ascii_text(128), unique=True),
+    Column("status", Word, nullable=False, server_default="running"),
+    count("total"),
+    moment("created_at", required=True),
+    moment("heard_at", required=True),
+    moment("finished_at"),
+    moment("cancelled_at"),
+    Index("batches_of_user", "user_id", "created_at"),
+    Index("batches_running", "status", "heard_at"),
+)
+
+batch_jobs = table(
+    "batch_jobs",
+    belongs_to("batches", name="batch_id"),
+    Column("feed_id", Id, nullable=False),
+    Column("outcome", Word),
+    count("new_entries"),
+    count("ms"),
+    Column("message", LongText),
+    moment("finished_at"),
+    PrimaryKeyConstraint("batch_id", "feed_id"),
+    Index("batch_jobs_done", "batch_id", "finished_at"),
+)
