@@ -17,6 +17,50 @@ class CallerError(FeedmillError):
     """The caller's fault: answer 4xx, or one line and a non-zero exit."""
 
 
+class BadInput(CallerError):
+    """What was sent can't be taken. `code` is for programs, the text for people, `field` where it stood."""
+
+    code = "bad_input"
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class NotSignedIn(CallerError):
+    """Nobody that we know is asking, or with a key that does not hold."""
+
+    code = "not_signed_in"
+
+
+class NotAllowed(CallerError):
+    """We know who asks, and they may not."""
+
+    code = "not_allowed"
+
+
+class NotFound(CallerError):
+    """There is no such thing, or it is not the caller's; both sound the same."""
+
+    code = "not_found"
+
+
+class Conflict(CallerError):
+    """It is there already, or in a state that does not allow this."""
+
+    code = "conflict"
+
+
+class TooMany(CallerError):
+    """Asked too often, or beyond a quota. `retry_after` in seconds; None when waiting won't help."""
+
+    code = "too_many"
+
+    def __init__(self, message: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class BadSetting(CallerError):
     """A setting has a value that Feedmill can't start with."""
 

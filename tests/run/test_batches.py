@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from feedmill.model.feed import Feed
-from feedmill.run.batches import Batches, Progress
-from feedmill.store.batches import cancel_batch, read_batch
+from feedmill.run.batches import Batches
+from feedmill.store.batches import Progress, cancel_batch, read_batch
 from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds

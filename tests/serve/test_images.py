@@ -15,6 +15,7 @@ from yarl import URL
 
 from feedmill.app import App, build
 from feedmill.archive.keys import image_key
+from feedmill.run.embedded import Embedded, embedded
 from feedmill.serve import asgi
 from feedmill.settings import load
 from feedmill.store.database import Step
@@ -44,16 +45,17 @@ class Site:
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with build(load(data=str(tmp_path))) as app, running(app) as origin, aiohttp.ClientSession() as browser:
+    async with build(load(data=str(tmp_path))) as app, embedded(app) as parts, running(app, parts) as origin:
         key = await archived(app)
-        yield Site(app, browser, origin, key)
+        async with aiohttp.ClientSession() as browser:
+            yield Site(app, browser, origin, key)
 
 
 @asynccontextmanager
-async def running(app: App) -> AsyncIterator[str]:
+async def running(app: App, parts: Embedded) -> AsyncIterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(asgi.create(app), log_config=None, lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(asgi.create(app, parts.batches), log_config=None, lifespan="off"))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True

@@ -28,6 +28,6 @@ def api(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    async with build(settings) as app, sending(app):
+    async with build(settings) as app, sending(app) as parts:
         click.echo(f"Feedmill's API is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app))
+        await serve_on(listening, asgi.create(app, parts.batches))

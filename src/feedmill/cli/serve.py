@@ -28,4 +28,4 @@ async def _serve(settings: Settings) -> None:
     listening = listen(settings)
     async with build(settings) as app, embedded(app) as parts, scheduling(parts):
         click.echo(f"Feedmill is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app))
+        await serve_on(listening, asgi.create(app, parts.batches))

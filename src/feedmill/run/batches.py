@@ -14,8 +14,8 @@ from feedmill.model.feed import Feed
 from feedmill.model.times import from_text, to_text
 from feedmill.run.handlers import Handlers
 from feedmill.store.batches import (
-    Batch,
     JobOutcome,
+    Progress,
     adopt_batches,
     end_job,
     jobs_left,
@@ -36,14 +36,6 @@ TELL_EVERY = 0.2
 END_LOT = 500
 # A job ends, one way or another, within two minutes; a claim that its process did not give back after three.
 ABANDONED = timedelta(minutes=4)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How a batch stands, and the feeds that ended since the last time."""
-
-    batch: Batch
-    ended: tuple[JobOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.serve import health, images
+from feedmill.serve import health, images, rest
+from feedmill.serve.work import Work
 
 HOME = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Feedmill</title>
@@ -21,7 +22,8 @@ async def home(request: Request) -> HTMLResponse:
     return HTMLResponse(HOME.format(version=__version__), headers={"Content-Security-Policy": "default-src 'none'"})
 
 
-def create(app: App) -> Starlette:
-    asgi = Starlette(routes=[Route("/", home), *health.routes, *images.routes])
+def create(app: App, work: Work) -> Starlette:
+    api = Mount("/api", rest.create(app, work))
+    asgi = Starlette(routes=[Route("/", home), api, *health.routes, *images.routes])
     asgi.state.app = app
     return asgi

@@ -48,6 +48,14 @@ class JobOutcome:
     message: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a batch stands, and the feeds that ended since the last time."""
+
+    batch: Batch
+    ended: tuple[JobOutcome, ...]
+
+
 _ended = batch_jobs.c.finished_at.is_not(None)
 _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c.finished_at.is_(None))
 

@@ -1,0 +1,18 @@
+"""What the HTTP side asks of whoever does the work, in this process or in others."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from feedmill.store.batches import Progress
+
+
+class Work(Protocol):
+    """Batches of refreshes, started here and watched from anywhere."""
+
+    async def refresh(self, kind: str, feed_ids: Sequence[int], user_id: int | None = None) -> tuple[int, bool]:
+        """The batch, and whether it is new (else a running one was joined)."""
+        ...
+
+    def watch(self, batch_id: int) -> AsyncIterator[Progress]:
+        """How the batch goes, each time that something has changed, until it has ended."""
+        ...
