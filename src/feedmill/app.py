@@ -18,9 +18,11 @@ from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools
 from feedmill.coordination.fallback import FallbackLotLocks, FallbackTurns
 from feedmill.coordination.locks import LotLocks
-from feedmill.coordination.memory import MemoryLocks, MemoryTurns
+from feedmill.coordination.memory import MemoryLocks, MemoryTurns, NoSight
 from feedmill.coordination.redis import RedisLocks, RedisTurns, answers, connect
 from feedmill.coordination.redis_queues import RedisQueues, connect_once
+from feedmill.coordination.redis_sight import RedisSight
+from feedmill.coordination.sight import Sight
 from feedmill.coordination.turns import Turns
 from feedmill.errors import BadSetting
 from feedmill.library.render import sanitize
@@ -49,6 +51,7 @@ class Coordination:
 
     turns: Turns
     locks: LotLocks
+    sight: Sight
     answers: Callable[[], Awaitable[bool]]
 
 
@@ -111,13 +114,13 @@ async def opened_coordination(settings: Settings) -> AsyncIterator[Coordination]
     """Through Redis when there is one, and always so that its loss stops nothing."""
     url = settings.redis.get_secret_value()
     if not url:
-        yield Coordination(MemoryTurns(), MemoryLocks(), _always)
+        yield Coordination(MemoryTurns(), MemoryLocks(), NoSight(), _always)
         return
     with _readable_redis_url():
         client = connect(url)
     turns, locks = FallbackTurns(RedisTurns(client)), FallbackLotLocks(RedisLocks(client))
     try:
-        yield Coordination(turns, locks, lambda: answers(client))
+        yield Coordination(turns, locks, RedisSight(client), lambda: answers(client))
     finally:
         await client.aclose()
 

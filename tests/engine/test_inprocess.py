@@ -3,8 +3,10 @@
 import asyncio
 from datetime import timedelta
 
+from structlog.contextvars import bound_contextvars, get_contextvars
+
 from feedmill.engine.inprocess import InProcessEngine
-from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
+from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed
 
 SOON = timedelta(milliseconds=50)
 
@@ -140,3 +142,17 @@ async def test_nobody_waits_for_ever_for_an_engine_that_was_stopped() -> None:
 
     async with asyncio.timeout(1):
         await engine.until_idle()
+
+
+async def test_log_lines_of_a_job_say_which_it_is_and_who_handed_it_in() -> None:
+    async def bound(job: Job) -> object:
+        return get_contextvars()
+
+    engine = InProcessEngine(bound)
+    with bound_contextvars(job_id="a message"):
+        job = RefreshFeed(7, "token", batch_id=3, lane="feeds.example")
+        first = asyncio.create_task(engine.run(job, Priority.SCHEDULED))
+    second = asyncio.create_task(engine.run(ArchiveImages(), Priority.SCHEDULED))
+
+    said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "a message"}
+    assert (await first, await second) == (said, {"job": "ArchiveImages"})

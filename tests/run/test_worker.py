@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from feedmill.app import opened_pools
 from feedmill.coordination.locks import feed_lock
+from feedmill.coordination.queues import list_name
+from feedmill.coordination.redis_sight import RedisSight
+from feedmill.model.pool import Kind, Rule
+from feedmill.settings import load
 from feedmill.store.schema import batch_jobs, batches, image_tasks
 from tests.faults.scaled import Scaled, scaled_out
 from tests.faults.world import until
@@ -128,6 +133,59 @@ async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_
     assert (result["success"], result["is_new"]) == (True, True)
     assert [row["outcome"] for row in outcomes] == ["failed", "updated", "updated", "updated"]
     assert [row["id"] for row in await scaled.world.db.query(select(batches.c.id))] == [result["batch_id"]]
+
+
+async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: Scaled) -> None:
+    [feed_id, *_] = await _ids(scaled)
+    async with opened_pools(load(redis=scaled.redis.service.url), scaled.world.db) as pools:
+        await _refresh(scaled, feed_id)
+        group = await pools.create("all", Rule())
+
+    result = await _result(scaled, await scaled.send("fill_pools"))
+
+    assert result == {"success": True}
+    assert await scaled.client.llen(list_name(Kind.TITLES, group.id)) == 3
+
+
+async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled: Scaled) -> None:
+    sight = RedisSight(scaled.client)
+
+    second = await scaled.start("worker")
+
+    async def both_are_seen() -> bool:
+        return await sight.present() == {"worker": 2}
+
+    await until(both_are_seen, 10, "nobody sees the workers")
+    await second.stop()
+
+    assert await sight.present() == {"worker": 1}
+
+
+async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(tmp_path: Path, scaled: Scaled) -> None:
+    job_id = await scaled.send("refresh_feed", feed_id=999_999)
+    await _result(scaled, job_id)
+
+    [said] = [line for line in _lines(tmp_path) if line["event"] == "a feed was not refreshed"]
+
+    assert (said["job_id"], said["feed_id"], said["job"]) == (job_id, 999_999, "RefreshFeed")
+
+
+async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path, scaled: Scaled) -> None:
+    await scaled.world.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
+    try:
+        job_id = await scaled.send("refresh_feed_batch", feeds={"": [1]}, token="a claim")
+        assert not (await _result(scaled, job_id))["success"]
+    finally:
+        await scaled.world.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
+
+    [said] = [line for line in _lines(tmp_path) if line["event"].startswith("a lot was left")]
+
+    assert said["job_id"] == job_id
+
+
+def _lines(folder: Path) -> list[dict[str, Any]]:
+    """What the worker logged."""
+    return [json.loads(line) for line in (folder / "mill-0.log").read_text().splitlines() if line.startswith("{")]
 
 
 async def test_a_job_is_tried_again_when_our_database_did_not_answer(tmp_path: Path, postgres_service: Service) -> None:

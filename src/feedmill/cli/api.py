@@ -7,6 +7,7 @@ import click
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
 from feedmill.run.distributed import refuse_what_cannot_scale, sending
+from feedmill.run.presence import present
 from feedmill.serve import asgi
 from feedmill.serve.listening import address, listen, serve_on
 from feedmill.settings import Settings
@@ -28,6 +29,6 @@ def api(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    async with build(settings) as app, sending(app) as parts:
+    async with build(settings) as app, sending(app) as parts, present(app.coordination.sight, "api"):
         click.echo(f"Feedmill's API is running: open {address(settings)}")
         await serve_on(listening, asgi.create(app, parts.batches))

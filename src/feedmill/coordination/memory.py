@@ -1,7 +1,7 @@
-"""Turns and locks of one process, in its memory."""
+"""Turns, locks and sight of one process, in its memory."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -103,3 +103,19 @@ class MemoryLocks:
             del self._held[name]
             return None
         return owner
+
+
+class NoSight:
+    """For a process that is alone."""
+
+    async def show(self, role: str, name: str) -> None:
+        """Nobody looks."""
+
+    async def leave(self, role: str, name: str) -> None:
+        """Nobody looks."""
+
+    async def present(self) -> Mapping[str, int]:
+        return {}
+
+    async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
+        return {}

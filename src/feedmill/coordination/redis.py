@@ -104,15 +104,15 @@ class RedisTurns:
     async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
         keys = [host_key(host), *map(pause_key, pauses)]
         times = [_milliseconds(rule.gap), _milliseconds(rule.hold), _milliseconds(BUSY_WAIT)]
-        async with _translated():
+        async with translated():
             return timedelta(milliseconds=await self._take(keys=keys, args=[token, *times]))
 
     async def finish(self, host: str, token: str) -> None:
-        async with _translated():
+        async with translated():
             await self._finish(keys=[host_key(host)], args=[token])
 
     async def pause(self, name: str, length: timedelta) -> None:
-        async with _translated():
+        async with translated():
             await self._pause(keys=[pause_key(name)], args=[max(1, _milliseconds(length))])
 
 
@@ -127,27 +127,27 @@ class RedisLocks:
         self._let_go = client.register_script(LET_GO)
 
     async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        async with _translated():
+        async with translated():
             return bool(await self._client.set(name, owner, nx=True, px=_milliseconds(length)))
 
     async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        async with _translated():
+        async with translated():
             return bool(await self._renew(keys=[name], args=[owner, _milliseconds(length)]))
 
     async def release(self, name: str, owner: str) -> bool:
-        async with _translated():
+        async with translated():
             return bool(await self._release(keys=[name], args=[owner]))
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
-        async with _translated():
+        async with translated():
             await self._hold(keys=list(names), args=[owner, _milliseconds(length)])
 
     async def let_go(self, names: Sequence[str], owner: str) -> None:
-        async with _translated():
+        async with translated():
             await self._let_go(keys=list(names), args=[owner])
 
     async def holder(self, name: str) -> str | None:
-        async with _translated():
+        async with translated():
             owner = await self._client.get(name)
             return None if owner is None else str(owner)
 
@@ -157,7 +157,8 @@ def _milliseconds(length: timedelta) -> int:
 
 
 @asynccontextmanager
-async def _translated() -> AsyncIterator[None]:
+async def translated() -> AsyncIterator[None]:
+    """Whatever Redis does not do is `CoordinationUnavailable`."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -1,17 +1,15 @@
 """Pool lists in Redis: LPUSH by us, RPOP by whoever likes."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 import msgspec
 import structlog
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
 from feedmill.coordination.queues import Filling, Queued, filling_lock, told_name
-from feedmill.errors import CoordinationUnavailable
+from feedmill.coordination.redis import translated
 
 log = structlog.get_logger(__name__)
 
@@ -55,22 +53,22 @@ class RedisQueues:
 
     async def push(self, filling: Filling, items: Sequence[Queued]) -> bool:
         keys = [filling.name, filling_lock(filling.name)]
-        async with _translated():
+        async with translated():
             return bool(await self._push(keys=keys, args=[filling.owner, *map(_encode, items)]))
 
     async def pop(self, name: str, most: int) -> list[Queued]:
-        async with _translated():
+        async with translated():
             taken = await self._pop(keys=[name], args=[most])
         return _read_all(taken) if taken else []
 
     async def length(self, name: str) -> int:
-        async with _translated():
+        async with translated():
             return int(await self._client.llen(name))
 
     async def held(self, name: str) -> set[int]:
         ids: set[int] = set()
         start = 0
-        async with _translated():
+        async with translated():
             # From the end that items come in at: what moves on meanwhile is met twice rather than never.
             while part := await self._client.lrange(name, start, start + LOOK_AT - 1):
                 ids |= {item.id for item in map(_read, part) if item is not None}
@@ -78,16 +76,16 @@ class RedisQueues:
         return ids
 
     async def told(self, name: str, most: int) -> list[int]:
-        async with _translated():
+        async with translated():
             told = await self._client.lrange(told_name(name), -most, -1)
         return [int(id) if id.isdigit() else 0 for id in reversed(told)]
 
     async def forget_told(self, name: str, count: int) -> None:
-        async with _translated():
+        async with translated():
             await self._client.ltrim(told_name(name), 0, -count - 1)
 
     async def drop(self, name: str) -> None:
-        async with _translated():
+        async with translated():
             await self._client.delete(name, told_name(name))
 
 
@@ -104,11 +102,3 @@ def _read(data: bytes | str) -> Queued | None:
     except msgspec.DecodeError as error:
         log.warning("something that is no item was in a pool's list", data=data[:100], reason=str(error))
         return None
-
-
-@asynccontextmanager
-async def _translated() -> AsyncIterator[None]:
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(f"Redis does not answer: {error}") from error

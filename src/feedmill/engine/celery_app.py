@@ -16,6 +16,7 @@ ARCHIVE_IMAGES = "archive_images"
 SCAN = "scan_due_feeds"
 START_BATCH = "schedule_user_batch_refresh"
 CHORES = "chores"
+FILL_POOLS = "fill_pools"
 
 RESULTS_FOR = timedelta(hours=24)
 # What a killed worker had taken is delivered again after this, and no countdown may be longer.

@@ -9,7 +9,7 @@ from itertools import islice
 import structlog
 
 from feedmill.engine.engine import Handler, NotRun
-from feedmill.engine.jobs import Job, Priority, lane_of
+from feedmill.engine.jobs import Job, Priority, said_of
 from feedmill.engine.waiting import Countdown, Ticket, Waiting
 
 log = structlog.get_logger(__name__)
@@ -110,7 +110,7 @@ class InProcessEngine:
             if not turn.done():
                 turn.set_result(None)
         while self._free > len(self._returning) and (ticket := self._waiting.pick()) is not None:
-            task = asyncio.create_task(self._run(ticket.job))
+            task = asyncio.create_task(self._run(ticket.job), context=ticket.context)
             self._running[task] = ticket
             task.add_done_callback(self._ended)
 
@@ -142,7 +142,7 @@ class InProcessEngine:
             await asyncio.wait(list(self._running), timeout=left)
 
     async def _run(self, job: Job) -> object:
-        with structlog.contextvars.bound_contextvars(job=type(job).__name__, lane=lane_of(job)):
+        with structlog.contextvars.bound_contextvars(**said_of(job)):
             work = asyncio.ensure_future(self._handler(job))
             try:
                 return await self._limited(work)

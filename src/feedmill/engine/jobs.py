@@ -47,3 +47,9 @@ Job = RefreshFeed | BatchComplete | ScanComplete | ArchiveImages
 def lane_of(job: Job) -> str:
     """Jobs of one lane run one after another; those without a lane don't wait for each other."""
     return job.lane if isinstance(job, RefreshFeed) else ""
+
+
+def said_of(job: Job) -> dict[str, object]:
+    """What each log line of a job says of it."""
+    known = {name: getattr(job, name, None) for name in ("feed_id", "batch_id", "lane")}
+    return {"job": type(job).__name__, **{name: value for name, value in known.items() if value}}

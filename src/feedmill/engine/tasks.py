@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from celery import Celery, Task  # type: ignore[import-untyped]
 from celery.exceptions import Reject  # type: ignore[import-untyped]
 from celery.utils.time import get_exponential_backoff_interval  # type: ignore[import-untyped]
+from structlog.contextvars import bound_contextvars
 
 from feedmill.engine import celery_app as names
 from feedmill.engine.engine import NotRun
@@ -42,7 +43,7 @@ class Tasks:
         priority: int = Priority.MANUAL,
     ) -> Result:  # fmt: skip
         job = RefreshFeed(feed_id, token, batch_id, lane)
-        result = self.wait_for(self._work.one(job, Priority(priority), task.request.id))
+        result = self.wait_for(task, self._work.one(job, Priority(priority), task.request.id))
         return result or _try_again(task, feed_id)
 
     def refresh_feed_batch(
@@ -50,7 +51,7 @@ class Tasks:
         priority: int = Priority.SCHEDULED,
     ) -> Result:  # fmt: skip
         jobs = jobs_in(feeds, token, batch_id)
-        result: Result = self.wait_for(self._work.lot(jobs, Priority(priority), task.request.id))
+        result: Result = self.wait_for(task, self._work.lot(jobs, Priority(priority), task.request.id))
         return result
 
     def on_user_feeds_complete(self, task: Task, batch_id: int) -> Result:
@@ -62,14 +63,16 @@ class Tasks:
     def archive_images(self, task: Task) -> Result:
         return self._run(task, ArchiveImages(), Priority.SCHEDULED)
 
-    def wait_for(self, work: Coroutine[Any, Any, Any]) -> Any:
+    def wait_for(self, task: Task, work: Coroutine[Any, Any, Any]) -> Any:
+        """What comes of the work; the loop runs it with what is bound here, so its log lines carry the job's id."""
         try:
-            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+            with bound_contextvars(job_id=task.request.id):
+                return asyncio.run_coroutine_threadsafe(work, self._loop).result()
         except NotRun:
             raise Reject("this worker stops", requeue=True) from None
 
     def _run(self, task: Task, job: Job, priority: Priority) -> Result:
-        self.wait_for(self._work.one(job, priority, task.request.id))
+        self.wait_for(task, self._work.one(job, priority, task.request.id))
         return {"success": True}
 
 
@@ -82,7 +85,7 @@ def register(celery: Celery, loop: asyncio.AbstractEventLoop, work: Work, duties
         celery.task(_as_function(getattr(tasks, name)), name=name, bind=True, shared=False, max_retries=RETRIES)
     for name, duty in duties.items():
         # Acknowledged at once: they come again by themselves, and may take longer than a message may be held.
-        celery.task(_as_task(tasks, duty), name=name, shared=False, acks_late=False)
+        celery.task(_as_task(tasks, duty), name=name, bind=True, shared=False, acks_late=False)
 
 
 def _as_function(method: Callable[..., Result]) -> Callable[..., Result]:
@@ -95,8 +98,8 @@ def _as_function(method: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def _as_task(tasks: Tasks, duty: Duty) -> Callable[..., Result]:
-    def run(**arguments: Any) -> Result:
-        result: Result = tasks.wait_for(duty(**arguments))
+    def run(task: Task, **arguments: Any) -> Result:
+        result: Result = tasks.wait_for(task, duty(**arguments))
         return result
 
     return run

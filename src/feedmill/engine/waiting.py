@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter, deque
-from dataclasses import dataclass
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 
 from feedmill.engine.jobs import Job, Priority, lane_of
 
@@ -25,12 +26,16 @@ class Countdown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A job's place in the line. A job that is handed in twice has two. `ended` is for whoever waits for its end."""
+    """A job's place in the line. A job that is handed in twice has two. `ended` is for whoever waits for its end.
+
+    `context` is that of whoever handed it in, so that log lines of the job say which message it came with.
+    """
 
     job: Job
     priority: Priority
     batch: Countdown | None = None
     ended: asyncio.Future[object] | None = None
+    context: Context = field(default_factory=copy_context)
 
 
 class Line:

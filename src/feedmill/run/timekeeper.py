@@ -12,6 +12,7 @@ from feedmill.engine.celery_app import SCAN
 from feedmill.errors import DatabaseError, EngineUnavailable
 from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending
+from feedmill.run.presence import present
 from feedmill.store.claims import mend_far_times
 
 log = structlog.get_logger(__name__)
@@ -21,7 +22,7 @@ LOOK_EVERY = timedelta(minutes=1)
 
 async def keep_time(app: App, stop: asyncio.Event) -> None:
     """Sees until `stop` to it that scans and chores are begun. Two of these do no harm."""
-    async with sending(app) as out:
+    async with sending(app) as out, present(app.coordination.sight, "scheduler"):
         beat = Beat(out.celery)
         beat.start()
         try:

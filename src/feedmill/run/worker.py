@@ -18,6 +18,7 @@ from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending
 from feedmill.run.embedded import Embedded, embedded, scheduling
 from feedmill.run.lots import LotWork
+from feedmill.run.presence import present
 from feedmill.run.results import Result
 
 log = structlog.get_logger(__name__)
@@ -37,7 +38,7 @@ REFRESH_ALL = "refresh-all"
 
 async def work(app: App, stop: asyncio.Event, threads: int = THREADS, queues: Sequence[str] = names.QUEUES) -> None:
     """Works until `stop`; then what is not done goes back to where others find it."""
-    async with sending(app) as out:
+    async with sending(app) as out, present(app.coordination.sight, "worker"):
         consumer = Consumer(out.celery, queues, threads)
         async with embedded(app, GRACE) as parts:
             _connect(app, out, parts)
@@ -82,7 +83,15 @@ def _duties(out: Distributed, parts: Embedded) -> dict[str, Duty]:
     async def chores() -> Result:
         return {"success": True, "done": await parts.chores.run_due()}
 
-    return {names.SCAN: scan_due_feeds, names.START_BATCH: schedule_user_batch_refresh, names.CHORES: chores}
+    @_reported
+    async def fill_pools() -> Result:
+        await parts.pools.keeper.tend()
+        return {"success": True}
+
+    return {
+        names.SCAN: scan_due_feeds, names.START_BATCH: schedule_user_batch_refresh, names.CHORES: chores,
+        names.FILL_POOLS: fill_pools,
+    }  # fmt: skip
 
 
 def _reported(duty: Duty) -> Duty:

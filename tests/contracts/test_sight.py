@@ -1,0 +1,82 @@
+"""What processes can see of each other, and what one that is alone sees."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from redis.asyncio import Redis
+
+from feedmill.coordination.memory import NoSight
+from feedmill.coordination.redis import connect
+from feedmill.coordination.redis_sight import RedisSight
+from feedmill.coordination.sight import Sight
+from feedmill.errors import CoordinationUnavailable
+from tests.services.server import Service, free_port
+
+
+@pytest.fixture
+async def redis(redis_service: Service) -> AsyncIterator[Redis]:
+    client = connect(redis_service.url)
+    await client.flushdb()
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture(params=["alone", "redis"])
+def sight(request: pytest.FixtureRequest) -> Sight:
+    return NoSight() if request.param == "alone" else RedisSight(request.getfixturevalue("redis"))
+
+
+async def test_nobody_is_seen_who_has_not_shown_itself(sight: Sight) -> None:
+    assert await sight.present() == {}
+
+
+async def test_leaving_does_no_harm_to_those_who_were_never_there(sight: Sight) -> None:
+    await sight.leave("worker", "alice:1")
+
+    assert await sight.present() == {}
+
+
+async def test_processes_are_counted_by_role_and_once_each(redis: Redis) -> None:
+    alice, bob = RedisSight(redis), RedisSight(redis)
+    await alice.show("worker", "alice:1")
+    await alice.show("worker", "alice:1")
+    await alice.show("scheduler", "alice:2")
+    await bob.show("worker", "bob:1")
+
+    assert await alice.present() == await bob.present() == {"worker": 2, "scheduler": 1}
+
+
+async def test_one_that_left_is_not_seen(redis: Redis) -> None:
+    sight = RedisSight(redis)
+    await sight.show("worker", "alice:1")
+
+    await sight.leave("worker", "alice:1")
+
+    assert await sight.present() == {}
+
+
+async def test_one_that_was_killed_is_not_seen_for_long(redis: Redis) -> None:
+    sight = RedisSight(redis, seen_for=timedelta(milliseconds=50))
+    await sight.show("worker", "alice:1")
+
+    await asyncio.sleep(0.1)
+
+    assert await sight.present() == {}
+
+
+async def test_what_waits_is_counted_by_queue(redis: Redis) -> None:
+    await redis.lpush("high", "a message")
+
+    assert await RedisSight(redis).waiting(["high", "default"]) == {"high": 1, "default": 0}
+
+
+async def test_without_redis_it_is_said_that_nothing_can_be_seen() -> None:
+    client = connect(f"redis://127.0.0.1:{free_port()}/0")
+    sight = RedisSight(client)
+
+    for question in (sight.present(), sight.waiting(["high"]), sight.show("worker", "alice:1")):
+        with pytest.raises(CoordinationUnavailable):
+            await question
+    await client.aclose()
