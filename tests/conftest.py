@@ -10,6 +10,7 @@ import pytest
 
 from feedmill.store.database import Database
 from tests.databases import emptied
+from tests.services.chromium import running_chromium
 from tests.services.d1 import running_d1
 from tests.services.mariadb import running_mariadb
 from tests.services.postgres import running_postgres
@@ -62,6 +63,11 @@ def s3_service() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def d1_service() -> Iterator[Any]:
     yield from _service("D1", running_d1)
+
+
+@pytest.fixture(scope="session")
+def chromium_service() -> Iterator[Any]:
+    yield from _service("Chromium", running_chromium)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
