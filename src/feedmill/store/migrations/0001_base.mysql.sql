@@ -100,6 +100,14 @@ CREATE TABLE IF NOT EXISTS pool_groups (
   UNIQUE (name)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS sign_in_tries (
+  of_whom VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  tries INTEGER NOT NULL DEFAULT '0',
+  last_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (of_whom),
+  INDEX sign_in_tries_age (last_at)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS unread (
   list_id BIGINT NOT NULL,
   sort_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -293,7 +301,6 @@ CREATE TABLE IF NOT EXISTS sessions (
   user_id BIGINT NOT NULL,
   kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'browser',
   token_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  previous_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   user_agent LONGTEXT,
   address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -303,8 +310,7 @@ CREATE TABLE IF NOT EXISTS sessions (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token_hash),
   INDEX sessions_expiry (expires_at),
-  INDEX sessions_of_user (user_id),
-  INDEX sessions_previous (previous_hash)
+  INDEX sessions_of_user (user_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS subscriptions (

@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS batches (
   running_key VARCHAR(128),
   status VARCHAR(32) DEFAULT 'running' NOT NULL,
   total INTEGER DEFAULT '0' NOT NULL,
+  report TEXT,
   created_at VARCHAR(24) NOT NULL,
   heard_at VARCHAR(24) NOT NULL,
   finished_at VARCHAR(24),
@@ -100,6 +101,15 @@ CREATE TABLE IF NOT EXISTS pool_groups (
   created_at VARCHAR(24) NOT NULL,
   UNIQUE (name)
 );
+
+CREATE TABLE IF NOT EXISTS sign_in_tries (
+  of_whom VARCHAR(64) NOT NULL,
+  tries INTEGER DEFAULT '0' NOT NULL,
+  last_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (of_whom)
+);
+
+CREATE INDEX IF NOT EXISTS sign_in_tries_age ON sign_in_tries (last_at);
 
 CREATE TABLE IF NOT EXISTS unread (
   list_id INTEGER NOT NULL,
@@ -300,7 +310,6 @@ CREATE TABLE IF NOT EXISTS sessions (
   user_id INTEGER NOT NULL,
   kind VARCHAR(32) DEFAULT 'browser' NOT NULL,
   token_hash VARCHAR(64) NOT NULL,
-  previous_hash VARCHAR(64),
   user_agent TEXT,
   address VARCHAR(64),
   created_at VARCHAR(24) NOT NULL,
@@ -313,8 +322,6 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_expiry ON sessions (expires_at);
 
 CREATE INDEX IF NOT EXISTS sessions_of_user ON sessions (user_id);
-
-CREATE INDEX IF NOT EXISTS sessions_previous ON sessions (previous_hash);
 
 CREATE TABLE IF NOT EXISTS subscriptions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -1,6 +1,6 @@
 """Every table. The migrations lead here; a test compares the two."""
 
-from feedmill.store.schema.accounts import sessions, tokens, users
+from feedmill.store.schema.accounts import sessions, sign_in_tries, tokens, users
 from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.collecting import entries, feed_urls, feeds, fetch_log, revisions, tombstones
@@ -47,6 +47,7 @@ __all__ = [
     "revisions",
     "saved_searches",
     "sessions",
+    "sign_in_tries",
     "states",
     "subscriptions",
     "tokens",

@@ -2,7 +2,19 @@
 
 from sqlalchemy import Column, Index
 
-from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, exact_text, flag, key, moment
+from feedmill.store.columns import (
+    Id,
+    LongText,
+    Token,
+    Word,
+    ascii_text,
+    belongs_to,
+    count,
+    exact_text,
+    flag,
+    key,
+    moment,
+)
 from feedmill.store.schema.tables import table
 
 users = table(
@@ -25,17 +37,15 @@ sessions = table(
     "sessions",
     key(),
     belongs_to("users"),
-    # A browser's session, or that of an API client, whose token is replaced at each renewal.
+    # A browser's session, or an API client's (jwt), whose token is replaced at each renewal.
     Column("kind", Word, nullable=False, server_default="browser"),
     Column("token_hash", Token, nullable=False, unique=True),
-    Column("previous_hash", Token),
     Column("user_agent", LongText),
     Column("address", ascii_text(64)),
     moment("created_at", required=True),
     moment("last_seen_at", required=True),
     moment("expires_at", required=True),
     Index("sessions_of_user", "user_id"),
-    Index("sessions_previous", "previous_hash"),
     Index("sessions_expiry", "expires_at"),
 )
 
@@ -51,4 +61,13 @@ tokens = table(
     moment("expires_at"),
     moment("revoked_at"),
     Index("tokens_of_user", "user_id"),
+)
+
+# How often somebody tried to sign in, by a digest of whom they named or where they came from.
+sign_in_tries = table(
+    "sign_in_tries",
+    Column("of_whom", Token, primary_key=True),
+    count("tries"),
+    moment("last_at", required=True),
+    Index("sign_in_tries_age", "last_at"),
 )
