@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Error, Page, Request, Route
-from tests.library.vectors import all_vectors
 
 from feedmill.library.render import sanitize
+from tests.library.vectors import all_vectors
 
 VECTORS = dict(all_vectors())
 PAGE = "http://reader.test/item/1"
