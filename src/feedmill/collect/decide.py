@@ -225,7 +225,10 @@ def _kept_wishes(parsed: ParsedFeed) -> KeptWishes:
 
 
 def _move(feed: Feed, permanent_url: str | None) -> Move:
-    if permanent_url is None or permanent_url == feed.url or len(permanent_url) > LONGEST_URL:
+    # A private feed stays where its password was meant for, and apart from everybody else's.
+    if permanent_url is None or feed.is_private:
+        return Move()
+    if permanent_url == feed.url or len(permanent_url) > LONGEST_URL:
         return Move()
     times = feed.moved_times + 1 if permanent_url == feed.moved_to else 1
     return Move(permanent_url, times, settled=times >= MOVES_TO_SETTLE)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+# Ends the URL of a feed that is one user's alone; what follows a # is never sent to a server.
+PRIVATE_MARK = "#user="
 # So many failures in a row, and a feed is said to be broken.
 ERROR_AFTER = 10
 
@@ -57,6 +59,11 @@ class Feed:
     moved_times: int = 0
     entry_count: int = 0
     claimed_until: datetime | None = None
+
+    @property
+    def is_private(self) -> bool:
+        """One user's alone: it may have been fetched with that user's password."""
+        return PRIVATE_MARK in self.url
 
     @property
     def name(self) -> str:

@@ -48,9 +48,11 @@ class Batches:
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    async def refresh(self, kind: str, feed_ids: Sequence[int], user_id: int | None = None) -> tuple[int, bool]:
+    async def refresh(
+        self, kind: str, feed_ids: Sequence[int], user_id: int | None = None, about: str = "", report: str | None = None
+    ) -> tuple[int, bool]:
         """Refreshes these feeds; the batch, and whether it is new (else a running one was joined)."""
-        batch_id, is_new = await start_batch(self.db, kind, feed_ids, self.clock(), user_id)
+        batch_id, is_new = await start_batch(self.db, kind, feed_ids, self.clock(), user_id, about, report)
         if is_new:
             await self._submit(batch_id, list(dict.fromkeys(feed_ids)))
         return batch_id, is_new

@@ -9,8 +9,13 @@ from feedmill.store.batches import Progress
 class Work(Protocol):
     """Batches of refreshes, started here and watched from anywhere."""
 
-    async def refresh(self, kind: str, feed_ids: Sequence[int], user_id: int | None = None) -> tuple[int, bool]:
-        """The batch, and whether it is new (else a running one was joined)."""
+    async def refresh(
+        self, kind: str, feed_ids: Sequence[int], user_id: int | None = None, about: str = "", report: str | None = None
+    ) -> tuple[int, bool]:
+        """The batch, and whether it is new: one of the same kind, user and subject that runs is joined.
+
+        `report` is kept with a new batch, to be read later.
+        """
         ...
 
     def watch(self, batch_id: int) -> AsyncIterator[Progress]:

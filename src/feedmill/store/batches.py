@@ -7,18 +7,19 @@ from secrets import token_hex
 from typing import Any
 
 import structlog
-from sqlalchemy import bindparam, case, exists, func, select
+from sqlalchemy import Integer, bindparam, case, exists, func, select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import insert, insert_new
+from feedmill.store.dialect import as_list, insert, insert_new, one_of
 from feedmill.store.schema import batch_jobs, batches
 
 log = structlog.get_logger(__name__)
 
 HEAR_EVERY = timedelta(seconds=30)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+NONE_ENDED = {"done": 0, "new_entries": 0, "failed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,19 @@ class Batch:
     failed: int
     created_at: datetime
     finished_at: datetime | None
+    report: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What came of one feed in a batch."""
+    """What came of one feed in a batch. `finished_at` is set once it has been written down."""
 
     feed_id: int
     outcome: str
     new_entries: int = 0
     ms: int = 0
     message: str | None = None
+    finished_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,36 @@ class Progress:
 _ended = batch_jobs.c.finished_at.is_not(None)
 _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c.finished_at.is_(None))
 
-CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "created_at", "heard_at")
+CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "report", "created_at", "heard_at")
 BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
 # Refused when there is no such batch, and so undoes what was to be written with it.
 ADD_JOB = insert(batch_jobs, "feed_id").values(
     batch_id=select(batches.c.id).where(batches.c.token == bindparam("batch_token")).scalar_subquery()
 )
 READ = select(batches).where(batches.c.id == bindparam("batch_id"))
-COUNTS = select(
+_counts = (
     func.count().label("done"),
     func.coalesce(func.sum(batch_jobs.c.new_entries), 0).label("new_entries"),
     func.coalesce(func.sum(case((batch_jobs.c.outcome == "failed", 1), else_=0)), 0).label("failed"),
-).where(batch_jobs.c.batch_id == bindparam("batch_id"), _ended)
+)
+COUNTS = select(*_counts).where(batch_jobs.c.batch_id == bindparam("batch_id"), _ended)
+OF_USER = (
+    select(batches)
+    .where(batches.c.user_id == bindparam("user_id"), batches.c.id < bindparam("below"))
+    .order_by(batches.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+COUNTS_OF_MANY = (
+    select(batch_jobs.c.batch_id, *_counts)
+    .where(one_of(batch_jobs.c.batch_id, "ids"), _ended)
+    .group_by(batch_jobs.c.batch_id)
+)
+FAILURES = (
+    select(batch_jobs)
+    .where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.outcome == "failed")
+    .order_by(batch_jobs.c.finished_at, batch_jobs.c.feed_id)
+    .limit(bindparam("most", type_=Integer))
+)
 OUTCOMES = (
     select(batch_jobs)
     .where(batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at >= bindparam("since"))
@@ -116,14 +137,15 @@ ORPHANS = select(batches.c.id, batches.c.heard_at).where(
 
 
 async def start_batch(
-    db: Database, kind: str, feed_ids: Sequence[int], now: datetime, user_id: int | None = None
-) -> tuple[int, bool]:
-    """The batch of that kind and user that runs, and whether it is a new one. Asking again joins it."""
-    token, at, running_key = token_hex(16), to_text(now), f"{kind}:{user_id or 'all'}"
+    db: Database, kind: str, feed_ids: Sequence[int], now: datetime, user_id: int | None = None,
+    about: str = "", report: str | None = None,
+) -> tuple[int, bool]:  # fmt: skip
+    """The batch of that kind, user and subject that runs, and whether it is a new one. Asking again joins it."""
+    token, at, running_key = token_hex(16), to_text(now), f"{kind}:{user_id or 'all'}:{about}".rstrip(":")
     jobs = [{"feed_id": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)]
     row = {
         "token": token, "kind": kind, "user_id": user_id, "running_key": running_key, "total": len(jobs),
-        "created_at": at, "heard_at": at,
+        "report": report, "created_at": at, "heard_at": at,
     }  # fmt: skip
     while True:
         try:
@@ -141,6 +163,19 @@ async def read_batch(db: Database, batch_id: int) -> Batch | None:
         return None
     [counts] = await db.query(COUNTS, {"batch_id": batch_id})
     return _batch(rows[0], counts)
+
+
+async def batches_of_user(db: Database, user_id: int, below: int, most: int) -> list[Batch]:
+    """The user's batches below an id, the newest first."""
+    rows = await db.query(OF_USER, {"user_id": user_id, "below": below, "most": most})
+    counts = await db.query(COUNTS_OF_MANY, {"ids": as_list([row["id"] for row in rows])})
+    by_id = {row["batch_id"]: row for row in counts}
+    return [_batch(row, by_id.get(row["id"], NONE_ENDED)) for row in rows]
+
+
+async def failures_of(db: Database, batch_id: int, most: int) -> list[JobOutcome]:
+    """The feeds of the batch that failed, in the order in which they did."""
+    return [_outcome(row) for row in await db.query(FAILURES, {"batch_id": batch_id, "most": most})]
 
 
 async def outcomes_since(db: Database, batch_id: int, since: str) -> list[tuple[str, JobOutcome]]:
@@ -213,8 +248,10 @@ def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
         failed=int(counts["failed"]),
         created_at=from_text(row["created_at"]),
         finished_at=moment_or_none(row["finished_at"]),
+        report=row["report"],
     )
 
 
 def _outcome(row: Row) -> JobOutcome:
-    return JobOutcome(row["feed_id"], row["outcome"], row["new_entries"], row["ms"], row["message"])
+    told = ("feed_id", "outcome", "new_entries", "ms", "message", "finished_at")
+    return JobOutcome(*(row[name] for name in told))

@@ -4,23 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, exists, select
 
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.times import to_text
 from feedmill.store.additions import WAKE, NewFeed, add_feeds, option_values
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import feed_urls, feeds
+from feedmill.store.schema import feed_urls, feeds, subscriptions
 
 _nobody_added = feeds.c.added_by_person == 0
+_is_read = exists().where(subscriptions.c.feed_id == feeds.c.id, subscriptions.c.paused == 0)
 
 FORMER_URLS = select(feed_urls.c.url, feed_urls.c.feed_id).order_by(feed_urls.c.until)
 MARK = feeds.update().where(one_of(feeds.c.id, "ids")).values(declared=bindparam("is_declared"))
 # The claim goes too: else a refresh that runs now would put a time there again.
 REST = (
     feeds.update()
-    .where(one_of(feeds.c.id, "ids"), _nobody_added)
+    .where(one_of(feeds.c.id, "ids"), _nobody_added, ~_is_read)
     .values(next_fetch_at=None, next_fetch_why=bindparam("why"), claim_token=None, claimed_until=None)
 )
 CHANGE = (

@@ -25,7 +25,7 @@ IMAGE = insert(
     .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
     .scalar_subquery()
 )
-# New entries are unread for everybody who subscribes; nothing else about reading is touched by a refresh. With
+# New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched by a refresh. With
 # in_feed, because the index that begins with the feed goes on with it.
 UNREAD = unread.insert().from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
@@ -37,13 +37,14 @@ UNREAD = unread.insert().from_select(
     )
     .where(
         subscriptions.c.feed_id == bindparam("feed_id"),
+        subscriptions.c.paused == 0,
         entries.c.in_feed == bindparam("in_feed"),
         entries.c.refresh_token == bindparam("token"),
     ),
 )
 COUNT_UNREAD = (
     subscriptions.update()
-    .where(subscriptions.c.feed_id == bindparam("feed_id"))
+    .where(subscriptions.c.feed_id == bindparam("feed_id"), subscriptions.c.paused == 0)
     .values(unread_count=subscriptions.c.unread_count + bindparam("new_entries"))
 )
 REVISION = insert(

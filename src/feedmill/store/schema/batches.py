@@ -15,6 +15,8 @@ batches = table(
     Column("running_key", ascii_text(128), unique=True),
     Column("status", Word, nullable=False, server_default="running"),
     count("total"),
+    # What there is to say besides, as JSON: for an import, the lines that could not be taken over.
+    Column("report", LongText),
     moment("created_at", required=True),
     moment("heard_at", required=True),
     moment("finished_at"),
