@@ -26,18 +26,19 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench")]
 
 from refresh import FARM, Farm  # noqa: E402
-from tests.databases import empty  # noqa: E402
-from tests.services.postgres import own_postgres  # noqa: E402
-from tests.services.redis import running_redis  # noqa: E402
-from tests.services.server import free_port  # noqa: E402
 
-from feedmill.engine.celery_app import HIGH, SCAN, make_celery  # noqa: E402
+from feedmill.engine.celery_app import make_celery  # noqa: E402
+from feedmill.engine.names import HIGH, SCAN  # noqa: E402
 from feedmill.model.times import from_text, to_text  # noqa: E402
 from feedmill.store.database import Database, Step  # noqa: E402
 from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
 from feedmill.store.feeds import add_feeds  # noqa: E402
 from feedmill.store.migrations import migrate  # noqa: E402
 from feedmill.store.schema import feeds  # noqa: E402
+from tests.databases import empty  # noqa: E402
+from tests.services.postgres import own_postgres  # noqa: E402
+from tests.services.redis import running_redis  # noqa: E402
+from tests.services.server import free_port  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PHASES = ("first", "unchanged")

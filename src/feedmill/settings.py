@@ -59,6 +59,9 @@ class Settings(BaseSettings):
     )
     listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
     port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="The Bearer token for /metrics; empty to show them to this machine only."
+    )
     log_format: Literal["auto", "pretty", "json"] = Field(
         "auto", description="How logs are written; auto is pretty on a terminal and JSON otherwise."
     )

@@ -7,11 +7,12 @@ from typing import Any
 from redis.asyncio import Redis
 
 from feedmill.engine.celery import CeleryEngine
-from feedmill.engine.celery_app import QUEUES, make_celery
+from feedmill.engine.celery_app import make_celery
 from feedmill.engine.consumer import Consumer
 from feedmill.engine.engine import Handler, NotRun
 from feedmill.engine.inprocess import InProcessEngine
 from feedmill.engine.jobs import Job, Priority, RefreshFeed
+from feedmill.engine.names import QUEUES
 from feedmill.engine.tasks import Result, register
 
 THREADS = 130

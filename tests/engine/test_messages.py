@@ -2,9 +2,10 @@
 
 import json
 
-from feedmill.engine.celery_app import DEFAULT, HIGH, VISIBILITY, make_celery
+from feedmill.engine.celery_app import VISIBILITY, make_celery
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
 from feedmill.engine.messages import LOT, jobs_in, message_of, messages_of
+from feedmill.engine.names import DEFAULT, HIGH
 from feedmill.engine.tasks import LONGEST_RETRY
 
 

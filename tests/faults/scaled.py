@@ -9,7 +9,8 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from feedmill.engine.celery_app import HIGH, QUEUES, make_celery
+from feedmill.engine.celery_app import make_celery
+from feedmill.engine.names import HIGH, QUEUES
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
 from tests.databases import empty

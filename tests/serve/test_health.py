@@ -1,19 +1,35 @@
-"""`GET /health` tells the truth about the database, and takes it back when the database is back."""
+"""`GET /health` tells the truth about all that is needed, and takes it back when it is back."""
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from starlette.applications import Starlette
 
 from feedmill import __version__
+from feedmill.app import App, build
+from feedmill.run.presence import present
+from feedmill.serve import health
+from feedmill.settings import load
+from feedmill.store.drivers.postgres import PostgresDatabase
 from tests.cli.command import Server, serving
 from tests.services.postgres import own_postgres
+from tests.services.redis import own_redis
+from tests.services.server import free_port
 
 
 def test_a_healthy_server_says_so_and_which_version_it_is(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
-        assert server.get("/health") == (200, {"status": "ok", "version": __version__, "database": "ok"})
+        states = {"database": "ok", "objects": "ok"}
+        assert server.get("/health") == (200, {"status": "ok", "version": __version__, **states})
         assert server.get("/health/live") == (200, {"status": "ok"})
+        assert server.get("/health/ready") == (200, {"status": "ok", "database": "ok"})
 
 
 @pytest.mark.usefixtures("postgres_service")
@@ -26,6 +42,7 @@ def test_a_stopped_database_is_told_and_its_return_needs_no_restart(tmp_path: Pa
         assert (status, health["status"]) == (503, "failing")
         assert "PostgreSQL" in health["database"]
         assert server.get("/health/live")[0] == 200
+        assert server.get("/health/ready")[0] == 503
 
         postgres.start()
         assert _seconds_until_healthy(server) < 20
@@ -42,6 +59,91 @@ def test_a_stopped_database_is_told_without_its_password(tmp_path: Path) -> None
 
     assert "hunter2" not in str(health)
     assert "hunter2" not in (tmp_path / "serve.log").read_text()
+
+
+async def test_without_redis_it_is_degraded_and_goes_on(tmp_path: Path) -> None:
+    with own_redis() as redis:
+        async with _world(tmp_path, redis=redis.service.url) as app, _all_present(app):
+            before = await _ask(app, "/health")
+            redis.stop()
+            away = await _ask(app, "/health")
+            ready = await _ask(app, "/health/ready")
+
+    assert (before[0], before[1]["status"]) == (200, "ok")
+    assert (away[0], away[1]["status"], away[1]["redis"]) == (200, "degraded", "Redis does not answer")
+    assert "Redis" in away[1]["workers"]
+    assert ready == (200, {"status": "ok", "database": "ok"})
+
+
+async def test_it_is_said_when_nobody_works_or_keeps_time(tmp_path: Path) -> None:
+    with own_redis() as redis:
+        async with _world(tmp_path, redis=redis.service.url) as app:
+            status, states = await _ask(app, "/health")
+
+    assert (status, states["status"], states["redis"]) == (200, "degraded", "ok")
+    assert (states["workers"], states["scheduler"]) == ("no worker is at work", "no scheduler is at work")
+
+
+async def test_a_server_that_does_everything_itself_misses_nobody(tmp_path: Path) -> None:
+    with own_redis() as redis:
+        async with _world(tmp_path, redis=redis.service.url) as app:
+            await app.coordination.sight.show("serve", "alice:1")
+
+            assert (await _ask(app, "/health"))[1]["status"] == "ok"
+
+
+async def test_a_store_of_objects_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    bucket = f"s3://feedmill?endpoint=http://127.0.0.1:{free_port()}"
+    async with _world(tmp_path, objects=bucket, s3_access_key="a", s3_secret_key="b") as app:
+        status, states = await _ask(app, "/health")
+
+    assert (status, states["status"], states["database"]) == (200, "degraded", "ok")
+    assert "bucket feedmill" in states["objects"]
+
+
+async def test_a_dependency_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "PATIENCE", 0.05)
+    async with silent() as port, _world(tmp_path) as app:
+        stuck = replace(app, db=PostgresDatabase(f"postgresql://127.0.0.1:{port}/feedmill"))
+        status, states = await _ask(stuck, "/health/ready")
+        await stuck.db.close()
+
+    assert (status, states["database"]) == (503, "no answer within 0.05 s")
+
+
+@asynccontextmanager
+async def _world(folder: Path, **settings: str) -> AsyncIterator[App]:
+    async with build(load(data=str(folder), **settings)) as app:
+        yield app
+
+
+@asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    """A server that takes connections and says nothing; its port."""
+
+    async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(ignore, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def _ask(app: App, path: str) -> tuple[int, dict[str, Any]]:
+    asgi = Starlette(routes=health.routes)
+    asgi.state.app = app
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(asgi), base_url="http://feedmill.test") as client:
+        answer = await client.get(path)
+    return answer.status_code, answer.json()
+
+
+@asynccontextmanager
+async def _all_present(app: App) -> AsyncIterator[None]:
+    sight = app.coordination.sight
+    async with present(sight, "worker"), present(sight, "scheduler"):
+        while len(await sight.present()) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        yield
 
 
 def _seconds_until_healthy(server: Server) -> float:

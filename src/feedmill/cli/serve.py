@@ -7,6 +7,7 @@ import click
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
 from feedmill.run.embedded import embedded, scheduling
+from feedmill.run.presence import present
 from feedmill.serve import asgi
 from feedmill.serve.listening import address, listen, serve_on
 from feedmill.serve.occupancy import occupied
@@ -26,6 +27,6 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    async with build(settings) as app, embedded(app) as parts, scheduling(parts):
+    async with build(settings) as app, embedded(app) as parts, scheduling(parts), present(app.coordination.sight, "serve"):
         click.echo(f"Feedmill is running: open {address(settings)}")
         await serve_on(listening, asgi.create(app, parts.batches))

@@ -4,7 +4,7 @@ import click
 
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.until_stopped import until_stopped
-from feedmill.engine.celery_app import QUEUES
+from feedmill.engine.names import QUEUES
 from feedmill.run.distributed import refuse_what_cannot_scale
 from feedmill.run.worker import THREADS, work
 

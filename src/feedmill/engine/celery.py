@@ -10,9 +10,9 @@ from celery.exceptions import BackendStoreError  # type: ignore[import-untyped]
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from feedmill.engine.celery_app import DEFAULT, HIGH
 from feedmill.engine.jobs import Job, Priority
 from feedmill.engine.messages import Message, message_of, messages_of
+from feedmill.engine.names import DEFAULT, HIGH
 from feedmill.errors import EngineUnavailable
 
 T = TypeVar("T")

@@ -1,22 +1,11 @@
-"""Celery as it is used here: the settings, and the names of tasks and queues that other programs may rely on."""
+"""Celery as it is used here: its settings."""
 
 from datetime import timedelta
 
 from celery import Celery  # type: ignore[import-untyped]
 from kombu.entity import Exchange, Queue
 
-HIGH, DEFAULT = "high", "default"
-QUEUES = (HIGH, DEFAULT)
-
-REFRESH_FEED = "refresh_feed"
-REFRESH_LOT = "refresh_feed_batch"
-BATCH_COMPLETE = "on_user_feeds_complete"
-SCAN_COMPLETE = "on_scan_complete"
-ARCHIVE_IMAGES = "archive_images"
-SCAN = "scan_due_feeds"
-START_BATCH = "schedule_user_batch_refresh"
-CHORES = "chores"
-FILL_POOLS = "fill_pools"
+from feedmill.engine.names import CHORES, DEFAULT, HIGH, QUEUES, SCAN
 
 RESULTS_FOR = timedelta(hours=24)
 # What a killed worker had taken is delivered again after this, and no countdown may be longer.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from feedmill.engine.celery_app import (
+from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
+from feedmill.engine.names import (
     ARCHIVE_IMAGES,
     BATCH_COMPLETE,
     DEFAULT,
@@ -14,7 +15,6 @@ from feedmill.engine.celery_app import (
     REFRESH_LOT,
     SCAN_COMPLETE,
 )
-from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
 
 # Enough that a message costs next to nothing per feed, few enough that a lot ends in seconds.
 LOT = 25

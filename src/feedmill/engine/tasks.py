@@ -9,7 +9,7 @@ from celery.exceptions import Reject  # type: ignore[import-untyped]
 from celery.utils.time import get_exponential_backoff_interval  # type: ignore[import-untyped]
 from structlog.contextvars import bound_contextvars
 
-from feedmill.engine import celery_app as names
+from feedmill.engine import names
 from feedmill.engine.engine import NotRun
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
 from feedmill.engine.messages import jobs_in

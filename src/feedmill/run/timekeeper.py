@@ -8,7 +8,7 @@ import structlog
 from feedmill.app import App
 from feedmill.collect.declared import DeclaredFeeds
 from feedmill.engine.beat import Beat
-from feedmill.engine.celery_app import SCAN
+from feedmill.engine.names import SCAN
 from feedmill.errors import DatabaseError, EngineUnavailable
 from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending

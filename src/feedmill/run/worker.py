@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from feedmill.app import App
-from feedmill.engine import celery_app as names
+from feedmill.engine import names
 from feedmill.engine.consumer import Consumer
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.engine.tasks import Duty, register

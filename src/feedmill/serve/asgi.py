@@ -7,7 +7,7 @@ from starlette.routing import Mount, Route
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.serve import health, images, rest
+from feedmill.serve import health, images, metrics, rest
 from feedmill.serve.work import Work
 
 HOME = """<!doctype html>
@@ -24,6 +24,6 @@ async def home(request: Request) -> HTMLResponse:
 
 def create(app: App, work: Work) -> Starlette:
     api = Mount("/api", rest.create(app, work))
-    asgi = Starlette(routes=[Route("/", home), api, *health.routes, *images.routes])
-    asgi.state.app = app
+    asgi = Starlette(routes=[Route("/", home), api, *health.routes, *metrics.routes, *images.routes])
+    asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     return asgi
