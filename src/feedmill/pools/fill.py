@@ -4,13 +4,13 @@
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import structlog
 
 from feedmill.coordination.queues import FILLING_LENGTH, Filling, Queued, filling_lock
-from feedmill.model.pool import Item, PoolOptions, State
+from feedmill.model.pool import Item, State
+from feedmill.pools.texts import as_queued
 from feedmill.pools.tools import FILLER, Lists, Pool, PoolTools, this_process, token_for
 from feedmill.store.pools import claim_items, release_items, settle_items, undo_queueing
 
@@ -73,7 +73,7 @@ class Filler:
         """One lot. What happened to a push that was not answered nobody knows: its items stay queued."""
         token = token_for(self.name)
         reserved = await self._reserve(pool, most, token)
-        queued = await self._fitting(_queued(reserved, pool.options))
+        queued = await self._fitting(as_queued(reserved, pool.options))
         if not queued:
             return 0
         if not await self.lists.queues.push(filling, queued):
@@ -110,16 +110,3 @@ class Filler:
         if left := [item.id for item in queued[fitting:]]:
             await release_items(self.tools.db, left, self.tools.clock())
         return queued[:fitting]
-
-
-def _queued(items: Sequence[Item], options: PoolOptions) -> list[Queued]:
-    most = options.most_in_list
-    return [
-        Queued(item.id, item.text) if len(item.text) <= most else Queued(item.id, "", reference(item.id))
-        for item in items
-    ]
-
-
-def reference(item_id: int) -> str:
-    """Where a text that is too long for a list can be had."""
-    return f"/api/pools/items/{item_id}"

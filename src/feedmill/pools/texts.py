@@ -1,9 +1,10 @@
 """The text of an item: a plain title, or contents as its pool wants them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from feedmill.collect.html import plain_text
+from feedmill.coordination.queues import Queued
 from feedmill.model.pool import Form, Item, Kind, PoolOptions
 from feedmill.store.database import Row
 
@@ -25,3 +26,17 @@ class Texts:
     def _contents(self, options: PoolOptions, row: Row) -> str:
         html = row["content_html"] or row["summary"] or ""
         return plain_text(html, None) if options.form is Form.TEXT else self.sanitize(html, row["base_url"])
+
+
+def as_queued(items: Sequence[Item], options: PoolOptions) -> list[Queued]:
+    """Items as they travel: a long text by reference."""
+    most = options.most_in_list
+    return [
+        Queued(item.id, item.text) if len(item.text) <= most else Queued(item.id, "", reference(item.id))
+        for item in items
+    ]
+
+
+def reference(item_id: int) -> str:
+    """Where a text that is too long can be had."""
+    return f"/api/pools/items/{item_id}"

@@ -10,7 +10,7 @@ from secrets import token_hex
 from feedmill.coordination.fallback import Health
 from feedmill.coordination.locks import Locks
 from feedmill.coordination.queues import Queues, list_name
-from feedmill.errors import CallerError, InfrastructureError
+from feedmill.errors import Conflict, InfrastructureError, NotFound
 from feedmill.model.pool import Group, Kind, PoolKey, PoolOptions
 from feedmill.pools.texts import Texts
 from feedmill.store.database import Database
@@ -24,20 +24,28 @@ LONGEST_NAME = 90
 FILLER = "filler"
 
 
-class PoolEmpty(CallerError):
-    """`pool_empty`: there is nothing to hand out now."""
+class PoolEmpty(NotFound):
+    """There is nothing to hand out now."""
+
+    code = "pool_empty"
 
 
-class PoolPaused(CallerError):
-    """`pool_paused`: a person has the group rest."""
+class PoolPaused(Conflict):
+    """A person has the group rest."""
+
+    code = "pool_paused"
 
 
-class WrongGuarantee(CallerError):
+class WrongGuarantee(Conflict):
     """The pool hands out in another way: pop belongs to at most once, lease to leases."""
 
+    code = "wrong_guarantee"
 
-class NothingToAsk(CallerError):
+
+class NothingToAsk(Conflict):
     """What was asked for needs the pools' lists, and there is no Redis."""
+
+    code = "no_redis"
 
 
 class Unsettled(InfrastructureError):

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, select
 
-from feedmill.errors import CallerError, ConstraintViolated
+from feedmill.errors import Conflict, ConstraintViolated, NotFound
 from feedmill.model.pool import Group, PoolOptions, Rule
 from feedmill.model.times import from_text, to_text
 from feedmill.store.database import Database, Row, Step
@@ -39,12 +39,16 @@ ADVANCE_GATHERED = (
 GATHER_ANEW = facts.update().where(facts.c.name == GATHERED).values(value="0")
 
 
-class GroupExists(CallerError):
+class GroupExists(Conflict):
     """There is a pool group of that name already."""
 
+    code = "group_exists"
 
-class UnknownGroup(CallerError):
+
+class UnknownGroup(NotFound):
     """There is no such pool group."""
+
+    code = "unknown_group"
 
 
 @dataclass(frozen=True, slots=True)

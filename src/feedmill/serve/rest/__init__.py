@@ -9,11 +9,11 @@ from fastapi.routing import APIRoute
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.serve.rest import me
+from feedmill.serve.rest import me, pool_items, pools
 from feedmill.serve.rest.problems import Problem, described, install
 from feedmill.serve.work import Work
 
-ROUTERS = (me.router,)
+ROUTERS = (me.router, pools.router, pool_items.router)
 
 
 def create(app: App, work: Work) -> FastAPI:

@@ -1,0 +1,20 @@
+"""The fields that requests have in common: bounded, and of characters that every database can hold."""
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import Field, StringConstraints
+
+MOST_ID = 2**53
+
+Id = Annotated[int, Field(ge=1, lt=MOST_ID)]
+PathId = Annotated[int, Path(ge=1, lt=MOST_ID)]
+# No control characters, and something besides spaces.
+Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=190, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
+# Several lines; no NUL, which PostgreSQL can't hold.
+Text = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00]*$")]
+Address = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=r"^[^\x00-\x20\x7f]*$")
+]
