@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Table, bindparam, case, func, or_, select
+from sqlalchemy import bindparam, case, func, or_, select
 
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import InsertNew, as_list, insert, one_of
+from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.removals import DROP_ENTRIES, IMAGES_TO_GARBAGE, LEAVE_POOLS
 from feedmill.store.schema import (
     entries,
@@ -54,39 +54,32 @@ READ_TWINS = select(users.c.unread_list_id.label("list"), _theirs.c.id.label("ne
 )
 
 
-def _copied(table: Table, source: Select[Any]) -> InsertNew:
-    """Inserts what `source` selects. Its columns have other names: MySQL would not know which one is meant."""
-    found = source.subquery("found")
-    columns = [column.name for column in table.c]
-    return InsertNew(table).from_select(columns, select(found).where(found.c[0].is_not(None)))
-
-
-COPY_STATES = _copied(states, STATES_OF_TWINS)
+COPY_STATES = insert_selected(states, STATES_OF_TWINS)
 JOIN_STATES = (
     states.update()
     .where(states.c.user_id == bindparam("reader"), states.c.entry_id == bindparam("new"))
     .values({name: func.coalesce(states.c[name], bindparam(f"old_{name}")) for name in _kept_states})
 )
-COPY_LABELS = _copied(
+COPY_LABELS = insert_selected(
     entry_labels,
     select(entry_labels.c.label_id.label("a"), _theirs.c.id.label("b"), entry_labels.c.sort_at.label("c"))
     .where(*_are_twins, entry_labels.c.entry_id == _mine.c.id),
 )  # fmt: skip
 _subscribed = unread.c.subscription_id.label("d")
 # Who reads both has the target's row in the list already, or has read it.
-COPY_UNREAD = _copied(
+COPY_UNREAD = insert_selected(
     unread,
     select(unread.c.list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _subscribed)
     .where(*_are_twins, unread.c.entry_id == _mine.c.id, ~one_of(unread.c.subscription_id, "of_both")),
 )  # fmt: skip
 FORGET_TWINS = unread.delete().where(one_of(unread.c.entry_id, "ids"))
 READ_IN_ONE = unread.delete().where(unread.c.list_id == bindparam("list"), one_of(unread.c.entry_id, "ids"))
-COPY_TOMBSTONES = _copied(
+COPY_TOMBSTONES = insert_selected(
     tombstones,
     select(feeds.c.id.label("a"), tombstones.c.guid.label("b"), tombstones.c.purged_at.label("c"))
     .where(feeds.c.id == bindparam("target"), tombstones.c.feed_id == bindparam("source")),
 )  # fmt: skip
-COPY_FOLDERS = _copied(
+COPY_FOLDERS = insert_selected(
     folder_subscriptions,
     select(folder_subscriptions.c.folder_id.label("a"), _other_sub.c.id.label("b"))
     .where(*_reads_both, folder_subscriptions.c.subscription_id == _sub.c.id),

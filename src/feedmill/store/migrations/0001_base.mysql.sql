@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS batches (
   running_key VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
   status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'running',
   total INTEGER NOT NULL DEFAULT '0',
+  report LONGTEXT,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   heard_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   finished_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
@@ -358,10 +359,13 @@ CREATE TABLE IF NOT EXISTS tombstones (
 CREATE TABLE IF NOT EXISTS unread_lists (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,
+  token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   retired_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token),
+  INDEX unread_lists_of_user (user_id),
   INDEX unread_lists_retired (retired_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

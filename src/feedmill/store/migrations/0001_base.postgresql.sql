@@ -1,0 +1,541 @@
+CREATE TABLE IF NOT EXISTS audit (
+  id BIGSERIAL NOT NULL,
+  at VARCHAR(24) COLLATE "C" NOT NULL,
+  user_id BIGINT,
+  action VARCHAR(32) COLLATE "C" NOT NULL,
+  subject TEXT,
+  address VARCHAR(64) COLLATE "C",
+  PRIMARY KEY (id)
+);
+
+CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
+
+CREATE TABLE IF NOT EXISTS batches (
+  id BIGSERIAL NOT NULL,
+  token VARCHAR(64) COLLATE "C" NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  user_id BIGINT,
+  running_key VARCHAR(128) COLLATE "C",
+  status VARCHAR(32) COLLATE "C" DEFAULT 'running' NOT NULL,
+  total INTEGER DEFAULT '0' NOT NULL,
+  report TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  heard_at VARCHAR(24) COLLATE "C" NOT NULL,
+  finished_at VARCHAR(24) COLLATE "C",
+  cancelled_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  UNIQUE (token),
+  UNIQUE (running_key)
+);
+
+CREATE INDEX IF NOT EXISTS batches_of_user ON batches (user_id, created_at);
+
+CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heard_at);
+
+CREATE TABLE IF NOT EXISTS facts (
+  name VARCHAR(128) COLLATE "C" NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (name)
+);
+
+CREATE TABLE IF NOT EXISTS feeds (
+  id BIGSERIAL NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  host VARCHAR(255) COLLATE "C" NOT NULL,
+  title TEXT,
+  own_title TEXT,
+  folder TEXT,
+  site_url TEXT,
+  description TEXT,
+  language VARCHAR(64) COLLATE "C",
+  icon_url TEXT,
+  image_url TEXT,
+  hub_url TEXT,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'active' NOT NULL,
+  archive_policy VARCHAR(32) COLLATE "C" DEFAULT 'all' NOT NULL,
+  http_options TEXT,
+  added_by_person INTEGER DEFAULT '0' NOT NULL,
+  declared INTEGER DEFAULT '0' NOT NULL,
+  etag TEXT,
+  last_modified TEXT,
+  body_sha256 VARCHAR(64) COLLATE "C",
+  next_fetch_at VARCHAR(24) COLLATE "C",
+  next_fetch_why TEXT,
+  interval_seconds BIGINT,
+  rhythm_seconds BIGINT,
+  wishes TEXT,
+  last_fetched_at VARCHAR(24) COLLATE "C",
+  last_success_at VARCHAR(24) COLLATE "C",
+  last_entry_at VARCHAR(24) COLLATE "C",
+  consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  last_error TEXT,
+  last_error_kind VARCHAR(32) COLLATE "C",
+  gone_since VARCHAR(24) COLLATE "C",
+  moved_to VARCHAR(2048) COLLATE "C",
+  moved_times INTEGER DEFAULT '0' NOT NULL,
+  entry_count INTEGER DEFAULT '0' NOT NULL,
+  claim_token VARCHAR(64) COLLATE "C",
+  claimed_until VARCHAR(24) COLLATE "C",
+  fence INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (url)
+);
+
+CREATE INDEX IF NOT EXISTS feeds_claimed ON feeds (claim_token);
+
+CREATE INDEX IF NOT EXISTS feeds_due ON feeds (next_fetch_at);
+
+CREATE INDEX IF NOT EXISTS feeds_host ON feeds (host);
+
+CREATE TABLE IF NOT EXISTS object_garbage (
+  id BIGSERIAL NOT NULL,
+  key VARCHAR(512) COLLATE "C" NOT NULL,
+  recorded_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (key)
+);
+
+CREATE TABLE IF NOT EXISTS pool_groups (
+  id BIGSERIAL NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  rule TEXT NOT NULL,
+  settings TEXT,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE (name)
+);
+
+CREATE TABLE IF NOT EXISTS sign_in_tries (
+  of_whom VARCHAR(64) COLLATE "C" NOT NULL,
+  tries INTEGER DEFAULT '0' NOT NULL,
+  last_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (of_whom)
+);
+
+CREATE INDEX IF NOT EXISTS sign_in_tries_age ON sign_in_tries (last_at);
+
+CREATE TABLE IF NOT EXISTS unread (
+  list_id BIGINT NOT NULL,
+  sort_at VARCHAR(24) COLLATE "C" NOT NULL,
+  entry_id BIGINT NOT NULL,
+  subscription_id BIGINT NOT NULL,
+  PRIMARY KEY (list_id, sort_at, entry_id)
+);
+
+CREATE INDEX IF NOT EXISTS unread_of_subscription ON unread (list_id, subscription_id, sort_at, entry_id);
+
+CREATE TABLE IF NOT EXISTS users (
+  id BIGSERIAL NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  password_hash TEXT,
+  is_admin INTEGER DEFAULT '0' NOT NULL,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'active' NOT NULL,
+  unread_list_id BIGINT DEFAULT '0' NOT NULL,
+  settings TEXT,
+  quota_feeds BIGINT,
+  quota_bytes BIGINT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_seen_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  UNIQUE (name)
+);
+
+CREATE TABLE IF NOT EXISTS batch_jobs (
+  batch_id BIGINT NOT NULL,
+  feed_id BIGINT NOT NULL,
+  outcome VARCHAR(32) COLLATE "C",
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  ms INTEGER DEFAULT '0' NOT NULL,
+  message TEXT,
+  finished_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (batch_id, feed_id),
+  FOREIGN KEY(batch_id) REFERENCES batches (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS batch_jobs_done ON batch_jobs (batch_id, finished_at);
+
+CREATE TABLE IF NOT EXISTS bookmarks (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  title TEXT,
+  description TEXT,
+  image_url TEXT,
+  note TEXT,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  fetched_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  CONSTRAINT bookmarks_once UNIQUE (user_id, url),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS bookmarks_claimed ON bookmarks (claim_token);
+
+CREATE INDEX IF NOT EXISTS bookmarks_listed ON bookmarks (user_id, created_at, id);
+
+CREATE INDEX IF NOT EXISTS bookmarks_waiting ON bookmarks (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS entries (
+  id BIGSERIAL NOT NULL,
+  feed_id BIGINT NOT NULL,
+  guid VARCHAR(512) COLLATE "C" NOT NULL,
+  sort_at VARCHAR(24) COLLATE "C" NOT NULL,
+  refresh_token VARCHAR(64) COLLATE "C" NOT NULL,
+  digest VARCHAR(64) COLLATE "C" NOT NULL,
+  in_feed INTEGER DEFAULT '0' NOT NULL,
+  first_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
+  published_at VARCHAR(24) COLLATE "C",
+  updated_at VARCHAR(24) COLLATE "C",
+  revision_count INTEGER DEFAULT '0' NOT NULL,
+  language VARCHAR(64) COLLATE "C",
+  link TEXT,
+  title TEXT,
+  author TEXT,
+  image_url TEXT,
+  comments_url TEXT,
+  base_url TEXT,
+  categories TEXT,
+  enclosures TEXT,
+  summary TEXT,
+  content_html TEXT,
+  PRIMARY KEY (id),
+  CONSTRAINT entries_identity UNIQUE (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS entries_in_feed ON entries (feed_id, in_feed, last_seen_at);
+
+CREATE INDEX IF NOT EXISTS entries_of_feed ON entries (feed_id, sort_at, id);
+
+CREATE TABLE IF NOT EXISTS feed_urls (
+  id BIGSERIAL NOT NULL,
+  feed_id BIGINT NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  until VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS feed_urls_feed ON feed_urls (feed_id);
+
+CREATE INDEX IF NOT EXISTS feed_urls_url ON feed_urls (url);
+
+CREATE TABLE IF NOT EXISTS fetch_log (
+  id BIGSERIAL NOT NULL,
+  feed_id BIGINT NOT NULL,
+  at VARCHAR(24) COLLATE "C" NOT NULL,
+  outcome VARCHAR(32) COLLATE "C" NOT NULL,
+  http_status SMALLINT,
+  bytes BIGINT DEFAULT '0' NOT NULL,
+  ms INTEGER DEFAULT '0' NOT NULL,
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  revised_entries INTEGER DEFAULT '0' NOT NULL,
+  message TEXT,
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS fetch_log_at ON fetch_log (at);
+
+CREATE INDEX IF NOT EXISTS fetch_log_of_feed ON fetch_log (feed_id, at);
+
+CREATE TABLE IF NOT EXISTS folders (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  parent_id BIGINT DEFAULT '0' NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT folders_once UNIQUE (user_id, parent_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS labels (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT labels_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id BIGSERIAL NOT NULL,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  entry_id BIGINT NOT NULL,
+  batch_id BIGINT NOT NULL,
+  status SMALLINT DEFAULT '1' NOT NULL,
+  taken_by VARCHAR(128) COLLATE "C",
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  changed_at VARCHAR(24) COLLATE "C" NOT NULL,
+  leased_until VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
+
+CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
+
+CREATE TABLE IF NOT EXISTS raw_bodies (
+  id BIGSERIAL NOT NULL,
+  feed_id BIGINT NOT NULL,
+  key VARCHAR(512) COLLATE "C" NOT NULL,
+  fetched_at VARCHAR(24) COLLATE "C" NOT NULL,
+  http_status SMALLINT,
+  headers TEXT,
+  sha256 VARCHAR(64) COLLATE "C" NOT NULL,
+  size BIGINT DEFAULT '0' NOT NULL,
+  parse_result TEXT,
+  entry_count INTEGER DEFAULT '0' NOT NULL,
+  new_entries INTEGER DEFAULT '0' NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  UNIQUE (key)
+);
+
+CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
+
+CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at);
+
+CREATE TABLE IF NOT EXISTS saved_searches (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  query TEXT NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT saved_searches_once UNIQUE (user_id, name),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS sessions (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" DEFAULT 'browser' NOT NULL,
+  token_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  user_agent TEXT,
+  address VARCHAR(64) COLLATE "C",
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_seen_at VARCHAR(24) COLLATE "C" NOT NULL,
+  expires_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash)
+);
+
+CREATE INDEX IF NOT EXISTS sessions_expiry ON sessions (expires_at);
+
+CREATE INDEX IF NOT EXISTS sessions_of_user ON sessions (user_id);
+
+CREATE TABLE IF NOT EXISTS subscriptions (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  feed_id BIGINT NOT NULL,
+  title TEXT,
+  interval_seconds BIGINT,
+  archive_policy VARCHAR(32) COLLATE "C",
+  paused INTEGER DEFAULT '0' NOT NULL,
+  unread_count INTEGER DEFAULT '0' NOT NULL,
+  settings TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT subscriptions_once UNIQUE (user_id, feed_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS subscriptions_of_feed ON subscriptions (feed_id);
+
+CREATE TABLE IF NOT EXISTS tokens (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  token_hash VARCHAR(64) COLLATE "C" NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  last_used_at VARCHAR(24) COLLATE "C",
+  expires_at VARCHAR(24) COLLATE "C",
+  revoked_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token_hash)
+);
+
+CREATE INDEX IF NOT EXISTS tokens_of_user ON tokens (user_id);
+
+CREATE TABLE IF NOT EXISTS tombstones (
+  feed_id BIGINT NOT NULL,
+  guid VARCHAR(512) COLLATE "C" NOT NULL,
+  purged_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_id, guid),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS unread_lists (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  token VARCHAR(64) COLLATE "C",
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  retired_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token)
+);
+
+CREATE INDEX IF NOT EXISTS unread_lists_of_user ON unread_lists (user_id);
+
+CREATE INDEX IF NOT EXISTS unread_lists_retired ON unread_lists (retired_at);
+
+CREATE TABLE IF NOT EXISTS webhooks (
+  id BIGSERIAL NOT NULL,
+  user_id BIGINT NOT NULL,
+  url VARCHAR(2048) COLLATE "C" NOT NULL,
+  secret TEXT NOT NULL,
+  events TEXT NOT NULL,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  last_success_at VARCHAR(24) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS webhooks_of_user ON webhooks (user_id);
+
+CREATE TABLE IF NOT EXISTS deliveries (
+  id BIGSERIAL NOT NULL,
+  webhook_id BIGINT NOT NULL,
+  event VARCHAR(32) COLLATE "C" NOT NULL,
+  feed_id BIGINT NOT NULL,
+  refresh_token VARCHAR(64) COLLATE "C",
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  http_status SMALLINT,
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  finished_at VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  FOREIGN KEY(webhook_id) REFERENCES webhooks (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS deliveries_claimed ON deliveries (claim_token);
+
+CREATE INDEX IF NOT EXISTS deliveries_of_webhook ON deliveries (webhook_id, id);
+
+CREATE INDEX IF NOT EXISTS deliveries_waiting ON deliveries (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS entry_labels (
+  label_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  sort_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (label_id, entry_id),
+  FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS entry_labels_listed ON entry_labels (label_id, sort_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS labels_of_entry ON entry_labels (entry_id);
+
+CREATE TABLE IF NOT EXISTS folder_subscriptions (
+  folder_id BIGINT NOT NULL,
+  subscription_id BIGINT NOT NULL,
+  PRIMARY KEY (folder_id, subscription_id),
+  FOREIGN KEY(folder_id) REFERENCES folders (id) ON DELETE CASCADE,
+  FOREIGN KEY(subscription_id) REFERENCES subscriptions (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS folders_of_subscription ON folder_subscriptions (subscription_id);
+
+CREATE TABLE IF NOT EXISTS full_texts (
+  entry_id BIGINT NOT NULL,
+  fetched_at VARCHAR(24) COLLATE "C" NOT NULL,
+  url TEXT NOT NULL,
+  content_html TEXT NOT NULL,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS image_tasks (
+  id BIGSERIAL NOT NULL,
+  feed_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  position INTEGER DEFAULT '0' NOT NULL,
+  original_url TEXT NOT NULL,
+  status VARCHAR(32) COLLATE "C" DEFAULT 'pending' NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C",
+  claim_token VARCHAR(64) COLLATE "C",
+  claimed_until VARCHAR(24) COLLATE "C",
+  object_key VARCHAR(512) COLLATE "C",
+  content_type VARCHAR(128) COLLATE "C",
+  size BIGINT DEFAULT '0' NOT NULL,
+  sha256 VARCHAR(64) COLLATE "C",
+  last_error TEXT,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  updated_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (id),
+  CONSTRAINT image_tasks_position UNIQUE (entry_id, position),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  UNIQUE (object_key)
+);
+
+CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);
+
+CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status);
+
+CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
+
+CREATE TABLE IF NOT EXISTS revisions (
+  id BIGSERIAL NOT NULL,
+  entry_id BIGINT NOT NULL,
+  number INTEGER DEFAULT '0' NOT NULL,
+  seen_at VARCHAR(24) COLLATE "C" NOT NULL,
+  digest VARCHAR(64) COLLATE "C" NOT NULL,
+  link TEXT,
+  title TEXT,
+  author TEXT,
+  summary TEXT,
+  content_html TEXT,
+  PRIMARY KEY (id),
+  CONSTRAINT revisions_number UNIQUE (entry_id, number),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS states (
+  user_id BIGINT NOT NULL,
+  entry_id BIGINT NOT NULL,
+  read_at VARCHAR(24) COLLATE "C",
+  starred_at VARCHAR(24) COLLATE "C",
+  later_at VARCHAR(24) COLLATE "C",
+  later_until VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (user_id, entry_id),
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS states_later ON states (user_id, later_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS states_later_expiry ON states (later_until);
+
+CREATE INDEX IF NOT EXISTS states_of_entry ON states (entry_id);
+
+CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
+
+CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
+

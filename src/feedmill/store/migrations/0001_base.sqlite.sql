@@ -368,10 +368,14 @@ CREATE TABLE IF NOT EXISTS tombstones (
 CREATE TABLE IF NOT EXISTS unread_lists (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,
+  token VARCHAR(64),
   created_at VARCHAR(24) NOT NULL,
   retired_at VARCHAR(24),
-  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  UNIQUE (token)
 );
+
+CREATE INDEX IF NOT EXISTS unread_lists_of_user ON unread_lists (user_id);
 
 CREATE INDEX IF NOT EXISTS unread_lists_retired ON unread_lists (retired_at);
 

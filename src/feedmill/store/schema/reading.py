@@ -22,8 +22,11 @@ unread_lists = table(
     "unread_lists",
     key(),
     belongs_to("users"),
+    # By which whoever made the list finds it, and whoever retired it can have it back.
+    Column("token", Token, unique=True),
     moment("created_at", required=True),
     moment("retired_at"),
+    Index("unread_lists_of_user", "user_id"),
     Index("unread_lists_retired", "retired_at"),
 )
 
