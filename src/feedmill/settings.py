@@ -62,6 +62,9 @@ class Settings(BaseSettings):
     metrics_token: SecretStr = Field(
         SecretStr(""), description="The Bearer token for /metrics; empty to show them to this machine only."
     )
+    api_per_minute: int = Field(
+        1200, ge=0, description="How often one caller may ask the API in a minute, a quarter of it at once; 0: any."
+    )
     log_format: Literal["auto", "pretty", "json"] = Field(
         "auto", description="How logs are written; auto is pretty on a terminal and JSON otherwise."
     )

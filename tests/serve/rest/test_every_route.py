@@ -7,13 +7,10 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from feedmill.serve.rest import ROUTERS
+from feedmill.serve.rest import OPEN, ROUTERS
 from tests.serve.rest import cases
 from tests.serve.rest.cases import Asked, Case
 from tests.serve.rest.site import Person, Site
-
-# Asked by people who are not signed in: that is what they are for.
-OPEN: set[str] = set()
 
 
 def _all_cases() -> dict[str, Case]:

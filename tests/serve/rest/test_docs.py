@@ -1,0 +1,35 @@
+"""The description of the API: for programs, and as a page."""
+
+import httpx
+
+from feedmill.serve.rest import ROUTERS
+
+
+async def test_the_description_names_every_route_and_how_to_sign_in(nobody: httpx.AsyncClient) -> None:
+    drawn = (await nobody.get("/api/openapi.json")).json()
+
+    routes = {route.path for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
+    assert set(drawn["paths"]) == routes
+    assert set(drawn["components"]["securitySchemes"]) == {"key", "session"}
+    assert drawn["servers"] == [{"url": "/api"}]
+
+
+async def test_every_error_is_described_as_a_problem(nobody: httpx.AsyncClient) -> None:
+    drawn = (await nobody.get("/api/openapi.json")).json()
+
+    for methods in drawn["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                assert int(status) < 400 or list(answer["content"]) == ["application/problem+json"], operation
+
+
+async def test_the_page_shows_every_route_and_asks_nobody_else(nobody: httpx.AsyncClient) -> None:
+    page = await nobody.get("/api/docs")
+
+    assert page.status_code == 200
+    for router in ROUTERS:
+        for route in router.routes:
+            assert f"<code>{route.path}</code>" in page.text  # type: ignore[attr-defined]
+    assert "http://" not in page.text
+    assert "https://" not in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
