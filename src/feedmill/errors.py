@@ -33,6 +33,15 @@ class NotSignedIn(CallerError):
     code = "not_signed_in"
 
 
+class WrongPassword(NotSignedIn):
+    """The name or the password is wrong; which of them is not said."""
+
+    code = "wrong_name_or_password"
+
+    def __init__(self) -> None:
+        super().__init__("Name or password is wrong.")
+
+
 class NotAllowed(CallerError):
     """We know who asks, and they may not."""
 
@@ -49,6 +58,24 @@ class Conflict(CallerError):
     """It is there already, or in a state that does not allow this."""
 
     code = "conflict"
+
+
+class NameTaken(Conflict):
+    """Somebody has that name already."""
+
+    code = "name_taken"
+
+
+class AlreadySetUp(Conflict):
+    """There is an admin already."""
+
+    code = "already_set_up"
+
+
+class LastAdmin(Conflict):
+    """Without this one nobody could administer the installation any more."""
+
+    code = "last_admin"
 
 
 class TooMany(CallerError):

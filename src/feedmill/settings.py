@@ -10,7 +10,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -34,6 +34,22 @@ def _networks(value: object) -> object:
 
 
 Networks = Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_networks)]
+
+LEAST_KEY = 32
+# Words of keys that stand in examples, with which anybody could sign.
+EXAMPLES = ("changeme", "change-me", "change_me", "change me", "your-secret", "your_secret", "example", "insecure")
+
+
+def _no_example(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value()
+    if text and len(text) < LEAST_KEY:
+        raise ValueError(f"a key has at least {LEAST_KEY} characters")
+    if text and (len(set(text)) < 8 or any(word in text.lower() for word in EXAMPLES)):
+        raise ValueError("this one can be guessed; 'openssl rand -hex 32' makes a good one")
+    return key
+
+
+SigningKey = Annotated[SecretStr, AfterValidator(_no_example)]
 
 
 class Settings(BaseSettings):
@@ -59,6 +75,15 @@ class Settings(BaseSettings):
     )
     listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
     port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
+    trusted_proxies: Networks = Field(
+        (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")),
+        description="Networks of the proxies whose word on a request's address and on https is believed.",
+    )
+    secret_key: SigningKey = Field(
+        SecretStr(""), description="What access tokens are signed with, the same for all processes; empty for a key "
+        "that is made at first start and kept in the data folder."
+    )  # fmt: skip
+    registration: bool = Field(False, description="Whether visitors may make accounts for themselves.")
     metrics_token: SecretStr = Field(
         SecretStr(""), description="The Bearer token for /metrics; empty to show them to this machine only."
     )

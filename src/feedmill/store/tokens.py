@@ -14,6 +14,9 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import tokens, users
 
+# How a key begins, so that it is known for what it is.
+PREFIX = "fm_"
+
 INSERT = insert(tokens, "user_id", "name", "token_hash", "scopes", "created_at", "expires_at")
 HOLDER = (
     select(users, tokens.c.scopes)

@@ -1,0 +1,57 @@
+"""Signing in with name and password, and out again."""
+
+from datetime import datetime
+from secrets import token_urlsafe
+
+from feedmill.errors import BadInput, WrongPassword
+from feedmill.library import passwords, throttle
+from feedmill.library.accounts import normal_name
+from feedmill.model.account import ACTIVE, BROWSER, Caller, Origin, User
+from feedmill.store import accounts, sessions
+from feedmill.store.database import Database
+from feedmill.store.tokens import digest
+
+
+async def authenticate(db: Database, name: str, password: str, origin: Origin, now: datetime) -> User:
+    """The user of that name, if the password is theirs; whatever is wrong sounds and takes the same."""
+    place = throttle.Place(_as_typed(name), origin.address)
+    await throttle.wait_turn(db, place, now)
+    found = await accounts.password_of(db, place.name)
+    user, password_hash = found or (None, None)
+    if not await passwords.matches(password_hash, password) or user is None or user.status != ACTIVE:
+        raise WrongPassword
+    await db.batch(throttle.succeeded(place))
+    if password_hash and passwords.is_outdated(password_hash):
+        await db.batch([accounts.rehash(user.id, password_hash, await passwords.hashed(password))])
+    return user
+
+
+async def sign_in(
+    db: Database, name: str, password: str, origin: Origin, now: datetime, replacing: str | None = None
+) -> tuple[str, Caller]:
+    """A new session's token, and who it speaks for; the session that the browser held before ends."""
+    user = await authenticate(db, name, password, origin, now)
+    return await begin_session(db, user, origin, now, replacing)
+
+
+async def begin_session(
+    db: Database, user: User, origin: Origin, now: datetime, replacing: str | None = None
+) -> tuple[str, Caller]:
+    """A new browser session for somebody who has just shown or chosen the password."""
+    token = token_urlsafe(32)
+    ended = [sessions.end_by_token(digest(replacing))] if replacing else []
+    await db.batch([*sessions.begin(user.id, BROWSER, digest(token), origin, now), *ended])
+    return token, Caller(user, user.scopes, await sessions.id_of_token(db, digest(token)))
+
+
+async def sign_out(db: Database, token: str) -> None:
+    """Ends the browser session of that token."""
+    await db.batch([sessions.end_by_token(digest(token))])
+
+
+def _as_typed(name: str) -> str:
+    """The name, also one that nobody can have: it is refused like any other wrong one."""
+    try:
+        return normal_name(name)
+    except BadInput:
+        return name[:200]

@@ -1,0 +1,80 @@
+"""How often somebody tried to sign in, as rows that every process sees."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import bindparam, case, null, select
+
+from feedmill.errors import ConstraintViolated
+from feedmill.model.times import from_text, to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import sign_in_tries as tries
+
+# Tries that are older don't count.
+MEMORY = timedelta(days=1)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+SEEN = select(tries).where(one_of(tries.c.of_whom, "keys"))
+BEGIN = insert_new(tries, "of_whom", "tries", "last_at")
+# NULL, which undoes the batch, when somebody else tried meanwhile: so at most one passes each count.
+COUNT = (
+    tries.update()
+    .where(tries.c.of_whom == bindparam("key"))
+    .values(
+        tries=case((tries.c.tries == bindparam("seen"), bindparam("following")), else_=null()),
+        last_at=bindparam("now"),
+    )
+)
+FORGET = tries.delete().where(one_of(tries.c.of_whom, "keys"))
+TAKE_BACK = (
+    tries.update()
+    .where(tries.c.of_whom == bindparam("key"), tries.c.tries > 0)
+    .values(tries=tries.c.tries - 1)
+)
+DROP_OLD = tries.delete().where(tries.c.last_at < bindparam("before"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How often it was tried lately, and when last."""
+
+    times: int = 0
+    last_at: datetime = LONG_AGO
+
+
+async def tried(db: Database, keys: Sequence[str]) -> dict[str, Tried]:
+    """What is known of each key."""
+    rows = await db.query(SEEN, {"keys": as_list(list(keys))})
+    known = {row["of_whom"]: Tried(row["tries"], from_text(row["last_at"])) for row in rows}
+    return {key: known.get(key, Tried()) for key in keys}
+
+
+async def count_try(db: Database, seen: Mapping[str, Tried], now: datetime) -> bool:
+    """Counts one more try of each; False when what was seen is no longer so."""
+    begin = [{"of_whom": key, "tries": 0, "last_at": to_text(LONG_AGO)} for key in seen]
+    counts = [
+        {"key": key, "seen": before.times, "following": before.times + 1 if is_fresh(before, now) else 1,
+         "now": to_text(now)}
+        for key, before in seen.items()
+    ]  # fmt: skip
+    old = {"before": to_text(now - MEMORY)}
+    try:
+        await db.batch([Step(BEGIN, begin), Step(COUNT, counts), Step(DROP_OLD, old)])
+    except ConstraintViolated:
+        return False
+    return True
+
+
+def is_fresh(tried: Tried, now: datetime) -> bool:
+    return tried.last_at >= now - MEMORY
+
+
+def forget_tries(keys: Sequence[str]) -> Step:
+    return Step(FORGET, {"keys": as_list(list(keys))})
+
+
+def take_back_try(key: str) -> Step:
+    """The step for a try that turned out to be right."""
+    return Step(TAKE_BACK, {"key": key})
