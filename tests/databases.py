@@ -81,6 +81,8 @@ async def blank(request: pytest.FixtureRequest, kind: str, folder: Path) -> Asyn
 
 
 async def _drop_tables(database: Database) -> None:
+    for name in ("search_index", "search_texts"):
+        await database.exec(f"DROP TABLE IF EXISTS {name}")
     for table in reversed(metadata.sorted_tables):
         await database.exec(f"DROP TABLE IF EXISTS {table.name}")
 

@@ -12,6 +12,7 @@ from feedmill.model.times import text_or_none, to_text
 from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import entries, image_tasks, revisions, subscriptions, unread, users
+from feedmill.store.search_texts import add_texts, revise_texts
 
 ENTRY = insert(
     entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "in_feed", "first_seen_at", "last_seen_at",
@@ -25,7 +26,8 @@ IMAGE = insert(
     .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
     .scalar_subquery()
 )
-# New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched by a refresh. With
+# New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched
+# by a refresh. With
 # in_feed, because the index that begins with the feed goes on with it.
 UNREAD = unread.insert().from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
@@ -76,6 +78,7 @@ def add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: str, *, i
     mine = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
+        *add_texts(feed_id, new),
         *([Step(IMAGE, images)] if images else []),
         # The counts first: whoever marks all read takes the same rows first, so the two can't cross.
         Step(COUNT_UNREAD, mine),
@@ -90,6 +93,7 @@ def add_revisions(revised: Sequence[Revision], at: str) -> list[Step]:
     return [
         Step(REVISION, [asdict(revision) | {"seen_at": at} for revision in revised]),
         Step(REVISED, {"ids": as_list([revision.entry_id for revision in revised])}),
+        *revise_texts(revised),
     ]
 
 

@@ -1,0 +1,136 @@
+"""Text cut into the words that are looked for, the same for what is indexed and for what is asked.
+
+Case, width and accents are folded. Scripts that write no spaces (and Korean, which writes few that help) become
+overlapping pairs of characters, so that any two that stand together are found. What comes out is words with one
+space between two, of letters and digits alone: no database's own idea of a word then makes a difference.
+"""
+
+import html
+import re
+import unicodedata
+from array import array
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+# What is indexed of one entry's text. More would exceed what PostgreSQL takes as one tsvector.
+MOST_TEXT = 50_000
+MOST_HTML = 500_000
+MOST_URL = 1_000
+MOST_LINE = 2_000
+# Stands before the words of an address. No text has such words.
+URL_WORD = "url0"
+
+# Vowel signs and the like: parts of words, which `\w` does not know.
+_MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)).startswith("M"))
+_NO_WORD = re.compile(rf"(?:[^\w{_MARKS}]|_)+")
+# Accents and points that people leave out when they type.
+_LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+
+
+def _without_accent(letter: str) -> str:
+    plain = unicodedata.normalize("NFKC", _LEFT_OUT.sub("", unicodedata.normalize("NFKD", letter.casefold())))
+    return _NO_WORD.sub(" ", plain)
+
+
+# Han, Kana, Hangul, Bopomofo, Yi; Thai, Lao, Burmese, Khmer.
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u3099-\u309a\u309d-\u309f\u30a1-\u30fa"
+    "\u30fc-\u31ff\u3400-\u4dbf\u4e00-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e01-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+)
+_RUNS = re.compile(f"[{UNSPACED}]+(?: [{UNSPACED}]+)*")
+_SPACES = re.compile(" {2,}")
+_BEFORE_A_RUN = re.compile(r" {3}. ")
+_SPACE = array("I", " ".encode("utf-32-le"))
+_PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+
+# Letters with an accent, and the typographer's spaces, quotes and dashes.
+_PLAIN_LETTERS = {
+    letter: plain
+    for letter in map(chr, (*range(0xA0, 0x250), *range(0x370, 0x460), *range(0x1E00, 0x2070)))
+    if (plain := _without_accent(letter)) != letter
+}
+_LATIN = re.compile(f"[{''.join(_PLAIN_LETTERS)}]")
+
+_MAY_HIDE = re.compile(r"<(?:[sS][cCtT]|[iI][fF]|[nN][oO]|!--)")
+_HIDDEN = re.compile(r"<(script|style|iframe|noembed|noframes)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)", re.I | re.S)
+_WITHIN_A_WORD = re.compile(r"</?(?:[abisuq]|em|font|ins|mark|span|strong|su[bp]|wbr)(?: [^>]*)?>")
+_TAG = re.compile(r"<[a-zA-Z/!?][^>]*>")
+
+
+def words_of_html(markup: str | None) -> str:
+    """The words that a person would read, as far as they are indexed."""
+    return words_of(_text_of(markup[:MOST_HTML])[:MOST_TEXT]) if markup else ""
+
+
+def words_of(text: str | None) -> str:
+    """The words of a plain text."""
+    if not text:
+        return ""
+    if not text.isascii():
+        text = _LATIN.sub(_plain_letter, text.casefold())
+    if text.isascii():
+        return " ".join(text.translate(_PLAIN).split())
+    return _SPACES.sub(" ", _RUNS.sub(_pairs, _folded(text))).strip()
+
+
+def _folded(text: str) -> str:
+    """The words of any script, with one space between two, and without what people leave out."""
+    plain = _NO_WORD.sub(" ", text)
+    if not unicodedata.is_normalized("NFKC", plain):
+        plain = _NO_WORD.sub(" ", unicodedata.normalize("NFKC", plain).casefold())
+        plain = _LATIN.sub(_plain_letter, plain)
+    return _LEFT_OUT.sub("", plain)
+
+
+def _text_of(markup: str) -> str:
+    """A rough reading: this is done for every entry, and only for searching."""
+    if "<" in markup:
+        if _MAY_HIDE.search(markup):
+            markup = _HIDDEN.sub(" ", markup)
+        markup = _TAG.sub(" ", _WITHIN_A_WORD.sub("", markup))
+    return html.unescape(markup) if "&" in markup else markup
+
+
+def _plain_letter(letter: re.Match[str]) -> str:
+    return _PLAIN_LETTERS[letter[0]]
+
+
+def _pairs(runs: re.Match[str]) -> str:
+    """Runs of characters as overlapping pairs; the last of a run, which begins no pair, once more by itself."""
+    characters = array("I", runs[0].encode("utf-32-le"))
+    paired = _SPACE * (3 * len(characters))
+    paired[0::3] = characters
+    paired[1:-2:3] = characters[1:]
+    # A space paired with the first character of the next run is no pair.
+    return f" {_BEFORE_A_RUN.sub(' ', paired.tobytes().decode('utf-32-le'))}"
+
+
+def words_of_url(url: str | None) -> str:
+    """The words of an address, each marked as such, and its host with all hosts above it."""
+    if not url:
+        return ""
+    words = words_of(unquote(url)[:MOST_URL]).split()
+    return " ".join([*map(URL_WORD.__add__, words), *_sites(url)])
+
+
+def site_word(host: str) -> str:
+    """The word by which every address at a host, or below it, is found."""
+    return f"site0{words_of(host.replace('.', '0').replace('-', '')).replace(' ', '')}"
+
+
+def _sites(url: str) -> Iterator[str]:
+    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
+    while "." in host:
+        yield site_word(host)
+        host = host.partition(".")[2]
+
+
+def asked(text: str) -> tuple[tuple[str, ...], bool]:
+    """The words to look for, one after the other, and whether the last one may go on."""
+    words = words_of(text).split()
+    if not words or not _RUNS.fullmatch(words[-1]) or len(words[-1]) > 1:
+        return tuple(words), False
+    # A single character begins pairs. One that ends a run of several has been found by its pair already.
+    ends_a_run = len(words) > 1 and len(words[-2]) == 2 and words[-2][1] == words[-1]
+    return (tuple(words[:-1]), False) if ends_a_run else (tuple(words), True)
