@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
-.PHONY: run test drill docs lock clean
+.PHONY: run test drill bench docs lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -20,6 +20,10 @@ test: $(VENV)/.test-ready
 drill: $(VENV)/.test-ready
 	@tests/services/install
 	@$(BIN)/pytest -m drill
+
+bench: $(VENV)/.test-ready
+	@tests/services/install
+	@$(BIN)/python bench/all.py
 
 $(BIN)/uv:
 	@tools/venv $(PYTHON) $(VENV)

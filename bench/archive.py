@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import multiprocessing
 import os
-import platform
 import statistics
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from report import Table, tell
 
 from feedmill.app import App, build
 from feedmill.archive.images import archive_images
@@ -112,6 +112,9 @@ def database_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.glob("feedmill.db*"))
 
 
+NAMES = {bare_loop: "bare loop", archive_all: "Feedmill"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=1000)
@@ -122,19 +125,22 @@ def main() -> None:
     server = multiprocessing.Process(target=serve, args=(theirs, options.images, options.size), daemon=True)
     server.start()
     port = ours.recv()
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
-    print(f"{options.images} images of {options.size} bytes, {AT_ONCE} at once")
-    print(f"{'':10} {'images/s':>9} {'CPU ms/image':>13} {'bytes/entry':>12} {'of it rows':>11}")
-    cpus = {}
+    cpus, lines = {}, []
     for way in (bare_loop, archive_all):
         rounds = [asyncio.run(measure(way, port)) for _ in range(options.rounds)]
         images = rounds[0][2]
         rate = statistics.median(images / wall for wall, *_ in rounds)
         cpus[way] = statistics.median(1000 * cpu / images for _, cpu, *_ in rounds)
         rows = rounds[0][3] / (images / PER_ENTRY) if way is archive_all else 0
-        total = options.size * PER_ENTRY + rows
-        print(f"{way.__name__:11} {rate:8.0f} {cpus[way]:13.2f} {total:12.0f} {rows:11.0f}")
-    print(f"CPU against the bare loop: {cpus[archive_all] / cpus[bare_loop]:.2f}")
+        lines.append([NAMES[way], rate, cpus[way], cpus[way] / cpus[bare_loop], options.size * PER_ENTRY + rows, rows])
+    tell(
+        Table(
+            f"{options.images} images of {options.size} bytes, {AT_ONCE} at once",
+            ["", "images/s", "CPU ms an image", "times the bare loop", "bytes an entry", "of it rows"],
+            lines,
+            "Beside a loop that fetches with the same client and writes each file with fsync.",
+        )
+    )
     server.terminate()
 
 

@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection
 
 import aiohttp
 import uvloop
+from report import Cell, Table, tell
 
 from feedmill.coordination.memory import MemoryTurns
 from feedmill.model.outcome import Response
@@ -102,8 +103,8 @@ async def timed(fetch: Fetch, urls: list[str]) -> float:
     return time.perf_counter() - started
 
 
-async def throughput(port: int, entries: int, feeds: int, rounds: int) -> None:
-    """Prints how fast the client is against a bare loop; the ratio is the median of rounds in turns."""
+async def throughput(port: int, entries: int, feeds: int, rounds: int) -> list[Cell]:
+    """How fast the client is against a bare loop; the ratio is the median of rounds in turns."""
     urls = [f"http://127.0.0.1:{port}/{entries}/{number}.xml" for number in range(feeds)]
     feed = FEEDS[entries]
     policy = AddressPolicy(["127.0.0.0/8"])
@@ -123,10 +124,8 @@ async def throughput(port: int, entries: int, feeds: int, rounds: int) -> None:
         pairs = [(await timed(bare, urls), await timed(careful, urls)) for _ in range(rounds)]
     bare_time, careful_time = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = statistics.median(before / after for before, after in pairs)
-    print(
-        f"{entries:3} entries, {len(feed) / 1000:4.1f} kB: bare aiohttp {feeds / bare_time:6.0f} feeds/s, "
-        f"client {feeds / careful_time:6.0f} feeds/s, ratio {ratio:.2f}"
-    )
+    size = f"{entries} entries, {len(feed) / 1000:.1f} kB"
+    return [size, feeds / bare_time, feeds / careful_time, ratio]
 
 
 def dead_host(stack: ExitStack) -> int:
@@ -159,8 +158,8 @@ async def lateness(urls: list[str], control: Connection) -> list[float]:
     ]
 
 
-async def fairness(port: int, control: Connection, hosts: int) -> None:
-    """Prints the lateness of the ordinary hosts without and with a dead and a slow one among them."""
+async def fairness(port: int, control: Connection, hosts: int) -> list[list[Cell]]:
+    """The lateness of the ordinary hosts without and with a dead and a slow one among them."""
     control.send(True)
     control.recv()
     places = range(ROUNDS_PER_HOST)
@@ -168,16 +167,16 @@ async def fairness(port: int, control: Connection, hosts: int) -> None:
     with ExitStack() as stack:
         dead = [f"http://{DEAD_HOST}:{dead_host(stack)}/3/{place}.xml" for place in places]
         slow = [f"http://{SLOW_HOST}:{port}/3/{place}.xml" for place in places]
-        report("all well", await lateness(ordinary, control))
-        report("one dead, one slow", await lateness(dead + slow + ordinary, control))
+        return [
+            summary("all well", await lateness(ordinary, control)),
+            summary("one dead, one slow", await lateness(dead + slow + ordinary, control)),
+        ]
 
 
-def report(name: str, late: list[float]) -> None:
+def summary(name: str, late: list[float]) -> list[Cell]:
     ordered = sorted(late)
     half, most = (ordered[int(len(ordered) * share)] * 1000 for share in (0.5, 0.99))
-    print(
-        f"{name:20} {len(late)} requests, late by: median {half:.0f} ms, p99 {most:.0f} ms, at most {ordered[-1]:.2f} s"
-    )
+    return [name, len(late), half, most, ordered[-1] * 1000]
 
 
 def main() -> None:
@@ -190,10 +189,24 @@ def main() -> None:
     server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
     server.start()
     port = ours.recv()
-    print(f"median of {options.rounds} rounds of {options.feeds} gzipped feeds, {AT_ONCE} at once (bar: ratio 0.60)")
-    for entries in FEEDS:
-        uvloop.run(throughput(port, entries, options.feeds, options.rounds))
-    uvloop.run(fairness(port, ours, options.hosts))
+    rates = [uvloop.run(throughput(port, entries, options.feeds, options.rounds)) for entries in FEEDS]
+    tell(
+        Table(
+            f"{options.feeds} gzipped feeds, {AT_ONCE} at once",
+            ["feed", "bare aiohttp, feeds/s", "Feedmill, feeds/s", "ratio"],
+            rates,
+            f"Our client, with its address checks, limits and turns, beside a bare loop; medians of {options.rounds} "
+            "rounds in turns. Goal: a ratio of at least 0.60.",
+        )
+    )
+    tell(
+        Table(
+            f"{options.hosts} hosts, each asked {ROUNDS_PER_HOST} times",
+            ["", "requests", "late by, median ms", "p99 ms", "at most ms"],
+            uvloop.run(fairness(port, ours, options.hosts)),
+            "How late a request starts after the earliest moment that politeness allows.",
+        )
+    )
     server.terminate()
 
 

@@ -1,0 +1,47 @@
+"""What a benchmark found: printed for a person, and kept for `make bench` where that asks for it.
+
+A script makes a `Table` and hands it to `tell`. When `BENCH_REPORT` names a file the table is added to it, a JSON
+object a line, from which `bench/all.py` writes `docs/benchmarks.md`.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+Cell = str | float | int
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of figures, the first cell of each its name. `bars` is the column to draw; `goal` what we wanted of it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Cell]]
+    about: str = ""
+    bars: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def tell(table: Table) -> None:
+    print(as_text(table), flush=True)
+    if path := os.environ.get("BENCH_REPORT"):
+        with Path(path).open("a") as file:
+            file.write(json.dumps(asdict(table)) + "\n")
+
+
+def as_text(table: Table) -> str:
+    lines = [table.columns, *([shown(cell) for cell in row] for row in table.rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(table.columns))]
+    rows = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+    return "\n".join(["", table.title, *rows, *table.notes])
+
+
+def shown(cell: Cell) -> str:
+    """A figure with as many digits as it deserves."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) or abs(cell) >= 1000:
+        return f"{cell:,.0f}"
+    return f"{cell:.1f}" if abs(cell) >= 100 else f"{cell:.2f}"
