@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -135,7 +136,8 @@ def _tell(tasks: list[Task], results: list[Any]) -> None:
     """Wakes every loop once, however many of its tasks are done."""
     for loop in {task.loop for task in tasks}:
         mine = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
-        if not loop.is_closed():
+        # A loop that was closed has nobody left who waits.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(_settle, mine)
 
 
