@@ -1,0 +1,79 @@
+"""`/static/{hash}/…`: styles, scripts and icons, held in memory, kept by browsers for good.
+
+The hash is that of all files together, so relative addresses between them hold and one change renews all.
+"""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "ico": "image/x-icon",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+BRIEFLY = "public, max-age=60"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    content_type: str
+    body: bytes
+    zipped: bytes
+
+
+def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _walk(item, f"{prefix}{item.name}/")
+        elif item.name.rpartition(".")[2] in TYPES:
+            yield prefix + item.name, item.read_bytes()
+
+
+def _load() -> tuple[dict[str, Asset], str]:
+    read = dict(_walk(files("feedmill.serve.web") / "static"))
+    digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in read.items())).hexdigest()[:12]
+    assets = {
+        name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
+        for name, body in read.items()
+    }
+    return assets, digest
+
+
+ASSETS, VERSION = _load()
+
+
+def asset_url(name: str) -> str:
+    """Where a file of `static/` is served; a name that is not there is a mistake of ours."""
+    if name not in ASSETS:
+        raise LookupError(f"there is no static file {name!r}")
+    return f"/static/{VERSION}/{name}"
+
+
+async def static(request: Request) -> Response:
+    asset = ASSETS.get(request.path_params["name"])
+    if asset is None:
+        return Response(status_code=404)
+    # A page from before an upgrade gets what is there now, and is not told to keep it.
+    is_current = request.path_params["version"] == VERSION
+    headers = {"Cache-Control": FOR_EVER if is_current else BRIEFLY, "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(asset.zipped, 200, headers | {"Content-Encoding": "gzip"}, asset.content_type)
+    return Response(asset.body, 200, headers, asset.content_type)
+
+
+async def favicon(request: Request) -> Response:
+    return Response(ASSETS["icon.svg"].body, 200, {"Cache-Control": BRIEFLY}, TYPES["svg"])
+
+
+routes = [Route("/static/{version}/{name:path}", static), Route("/favicon.ico", favicon)]

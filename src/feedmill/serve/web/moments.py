@@ -1,0 +1,78 @@
+"""Times as a person reads them: in their language, in their zone, as old as they are."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from feedmill.model.times import from_text
+from feedmill.serve.web.words import Words
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone of that name; UTC when nobody knows it."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+class Moments:
+    """`when` in templates. Every method takes a moment, or the text that we keep of one."""
+
+    def __init__(self, words: Words, zone: tzinfo, now: datetime) -> None:
+        self._t, self._zone, self.now = words, zone, now
+
+    def age(self, moment: datetime | str | None) -> str:
+        """`now`, `5 min`, `3 h`, `6 d`, then the day."""
+        if moment is None:
+            return "–"
+        at = self._local(moment)
+        seconds = (self.now - at).total_seconds()
+        if seconds >= 7 * DAY or seconds < -MINUTE:
+            return self.day(at)
+        if seconds < MINUTE:
+            return self._t("time.now")
+        unit, size = next(pair for pair in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)) if seconds >= pair[1])
+        return self._t(f"time.{unit}", n=int(seconds // size))
+
+    def until(self, moment: datetime | str | None) -> str:
+        """`in 5 min`, `in 3 h`; what is past is due now."""
+        if moment is None:
+            return "–"
+        seconds = (self._local(moment) - self.now).total_seconds()
+        return self._t("time.due") if seconds < MINUTE else self._t("time.in", length=self.length(seconds))
+
+    def length(self, length: float | timedelta) -> str:
+        """A length of time in its largest unit."""
+        seconds = length.total_seconds() if isinstance(length, timedelta) else length
+        for unit, size in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)):
+            if seconds >= size:
+                return self._t(f"time.{unit}", n=round(seconds / size))
+        return self._t("time.seconds", n=round(seconds))
+
+    def day(self, moment: datetime | str) -> str:
+        """`5 Mar`, with the year when it is not this one."""
+        at = self._local(moment)
+        form = "time.day" if at.year == self.now.astimezone(self._zone).year else "time.day_and_year"
+        return self._t(form, day=at.day, month=self._month(at, "short"), year=at.year)
+
+    def full(self, moment: datetime | str | None) -> str:
+        """The whole date with its time and zone."""
+        if moment is None:
+            return ""
+        at = self._local(moment)
+        return self._t(
+            "time.full", day=at.day, month=self._month(at, "long"), year=at.year, time=f"{at:%H:%M}",
+            zone=at.tzname() or "UTC",
+        )  # fmt: skip
+
+    def machine(self, moment: datetime | str | None) -> str:
+        """For `<time datetime>`."""
+        return "" if moment is None else self._local(moment).isoformat(timespec="seconds")
+
+    def _month(self, at: datetime, form: str) -> str:
+        return self._t(f"time.{form}_months").split()[at.month - 1]
+
+    def _local(self, moment: datetime | str) -> datetime:
+        return (from_text(moment) if isinstance(moment, str) else moment).astimezone(self._zone)

@@ -1,0 +1,135 @@
+"""What every page is made with: who asks, what they sent, and the answer in the frame."""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from feedmill import __version__
+from feedmill.app import App
+from feedmill.errors import NotSignedIn
+from feedmill.library.accounts import needs_setup
+from feedmill.model.account import Caller
+from feedmill.serve import csrf
+from feedmill.serve.auth import caller_of
+from feedmill.serve.cookies import session_of
+from feedmill.serve.web import flash
+from feedmill.serve.web.assets import asset_url
+from feedmill.serve.web.flash import Said
+from feedmill.serve.web.frame import FOLDED_COOKIE, load_frame
+from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
+from feedmill.serve.web.moments import Moments, zone_named
+from feedmill.serve.web.words import LANGUAGES, words
+from feedmill.serve.work import Work
+
+MOST_FIELDS = 2000
+MOST_FORM_BYTES = 2_000_000
+
+
+class SignInFirst(NotSignedIn):
+    """The page needs somebody; `to` is where they sign in."""
+
+    def __init__(self, to: str) -> None:
+        super().__init__("sign in first")
+        self.to = to
+
+
+def the_app(request: Request) -> App:
+    app: App = request.app.state.app
+    return app
+
+
+def the_work(request: Request) -> Work:
+    work: Work = request.app.state.work
+    return work
+
+
+async def signed_in(request: Request) -> Caller:
+    """Whoever asks; sends others to sign in and back, or to the first run."""
+    caller = await caller_of(request)
+    if caller is None:
+        if await needs_setup(the_app(request).db):
+            raise SignInFirst("/setup")
+        raise SignInFirst(f"/login?next={quote(_address(request))}")
+    request.state.caller = caller
+    return caller
+
+
+def _address(request: Request) -> str:
+    """The page that was asked for; the list to start with when it was a change that must not be repeated."""
+    if request.method != "GET":
+        return "/"
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+async def form(request: Request) -> FormData:
+    """What was sent, if it comes from a page of ours; for people who are signed in by `signed_in` before."""
+    csrf.refuse_other_sites(request)
+    sent = await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_FORM_BYTES)
+    if getattr(request.state, "caller", None) is not None:
+        csrf.check(request, text(sent, csrf.FIELD))
+    return sent
+
+
+def text(sent: FormData, name: str) -> str:
+    """A field's text; empty when it was not sent."""
+    value = sent.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def go(path: str, said: Said | None = None) -> Response:
+    """The answer to a form: see this page, with a message on it."""
+    response = RedirectResponse(path, 303)
+    if said is not None:
+        flash.put(response, said)
+    return response
+
+
+async def show(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page: the template with the frame's values and these. `active` names the sidebar's current view."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    folded = request.cookies.get(FOLDED_COOKIE, "")
+    frame = await load_frame(the_app(request).db, caller.user, folded) if caller else None
+    said = flash.take(request)
+    response = render(request, template, status, frame=frame, said=said, **values)
+    if said is not None:
+        flash.clear(response)
+    return response
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """The template alone, without what the frame would load: for fragments."""
+    return HTMLResponse(environment().get_template(template).render(_values(request) | values), status)
+
+
+def _values(request: Request) -> dict[str, Any]:
+    caller: Caller | None = getattr(request.state, "caller", None)
+    session = session_of(request)
+    t = words(language_of(request))
+    zone = zone_named(request.cookies.get(ZONE_COOKIE, ""))
+    return {
+        "t": t,
+        "when": Moments(t, zone, datetime.now(UTC)),
+        "look": look_of(request),
+        "user": caller.user if caller else None,
+        "csrf": csrf.token_for(session) if caller and session else "",
+        "here": _address(request),
+        "active": request.url.path,
+        "frame": None,
+        "said": None,
+    }
+
+
+@cache
+def environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("feedmill.serve.web"), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
+    return made

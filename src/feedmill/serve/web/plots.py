@@ -1,0 +1,79 @@
+"""Plots as inline SVG: drawn here, coloured by classes of the style sheet, told to readers by a title.
+
+A mark of a plot is a `Mark`: its value, what to say of it, and its kind (a class: ok, same, none, failed …).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    value: float
+    title: str = ""
+    kind: str = "ok"
+
+
+def bars(marks: Sequence[Mark], title: str, height: int = 64, width: int = 5, gap: int = 1) -> Markup:
+    """Thin bars from left to right; a value of 0 still shows as a line that can be pointed at."""
+    most = max((mark.value for mark in marks), default=0) or 1
+    drawn = [
+        _bar(place * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
+        for place, mark in enumerate(marks)
+    ]
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn)
+
+
+def _bar(x: int, tall: int, width: int, height: int, mark: Mark) -> Markup:
+    shape = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1">').format(
+        mark.kind, x, height - tall, width, tall
+    )
+    return shape + Markup("<title>{}</title></rect>").format(mark.title)
+
+
+def sparkline(values: Sequence[float], title: str, width: int = 96, height: int = 20) -> Markup:
+    """One line through the values, as wide as a word."""
+    if not values:
+        return Markup("")
+    most = max(values) or 1
+    step = width / max(1, len(values) - 1)
+    heights = [height - 1 - (height - 2) * value / most for value in values]
+    points = " ".join(f"{place * step:.1f},{y:.1f}" for place, y in enumerate(heights))
+    line = Markup('<polyline points="{}"/>').format(points)
+    return _svg("plot spark", width, height, title, [line])
+
+
+def heat_grid(
+    rows: Sequence[Sequence[float]], row_names: Sequence[str], title: str, titles: Sequence[Sequence[str]] = (),
+    cell: int = 12, margin: int = 36,
+) -> Markup:  # fmt: skip
+    """A grid whose cells are the darker the more they hold, in five steps; a name stands before each row."""
+    most = max((value for row in rows for value in row), default=0) or 1
+    drawn = [
+        _cell(margin + x * cell, y * cell, cell - 1, value / most, titles[y][x] if titles else str(value))
+        for y, row in enumerate(rows)
+        for x, value in enumerate(row)
+    ]
+    names = [
+        Markup('<text x="0" y="{}">{}</text>').format(y * cell + cell - 3, name) for y, name in enumerate(row_names)
+    ]
+    width = margin + cell * max((len(row) for row in rows), default=0)
+    return _svg("plot heat", width, max(1, cell * len(rows)), title, names + drawn)
+
+
+def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
+    level = 0 if share <= 0 else min(4, 1 + int(share * 4))
+    return Markup('<rect class="heat{}" x="{}" y="{}" width="{}" height="{}" rx="2"><title>{}</title></rect>').format(
+        level, x, y, size, size, title
+    )
+
+
+def _svg(kind: str, width: float, height: int, title: str, drawn: Sequence[Markup]) -> Markup:
+    head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}" role="img"><title>{}</title>').format(
+        kind, width, height, width, height, title
+    )
+    return head + Markup("").join(drawn) + Markup("</svg>")
+
+

@@ -1,0 +1,1 @@
+// What scripts add to pages that work without them.
