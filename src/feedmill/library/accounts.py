@@ -4,9 +4,9 @@ import re
 import unicodedata
 from datetime import datetime
 
-from feedmill.errors import BadInput, WrongPassword
-from feedmill.library import passwords
-from feedmill.model.account import Actor, User
+from feedmill.errors import BadInput
+from feedmill.library import passwords, throttle
+from feedmill.model.account import Actor, Caller, Origin, User
 from feedmill.store import accounts, sessions
 from feedmill.store.audit import write_down
 from feedmill.store.database import Database
@@ -44,20 +44,23 @@ async def add_account(db: Database, name: str, password: str, is_admin: bool, no
 
 
 async def change_password(
-    db: Database, user: User, current: str, new: str, session_id: int | None, now: datetime, by: Actor
+    db: Database, who: Caller, current: str, new: str, origin: Origin, now: datetime
 ) -> None:
     """A new password for who knows the current one; it ends every session but the one it is changed in."""
     passwords.refuse_weak(new)
-    found = await accounts.password_of(db, user.name)
+    place = throttle.Place(who.user.name, origin.address)
+    await throttle.wait_turn(db, place, now)
+    found = await accounts.password_of(db, who.user.name)
     if not await passwords.matches(found[1] if found else None, current):
-        raise WrongPassword
-    await set_password(db, user, new, session_id, now, by)
+        raise BadInput("The current password is wrong.", field="current")
+    await db.batch(throttle.succeeded(place))
+    await set_password(db, who.user, new, who.session_id, now, Actor(who.user.id, origin.address))
 
 
 async def set_password(
     db: Database, user: User, new: str, but_session: int | None, now: datetime, by: Actor
 ) -> None:
-    """A new password without the old one, as an admin gives it."""
+    """A new password without the old one, as an admin gives it; it ends every session but `but_session`."""
     passwords.refuse_weak(new)
     await db.batch(
         [

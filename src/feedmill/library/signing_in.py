@@ -39,14 +39,14 @@ async def begin_session(
 ) -> tuple[str, Caller]:
     """A new browser session for somebody who has just shown or chosen the password."""
     token = token_urlsafe(32)
-    ended = [sessions.end_by_token(digest(replacing))] if replacing else []
-    await db.batch([*sessions.begin(user.id, BROWSER, digest(token), origin, now), *ended])
-    return token, Caller(user, user.scopes, await sessions.id_of_token(db, digest(token)))
+    ended = digest(replacing) if replacing else None
+    session_id = await sessions.begin(db, user.id, BROWSER, digest(token), origin, now, ended)
+    return token, Caller(user, user.scopes, session_id)
 
 
 async def sign_out(db: Database, token: str) -> None:
     """Ends the browser session of that token."""
-    await db.batch([sessions.end_by_token(digest(token))])
+    await sessions.end_by_token(db, digest(token))
 
 
 def _as_typed(name: str) -> str:

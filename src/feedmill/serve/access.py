@@ -7,7 +7,6 @@ for one that somebody uses a second time.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from secrets import token_hex
 from typing import Any
 
 import jwt
@@ -17,22 +16,22 @@ from feedmill.store.sessions import LIFE
 ALGORITHM = "HS256"
 ACCESS, REFRESH = "access", "refresh"
 LIVES = {ACCESS: timedelta(minutes=15), REFRESH: LIFE}
-REQUIRED = ["typ", "sub", "sid", "exp"]
+REQUIRED = ["typ", "sub", "sid", "jti", "exp"]
 LONGEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Which user's session a token of ours names."""
+    """Which user's session a token of ours names, and which of its tokens it is."""
 
     user_id: int
     session_id: int
+    number: str
 
 
 def make_token(key: str, kind: str, claims: Claims, now: datetime) -> str:
-    # Numbered, so that no two refresh tokens are the same, even of one second.
     said = {
-        "typ": kind, "sub": str(claims.user_id), "sid": claims.session_id, "jti": token_hex(8),
+        "typ": kind, "sub": str(claims.user_id), "sid": claims.session_id, "jti": claims.number,
         "iat": now, "exp": now + LIVES[kind],
     }  # fmt: skip
     return jwt.encode(said, key, ALGORITHM)
@@ -46,4 +45,4 @@ def read_token(key: str, kind: str, token: str) -> Claims | None:
         said: dict[str, Any] = jwt.decode(token, key, [ALGORITHM], {"require": REQUIRED})
     except jwt.InvalidTokenError:
         return None
-    return Claims(int(said["sub"]), said["sid"]) if said["typ"] == kind else None
+    return Claims(int(said["sub"]), said["sid"], said["jti"]) if said["typ"] == kind else None

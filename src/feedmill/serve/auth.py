@@ -23,11 +23,15 @@ async def caller_of(connection: HTTPConnection) -> Caller | None:
     """Whoever asks; None for nobody that we know. Who sends a key is not looked for among the sessions."""
     app: App = connection.app.state.app
     now = datetime.now(UTC)
-    credentials = connection.headers.get("authorization")
-    if credentials is not None:
-        return await _holder(app, credentials, now)
+    if has_key(connection):
+        return await _holder(app, connection.headers["authorization"], now)
     session = session_of(connection)
     return await holder_of_cookie(app.db, digest(session), now) if session else None
+
+
+def has_key(connection: HTTPConnection) -> bool:
+    """Whether a key or an access token is sent, which no browser does by itself."""
+    return "authorization" in connection.headers
 
 
 async def _holder(app: App, credentials: str, now: datetime) -> Caller | None:
@@ -45,7 +49,7 @@ async def caller(request: Request) -> Caller:
     who = await caller_of(request)
     if who is None:
         raise NotSignedIn("sign in, or send a key as 'Authorization: Bearer …'")
-    if "authorization" not in request.headers and request.method not in csrf.SAFE_METHODS:
+    if not has_key(request) and request.method not in csrf.SAFE_METHODS:
         csrf.check(request, None)
     return who
 

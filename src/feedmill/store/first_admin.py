@@ -29,8 +29,9 @@ SUBSCRIBED = (
     .order_by(feeds.c.id)
 )
 _these = (subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids"))
-# The counts first, as in a refresh: whoever holds these rows decides what is unread.
-HOLD = subscriptions.update().where(*_these).values(unread_count=0)
+# The feeds and the counts first, as in a refresh: so one comes after the other and sees what it wrote.
+HOLD_FEEDS = feeds.update().where(one_of(feeds.c.id, "feed_ids")).values(fence=0)
+HOLD_COUNTS = subscriptions.update().where(*_these).values(unread_count=0)
 FILL = InsertNew(unread).from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
     select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
@@ -80,7 +81,7 @@ async def _fill(db: Database, user: User) -> None:
     """Makes every entry of the user's feeds unread."""
     for lot in _lots(await db.query(SUBSCRIBED, {"user_id": user.id})):
         these = {"user_id": user.id, "feed_ids": as_list(lot)}
-        await db.batch([Step(HOLD, these), Step(FILL, these), Step(COUNT, these)])
+        await db.batch([Step(HOLD_FEEDS, these), Step(HOLD_COUNTS, these), Step(FILL, these), Step(COUNT, these)])
 
 
 def _lots(rows: Sequence[Row]) -> Iterator[list[int]]:

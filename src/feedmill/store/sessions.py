@@ -65,23 +65,30 @@ FROM_ADDRESS = (
 )
 
 
-def begin(user_id: int, kind: str, token_hash: str, origin: Origin, now: datetime) -> list[Step]:
-    """The steps that begin a session, and drop those that have run out."""
+async def begin(
+    db: Database, user_id: int, kind: str, token_hash: str, origin: Origin, now: datetime, replacing: str | None = None
+) -> int:
+    """Begins a session; the one of the token hash `replacing` ends, and so do those that have run out."""
     at = to_text(now)
     row = {
         "user_id": user_id, "kind": kind, "token_hash": token_hash,
         "user_agent": origin.user_agent[:LONGEST_AGENT] if origin.user_agent else None, "address": origin.address,
         "created_at": at, "last_seen_at": at, "expires_at": to_text(now + LIFE),
     }  # fmt: skip
-    return [
-        Step(INSERT, row),
-        Step(USER_SEEN, {"of_user": user_id, "now": at}),
-        Step(DROP_EXPIRED, {"now": at}),
-    ]
+    await db.batch(
+        [
+            Step(INSERT, row),
+            Step(USER_SEEN, {"of_user": user_id, "now": at}),
+            Step(DROP_EXPIRED, {"now": at}),
+            *([Step(END_BY_TOKEN, {"token_hash": replacing})] if replacing else []),
+        ]
+    )
+    [found] = await db.query(ID_OF_TOKEN, {"token_hash": token_hash})
+    return int(found["id"])
 
 
-def end_by_token(token_hash: str) -> Step:
-    return Step(END_BY_TOKEN, {"token_hash": token_hash})
+async def end_by_token(db: Database, token_hash: str) -> None:
+    await db.batch([Step(END_BY_TOKEN, {"token_hash": token_hash})])
 
 
 def end_others(user_id: int, but: int | None) -> Step:
@@ -92,11 +99,6 @@ def end_others(user_id: int, but: int | None) -> Step:
 async def end(db: Database, user_id: int, session_id: int) -> bool:
     """Ends a session; False when the user has no such one."""
     return await db.batch([Step(END, {"of_user": user_id, "session_id": session_id})]) == [1]
-
-
-async def id_of_token(db: Database, token_hash: str) -> int | None:
-    rows = await db.query(ID_OF_TOKEN, {"token_hash": token_hash})
-    return rows[0]["id"] if rows else None
 
 
 async def renew(db: Database, session_id: int, old_hash: str, new_hash: str, now: datetime) -> bool:

@@ -8,16 +8,24 @@ from fastapi import FastAPI
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.serve.rest import docs, me, pool_items, pools
+from feedmill.serve.keys import signing_key
+from feedmill.serve.rest import access, accounts, docs, me, pool_items, pools, sessions, tokens
 from feedmill.serve.rest.openapi import describe, operation_id
 from feedmill.serve.rest.problems import described, install
 from feedmill.serve.rest.rates import Rates
 from feedmill.serve.work import Work
 
-ROUTERS = (me.router, pools.router, pool_items.router)
+ROUTERS = (
+    accounts.router, sessions.router, access.router, tokens.router, me.router, pools.router, pool_items.router,
+)  # fmt: skip
 
 # For people who are not signed in: that is what they are for.
-OPEN: frozenset[str] = frozenset()
+OPEN = frozenset(
+    {
+        "GET /setup", "POST /setup", "POST /register", "POST /sessions",
+        "POST /auth/token", "POST /auth/refresh", "POST /auth/revoke",
+    }
+)  # fmt: skip
 
 
 def create(app: App, work: Work) -> FastAPI:
@@ -26,6 +34,8 @@ def create(app: App, work: Work) -> FastAPI:
         title="Feedmill", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         generate_unique_id_function=operation_id, responses=described(401, 403, 422, 429, 503),
     )  # fmt: skip
+    # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
+    signing_key(app.settings)
     api.state.app, api.state.work = app, work
     api.add_middleware(Rates, per_minute=app.settings.api_per_minute)
     install(api)

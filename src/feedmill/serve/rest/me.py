@@ -1,27 +1,26 @@
-"""`/api/me`: who am I?"""
+"""`/api/me`: who am I? And my password."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
-from fastapi import APIRouter
-from pydantic import BaseModel
+from fastapi import APIRouter, Request, Response
 
-from feedmill.serve.rest.parts import Reader
+from feedmill.library.accounts import change_password
+from feedmill.serve.auth import has_key, origin_of
+from feedmill.serve.cookies import session_of
+from feedmill.serve.rest.account_forms import Me, PasswordChange
+from feedmill.serve.rest.parts import Reader, TheApp, Writer
 
 router = APIRouter(prefix="/me", tags=["me"])
 
 
-class Me(BaseModel):
-    id: int
-    name: str
-    is_admin: bool
-    scopes: list[str]
-    created_at: datetime
-
-
 @router.get("")
-async def read_me(who: Reader) -> Me:
+async def read_me(request: Request, response: Response, who: Reader) -> Me:
     """Who the key or session belongs to, and what it may do."""
-    user = who.user
-    return Me(
-        id=user.id, name=user.name, is_admin=user.is_admin, scopes=sorted(who.scopes), created_at=user.created_at
-    )
+    response.headers["Cache-Control"] = "no-store"
+    return Me.of(who, None if has_key(request) else session_of(request))
+
+
+@router.put("/password", status_code=204)
+async def change_my_password(app: TheApp, request: Request, who: Writer, sent: PasswordChange) -> None:
+    """Changes the password and ends every session but this one; keys stay."""
+    await change_password(app.db, who, sent.current, sent.new, origin_of(request), datetime.now(UTC))

@@ -1,0 +1,47 @@
+"""Sessions, keys and the password: each person has their own."""
+
+from datetime import UTC, datetime
+
+from feedmill.library.accounts import set_password
+from feedmill.library.signing_in import begin_session
+from feedmill.model.account import Actor, Origin
+from feedmill.store.tokens import add_token, digest
+from tests.serve.rest.cases import Asked, Case, plainly
+from tests.serve.rest.site import Person, Site
+
+
+async def _sessions(site: Site, alice: Person) -> Asked:
+    await begin_session(site.app.db, alice.user, Origin("192.0.2.7", "Alice's browser"), datetime.now(UTC))
+    return Asked("/sessions", secret="Alice's browser")
+
+
+async def _one_session(site: Site, alice: Person) -> Asked:
+    _, who = await begin_session(site.app.db, alice.user, Origin(), datetime.now(UTC))
+    return Asked(f"/sessions/{who.session_id}")
+
+
+async def _keys(site: Site, alice: Person) -> Asked:
+    await add_token(site.app.db, alice.user.id, "Alice's script", "fm_secret", ["read"], datetime.now(UTC))
+    return Asked("/tokens", secret="Alice's script")
+
+
+async def _one_key(site: Site, alice: Person) -> Asked:
+    made = await add_token(site.app.db, alice.user.id, "x", digest("y"), ["read"], datetime.now(UTC))
+    return Asked(f"/tokens/{made.id}")
+
+
+async def _password(site: Site, alice: Person) -> Asked:
+    await set_password(site.app.db, alice.user, "old password", None, datetime.now(UTC), Actor())
+    return Asked("/me/password", {"current": "old password", "new": "new password"})
+
+
+CASES = {
+    "GET /sessions": Case(_sessions, others=200),
+    "DELETE /sessions": plainly("/sessions", others=204),
+    "DELETE /sessions/current": plainly("/sessions/current", others=204),
+    "DELETE /sessions/{session_id}": Case(_one_session),
+    "GET /tokens": Case(_keys, others=200),
+    "POST /tokens": plainly("/tokens", {"name": "script", "scopes": ["read"]}, others=201),
+    "DELETE /tokens/{token_id}": Case(_one_key),
+    "PUT /me/password": Case(_password, others=422),
+}
