@@ -1,0 +1,55 @@
+"""What the image promises: exactly what was locked, and no rights."""
+
+import json
+import re
+from pathlib import Path
+
+from feedmill.cli import COMMANDS
+from feedmill.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "deploy" / "Dockerfile").read_text()
+# One instruction a line, as it would be run.
+LINES = [line for line in re.sub(r"\\\n\s*", " ", TEXT).splitlines() if line and not line.startswith("#")]
+LAST_STAGE = LINES[max(number for number, line in enumerate(LINES) if line.startswith("FROM ")) :]
+
+
+def _told(instruction: str, lines: list[str]) -> list[str]:
+    return [line.removeprefix(f"{instruction} ") for line in lines if line.startswith(f"{instruction} ")]
+
+
+def test_what_is_copied_is_there_and_not_ignored() -> None:
+    copied = {name for line in _told("COPY", LINES) if "--from" not in line for name in line.split()[:-1]}
+    let_through = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
+
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert {f"!{name}" for name in copied} == {line for line in let_through if line.startswith("!")}
+
+
+def test_it_runs_as_nobody_in_particular() -> None:
+    [user] = _told("USER", LAST_STAGE)
+
+    assert int(user) >= 1000
+    assert LAST_STAGE.index(f"USER {user}") < LAST_STAGE.index('ENTRYPOINT ["feedmill"]')
+
+
+def test_only_what_the_lock_names_is_installed() -> None:
+    [locked, ours] = [install for line in LINES for install in re.findall(r"pip install [^&]*", line)]
+
+    assert "--require-hashes" in locked
+    assert "--no-deps --no-build-isolation" in ours
+    assert "pip" not in " ".join(LAST_STAGE)
+
+
+def test_it_starts_a_command_of_ours() -> None:
+    [entry], [command] = _told("ENTRYPOINT", LAST_STAGE), _told("CMD", LAST_STAGE)
+
+    assert json.loads(entry) == ["feedmill"]
+    assert json.loads(command)[0] in COMMANDS
+
+
+def test_every_variable_is_a_setting_of_ours() -> None:
+    named = set(re.findall(rf"{PREFIX}\w+(?==)", TEXT))
+
+    assert named == {f"{PREFIX}{name}" for name in ("DATA", "LISTEN")}
+    assert {name.removeprefix(PREFIX).lower() for name in named} <= set(Settings.model_fields)
