@@ -283,7 +283,7 @@ CREATE TABLE IF NOT EXISTS raw_bodies (
   FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
   UNIQUE (`key`),
   INDEX raw_bodies_age (fetched_at),
-  INDEX raw_bodies_of_feed (feed_id, fetched_at)
+  INDEX raw_bodies_of_feed (feed_id, fetched_at, size)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS saved_searches (
@@ -459,7 +459,7 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
   UNIQUE (object_key),
   INDEX image_tasks_claimed (claim_token),
-  INDEX image_tasks_of_feed (feed_id, status),
+  INDEX image_tasks_of_feed (feed_id, status, size),
   INDEX image_tasks_waiting (status, next_attempt_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

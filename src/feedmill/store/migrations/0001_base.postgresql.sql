@@ -306,7 +306,7 @@ CREATE TABLE IF NOT EXISTS raw_bodies (
 
 CREATE INDEX IF NOT EXISTS raw_bodies_age ON raw_bodies (fetched_at);
 
-CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at);
+CREATE INDEX IF NOT EXISTS raw_bodies_of_feed ON raw_bodies (feed_id, fetched_at, size);
 
 CREATE TABLE IF NOT EXISTS saved_searches (
   id BIGSERIAL NOT NULL,
@@ -497,7 +497,7 @@ CREATE TABLE IF NOT EXISTS image_tasks (
 
 CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);
 
-CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status);
+CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, size);
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 

@@ -18,7 +18,8 @@ raw_bodies = table(
     Column("parse_result", LongText),
     count("entry_count"),
     count("new_entries"),
-    Index("raw_bodies_of_feed", "feed_id", "fetched_at"),
+    # With the size, so that how much a feed takes up is read from the index alone.
+    Index("raw_bodies_of_feed", "feed_id", "fetched_at", "size"),
     Index("raw_bodies_age", "fetched_at"),
 )
 
@@ -43,7 +44,7 @@ image_tasks = table(
     moment("updated_at", required=True),
     UniqueConstraint("entry_id", "position", name="image_tasks_position"),
     Index("image_tasks_waiting", "status", "next_attempt_at"),
-    Index("image_tasks_of_feed", "feed_id", "status"),
+    Index("image_tasks_of_feed", "feed_id", "status", "size"),
     Index("image_tasks_claimed", "claim_token"),
 )
 
