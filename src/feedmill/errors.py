@@ -1,5 +1,9 @@
 """The error tree. The first branch says who acts; an error carries the decision it leads to."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 
 class FeedmillError(Exception):
     """Whatever stops Feedmill on purpose; its text is one line fit for a person."""
@@ -14,7 +18,9 @@ class InfrastructureError(FeedmillError):
 
 
 class CallerError(FeedmillError):
-    """The caller's fault: answer 4xx, or one line and a non-zero exit."""
+    """The caller's fault: answer 4xx, or one line and a non-zero exit. `more` is what a program can go on with."""
+
+    more: Mapping[str, Any] = MappingProxyType({})
 
 
 class BadInput(CallerError):
@@ -86,6 +92,12 @@ class TooMany(CallerError):
     def __init__(self, message: str, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TooLarge(CallerError):
+    """More was sent than is taken."""
+
+    code = "too_large"
 
 
 class BadSetting(CallerError):

@@ -37,11 +37,16 @@ async def add_answered(tools: Tools, new: NewFeed, response: Response) -> tuple[
     """Adds the feed and takes the answer for its first fetch; no decision if somebody else is at it already."""
     now = tools.clock()
     await add_feeds(tools.db, [new], now, now + HEAD_START)
-    feed = await feed_of_url(tools.db, new.url)
+    return await take_answer(tools, new.url, response)
+
+
+async def take_answer(tools: Tools, url: str, response: Response) -> tuple[Feed, Decision | None]:
+    """Refreshes the feed at `url` with an answer that is there; no decision if somebody else is at it already."""
+    feed = await feed_of_url(tools.db, url)
     if feed is None:
-        raise AssertionError(f"{new.url} was added and is not there")
-    claims = await claim_feeds(tools.db, [feed.id], now)
+        raise AssertionError(f"{url} was added and is not there")
+    claims = await claim_feeds(tools.db, [feed.id], tools.clock())
     if not claims:
         return feed, None
     decision = await refresh_feed(replace(tools, client=AnsweredWeb(response)), claims[0])
-    return await feed_of_url(tools.db, new.url) or feed, decision
+    return await feed_of_url(tools.db, url) or feed, decision

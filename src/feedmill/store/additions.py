@@ -40,7 +40,10 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class NewFeed:
-    """A feed that is to be added. `title` is a first guess, `own_title` stays whatever the feed says."""
+    """A feed that is to be added. `title` is a first guess, `own_title` stays whatever the feed says.
+
+    One that is here for its subscribers alone rests when the last of them leaves.
+    """
 
     url: str
     title: str | None = None
@@ -51,6 +54,7 @@ class NewFeed:
     http_options: str | None = None
     interval: timedelta | None = None
     declared: bool = False
+    for_subscribers: bool = False
 
 
 async def add_feeds(
@@ -90,7 +94,7 @@ def feed_values(feed: NewFeed) -> dict[str, Any]:
         "title": feed.title,
         "site_url": feed.site_url,
         "http_options": feed.http_options,
-        "added_by_person": int(not feed.declared),
+        "added_by_person": int(not feed.declared and not feed.for_subscribers),
         "declared": int(feed.declared),
         **option_values(feed.own_title, feed.folder, feed.interval, feed.archive_policy),
     }

@@ -27,8 +27,7 @@ IMAGE = insert(
     .scalar_subquery()
 )
 # New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched
-# by a refresh. With
-# in_feed, because the index that begins with the feed goes on with it.
+# by a refresh. With in_feed, because the index that begins with the feed goes on with it.
 UNREAD = unread.insert().from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
     select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)

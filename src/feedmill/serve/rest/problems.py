@@ -18,6 +18,7 @@ from feedmill.errors import (
     NotAllowed,
     NotFound,
     NotSignedIn,
+    TooLarge,
     TooMany,
 )
 
@@ -29,6 +30,7 @@ STATUSES: dict[type[CallerError], int] = {
     NotAllowed: 403,
     NotFound: 404,
     Conflict: 409,
+    TooLarge: 413,
     BadInput: 422,
     TooMany: 429,
 }
@@ -89,6 +91,7 @@ def install(api: FastAPI) -> None:
 
 
 async def _callers_fault(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, CallerError)
     status = next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)
     code = getattr(error, "code", "bad_request")
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
@@ -96,7 +99,7 @@ async def _callers_fault(request: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(error.retry_after)
     field = getattr(error, "field", None)
     errors = [{"field": field, "message": str(error)}] if field else []
-    return problem(status, code, str(error), errors=errors, headers=headers)
+    return problem(status, code, str(error), errors=errors, headers=headers, **error.more)
 
 
 async def _our_fault(request: Request, error: Exception) -> JSONResponse:

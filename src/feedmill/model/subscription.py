@@ -1,0 +1,64 @@
+"""A feed as one person has it, and where they file it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["paused", "gone", "stopped", "broken", "failing", "resting", "queued", "healthy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Times are the text of the row, because a thousand of these are shown at once.
+
+    `title` is what to show and `own_title` what the person calls it; `feed_title` is the feed's own.
+    `interval_seconds` and `archive_policy` are None when the person leaves them to us. `is_private`: the feed
+    is this person's alone.
+    """
+
+    id: int
+    feed_id: int
+    url: str
+    title: str
+    own_title: str | None
+    feed_title: str | None
+    site_url: str | None
+    icon_url: str | None
+    folder_ids: tuple[int, ...]
+    unread_count: int
+    entry_count: int
+    interval_seconds: int | None
+    archive_policy: str | None
+    paused: bool
+    is_private: bool
+    state: State
+    next_fetch_at: str | None
+    next_fetch_why: str | None
+    last_fetched_at: str | None
+    last_success_at: str | None
+    last_entry_at: str | None
+    consecutive_failures: int
+    last_error: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person chose for a subscription; None leaves it to us."""
+
+    title: str | None = None
+    interval_seconds: int | None = None
+    archive_policy: str | None = None
+    paused: bool = False
+
+
+NO_CHOICE = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """`parent_id` is 0 at the top."""
+
+    id: int
+    parent_id: int
+    name: str
+    position: int

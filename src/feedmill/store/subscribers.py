@@ -1,0 +1,135 @@
+"""What subscribers choose and how they leave, and what their feed makes of it, in the same batch."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, case, exists, func, select
+
+from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.refresh import Schedule
+from feedmill.model.subscription import Choice, Subscription
+from feedmill.model.times import text_or_none, to_text
+from feedmill.store.additions import WAKE
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_selected, one_of
+from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
+from feedmill.store.unread import HOLD_FEED, steps_to_drop_subscription
+
+CHANGE = (
+    subscriptions.update()
+    .where(subscriptions.c.id == bindparam("subscription"), subscriptions.c.user_id == bindparam("of_user"))
+    .values({name: bindparam(f"new_{name}") for name in ("title", "interval_seconds", "archive_policy", "paused")})
+)
+UNFILE = folder_subscriptions.delete().where(folder_subscriptions.c.subscription_id == bindparam("subscription"))
+FILE = insert_selected(
+    folder_subscriptions,
+    select(folders.c.id.label("a"), subscriptions.c.id.label("b")).where(
+        folders.c.user_id == bindparam("of_user"), one_of(folders.c.id, "folder_ids"),
+        subscriptions.c.user_id == bindparam("of_user"), subscriptions.c.id == bindparam("subscription"),
+    ),
+)  # fmt: skip
+SET_OPTIONS = feeds.update().where(feeds.c.url == bindparam("of_url")).values(http_options=bindparam("options"))
+FORGET_PASSWORD = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.url.like(f"%{PRIVATE_MARK}%"))
+    .values(http_options=None)
+)
+
+# --- what the feed makes of it ----------------------------------------------------------------------------
+
+_its_subscribers = subscriptions.c.feed_id == feeds.c.id
+_is_wanted = exists().where(_its_subscribers, subscriptions.c.paused == 0)
+_for_subscribers = (feeds.c.declared == 0, feeds.c.added_by_person == 0)
+
+
+def _somebody_keeps(policy: str) -> ColumnElement[bool]:
+    return exists().where(_its_subscribers, func.coalesce(subscriptions.c.archive_policy, "all") == policy)
+
+
+_smallest = select(func.min(subscriptions.c.interval_seconds)).where(_its_subscribers, subscriptions.c.paused == 0)
+_given = case((feeds.c.added_by_person == 1, feeds.c.interval_seconds))
+# The smallest interval wins. What a file declares stays as it says; what a command gave stays until somebody asks.
+AGREE_ON_INTERVAL = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.declared == 0)
+    .values(interval_seconds=func.coalesce(_smallest.scalar_subquery(), _given))
+)
+AGREE_ON_ARCHIVE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), *_for_subscribers, exists().where(_its_subscribers))
+    .values(archive_policy=case((_somebody_keeps("all"), "all"), (_somebody_keeps("starred"), "starred"), else_="none"))
+)
+RESCHEDULE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.next_fetch_at.is_not(None), feeds.c.consecutive_failures == 0)
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+)
+# The claim goes too: else a refresh that runs now would put a time there again.
+REST = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), *_for_subscribers, ~_is_wanted)
+    .values(next_fetch_at=None, next_fetch_why=bindparam("why"), claim_token=None, claimed_until=None)
+)
+
+
+async def change_subscription(
+    db: Database, user_id: int, subscription: Subscription, choice: Choice, folder_ids: Sequence[int] | None,
+    schedule: Schedule | None, now: datetime,
+) -> None:  # fmt: skip
+    """Writes what the person chose. `folder_ids` None leaves it filed as it is, `schedule` None as it is due."""
+    one = {"subscription": subscription.id, "of_user": user_id, "feed": subscription.feed_id}
+    chosen = {f"new_{name}": value for name, value in asdict(choice).items()} | {"new_paused": int(choice.paused)}
+    steps = [hold(subscription.feed_id), Step(CHANGE, one | chosen)]
+    if folder_ids is not None:
+        steps += [Step(UNFILE, one), Step(FILE, one | {"folder_ids": as_list(list(folder_ids))})]
+    steps += agreed([subscription.feed_id])
+    if schedule is not None:
+        steps.append(Step(RESCHEDULE, one | {"at": text_or_none(schedule.at), "why": schedule.why}))
+    await db.batch([*steps, *_paused_or_resumed(subscription, choice, now)])
+
+
+def _paused_or_resumed(subscription: Subscription, choice: Choice, now: datetime) -> list[Step]:
+    if choice.paused:
+        return [Step(REST, {"feed": subscription.feed_id, "why": "at rest: all its subscribers have paused it"})]
+    if subscription.paused:
+        return [_wake(subscription.feed_id, now, "a subscriber resumed it")]
+    return []
+
+
+async def end_subscription(db: Database, user_id: int, subscription: Subscription) -> None:
+    """Takes the subscription away with what is unread of it; what was starred, labelled or put off stays."""
+    await db.batch(
+        [
+            hold(subscription.feed_id),
+            *steps_to_drop_subscription(user_id, subscription.id),
+            *left(subscription.feed_id),
+        ]
+    )
+
+
+async def change_options(db: Database, url: str, http_options: str | None) -> None:
+    """Changes how the private feed at `url` is asked for."""
+    await db.batch([Step(SET_OPTIONS, {"of_url": url, "options": http_options})])
+
+
+def agreed(feed_ids: Sequence[int]) -> list[Step]:
+    """What the subscribers of these feeds want, taken together."""
+    each: list[dict[str, Any]] = [{"feed": feed_id} for feed_id in feed_ids]
+    return [Step(AGREE_ON_INTERVAL, each), Step(AGREE_ON_ARCHIVE, each)]
+
+
+def left(feed_id: int) -> list[Step]:
+    """What becomes of a feed that somebody has left."""
+    feed = {"feed": feed_id}
+    resting = feed | {"why": "at rest: nobody subscribes to it any more"}
+    return [*agreed([feed_id]), Step(REST, resting), Step(FORGET_PASSWORD, feed)]
+
+
+def hold(feed_id: int) -> Step:
+    return Step(HOLD_FEED, {"feed_id": feed_id})
+
+
+def _wake(feed_id: int, now: datetime, why: str) -> Step:
+    return Step(WAKE, {"ids": as_list([feed_id]), "at": to_text(now), "why": why})
