@@ -1,6 +1,6 @@
 """The wiring: the only place that picks adapters."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +25,13 @@ from feedmill.coordination.redis_sight import RedisSight
 from feedmill.coordination.sight import Sight
 from feedmill.coordination.turns import Turns
 from feedmill.errors import BadSetting
+from feedmill.library.bookmarks import Bookmarks
+from feedmill.library.delivering import Messenger
+from feedmill.library.pages import PageReader
 from feedmill.library.render import sanitize
+from feedmill.library.webhooks import Webhooks
+from feedmill.model.feed import Claim
+from feedmill.model.refresh import Decision
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.options import Limits
@@ -34,7 +40,7 @@ from feedmill.pools.door import Pools
 from feedmill.pools.texts import Texts
 from feedmill.pools.tools import Lists, PoolTools
 from feedmill.settings import Settings
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Step
 from feedmill.store.drivers.d1 import D1Database
 from feedmill.store.drivers.mysql import MysqlDatabase
 from feedmill.store.drivers.postgres import PostgresDatabase
@@ -42,6 +48,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 
 USER_AGENT = f"Feedmill/{__version__} (+https://github.com/feedmill/feedmill)"
+ERRANDS_AT_ONCE = 5
 KNOWN = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
 
 
@@ -67,6 +74,8 @@ class App:
     images: ImageTools
     pools: Pools
     coordination: Coordination
+    webhooks: Webhooks
+    bookmarks: Bookmarks
 
 
 @asynccontextmanager
@@ -80,14 +89,20 @@ async def build(settings: Settings) -> AsyncIterator[App]:
             opened_coordination(settings) as coordination,
             open_client(settings, pacer := _pacer(settings, coordination)) as client,
             open_image_client(settings, pacer) as for_images,
+            open_errand_client(settings, pacer) as for_errands,
             opened_pools(settings, db) as pools,
         ):
-            tools = Tools(db, blobs, client, read_rules(settings), joins=pools.gatherer.joins)
+            webhooks, bookmarks = Webhooks(Messenger(db, for_errands)), Bookmarks(PageReader(db, for_errands))
+
+            async def besides(claim: Claim, decision: Decision) -> Sequence[Step]:
+                return [*await pools.gatherer.joins(claim, decision), *await webhooks.tells(claim, decision)]
+
+            tools = Tools(db, blobs, client, read_rules(settings), besides=besides)
             images = ImageTools(
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            yield App(settings, db, blobs, client, tools, images, pools, coordination)
+            yield App(settings, db, blobs, client, tools, images, pools, coordination, webhooks, bookmarks)
     finally:
         await db.close()
 
@@ -149,6 +164,11 @@ def open_client(settings: Settings, pacer: Pacer) -> Client:
 def open_image_client(settings: Settings, pacer: Pacer) -> Client:
     """A client of its own, so that images never take the places of feeds; hosts see them as one."""
     return _client(settings, pacer, settings.max_image_bytes, settings.images_at_once)
+
+
+def open_errand_client(settings: Settings, pacer: Pacer) -> Client:
+    """For webhooks and saved pages: a slow one holds up neither feeds nor images."""
+    return _client(settings, pacer, settings.max_feed_bytes, ERRANDS_AT_ONCE)
 
 
 def _client(settings: Settings, pacer: Pacer, max_bytes: int, at_once: int) -> Client:

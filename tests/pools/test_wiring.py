@@ -13,7 +13,6 @@ from tests.services.server import Service
 async def test_without_redis_pools_are_served_from_the_database(tmp_path: Path) -> None:
     async with build(load(data=tmp_path)) as app:
         assert app.pools.tools.lists is None
-        assert app.tools.joins == app.pools.gatherer.joins
 
 
 async def test_with_redis_they_have_lists(tmp_path: Path, redis_service: Service) -> None:

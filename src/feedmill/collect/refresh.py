@@ -47,10 +47,10 @@ def nothing_else(decision: Decision) -> Sequence[Step]:
     return ()
 
 
-Joins = Callable[[Claim, Decision], Awaitable[Sequence[Step]]]
+Besides = Callable[[Claim, Decision], Awaitable[Sequence[Step]]]
 
 
-async def no_pools(claim: Claim, decision: Decision) -> Sequence[Step]:
+async def nothing_besides(claim: Claim, decision: Decision) -> Sequence[Step]:
     return ()
 
 
@@ -68,8 +68,8 @@ class Tools:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     dice: Callable[[], float] = random.random
     outage: OutageGuard = field(default_factory=OutageGuard)
-    # What is written besides, so that new entries join the pools that want them.
-    joins: Joins = no_pools
+    # What is written besides: new entries join the pools that want them, webhooks are told.
+    besides: Besides = nothing_besides
 
 
 async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) -> Decision:
@@ -86,11 +86,11 @@ async def refresh_feed(tools: Tools, claim: Claim, also: Also = nothing_else) ->
 async def _record(tools: Tools, claim: Claim, decision: Decision, also: Also) -> Decision:
     """Writes the decision; what the database can't take is this feed's failure and nobody else's."""
     try:
-        await record(tools.db, claim, decision, [*await tools.joins(claim, decision), *also(decision)])
+        await record(tools.db, claim, decision, [*await tools.besides(claim, decision), *also(decision)])
     except (ConstraintViolated, StatementRefused) as error:
         log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
         decision = decide.not_stored(claim.feed, decision, str(error), _moment(tools, time.monotonic()))
-        await record(tools.db, claim, decision, also(decision))
+        await record(tools.db, claim, decision, [*await tools.besides(claim, decision), *also(decision)])
     return decision
 
 

@@ -88,7 +88,16 @@ def chores_of(app: App) -> Chores:
     async def drop_orphans(now: datetime) -> dict[str, int]:
         return {"orphans": await sweep(db, blobs, keeping.raw, now), "objects": await delete_garbage(db, blobs)}
 
+    async def forget_deliveries(now: datetime) -> dict[str, int]:
+        return {"forgotten": await app.webhooks.prune(now)}
+
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Chores(
-        db, [Chore("cards", hour, cards), Chore("purge", day, drop_old), Chore("sweep", 7 * day, drop_orphans)]
+        db,
+        [
+            Chore("cards", hour, cards),
+            Chore("purge", day, drop_old),
+            Chore("deliveries", day, forget_deliveries),
+            Chore("sweep", 7 * day, drop_orphans),
+        ],
     )

@@ -20,6 +20,7 @@ from feedmill.pools.door import Pools
 from feedmill.run.batches import Batches
 from feedmill.run.beside import beside
 from feedmill.run.chores import Chores, chores_of
+from feedmill.run.errands import Errands
 from feedmill.run.handlers import Handlers
 from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
@@ -42,6 +43,7 @@ class Embedded:
     batches: Batches
     chores: Chores
     pools: Pools
+    errands: Errands
 
 
 @asynccontextmanager
@@ -69,10 +71,10 @@ async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
 
 @asynccontextmanager
 async def scheduling(parts: Embedded) -> AsyncIterator[None]:
-    """Runs the scheduler for the block, the batches that another process left, the chores and the pools' keeper."""
+    """Runs the scheduler for the block, what another process left, chores, errands and the pools' keeper."""
     async with beside(
         parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running(),
-        parts.pools.keeper.keep_tending(),
+        parts.pools.keeper.keep_tending(), parts.errands.keep_running(),
     ):  # fmt: skip
         yield
 
@@ -109,4 +111,5 @@ def assemble(app: App) -> Embedded:
     first = [declared.follow, mend_times, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    return Embedded(engine, handlers, scheduler, batches, replace(chores_of(app), clock=clock), app.pools)
+    chores, errands = replace(chores_of(app), clock=clock), Errands(app.webhooks, app.bookmarks)
+    return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands)

@@ -12,6 +12,7 @@ from feedmill.engine.names import SCAN
 from feedmill.errors import DatabaseError, EngineUnavailable
 from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending
+from feedmill.run.errands import Errands
 from feedmill.run.presence import present
 from feedmill.store.claims import mend_far_times
 
@@ -27,7 +28,10 @@ async def keep_time(app: App, stop: asyncio.Event) -> None:
         beat.start()
         try:
             await _scan_at_once(out)
-            async with beside(out.batches.keep_resuming(), app.pools.keeper.keep_tending(), _keep_looking(app)):
+            async with beside(
+                out.batches.keep_resuming(), app.pools.keeper.keep_tending(),
+                Errands(app.webhooks, app.bookmarks).keep_running(), _keep_looking(app),
+            ):  # fmt: skip
                 await stop.wait()
         finally:
             await beat.stop()

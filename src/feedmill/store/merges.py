@@ -14,6 +14,7 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.removals import DROP_ENTRIES, IMAGES_TO_GARBAGE, LEAVE_POOLS
 from feedmill.store.schema import (
+    deliveries,
     entries,
     entry_labels,
     feed_urls,
@@ -91,6 +92,8 @@ DROP_SUBSCRIPTIONS = subscriptions.delete().where(one_of(subscriptions.c.id, "id
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
 MOVE_SUBSCRIPTIONS = subscriptions.update().where(subscriptions.c.feed_id == bindparam("source")).values(_given)
 MOVE_ENTRIES = entries.update().where(entries.c.feed_id == bindparam("source")).values(_given | {"in_feed": 0})
+# What is told of it is read from the feed that has its entries when it is sent.
+MOVE_DELIVERIES = deliveries.update().where(deliveries.c.feed_id == bindparam("source")).values(_given)
 MOVE_IMAGES = image_tasks.update().where(image_tasks.c.feed_id == bindparam("source")).values(_given)
 COUNT_UNREAD = (
     subscriptions.update()
@@ -132,7 +135,10 @@ async def merge_feeds(db: Database, source: int, source_url: str, target: int, t
     steps = [
         *await _twins(db, both, as_list([pair["old"] for pair in shared]), to_text(now)),
         *_readers(both, shared),
-        *[Step(move, both) for move in (COPY_TOMBSTONES, MOVE_ENTRIES, MOVE_IMAGES, COUNT_UNREAD, COUNT_ENTRIES)],
+        *[
+            Step(move, both)
+            for move in (COPY_TOMBSTONES, MOVE_ENTRIES, MOVE_IMAGES, MOVE_DELIVERIES, COUNT_UNREAD, COUNT_ENTRIES)
+        ],
         *[Step(QUICKEN, both | {"seconds": row["interval_seconds"]}) for row in await db.query(INTERVAL, both)],
         Step(NOTE_URL, {"feed_id": target, "url": source_url, "until": to_text(now)}),
         Step(RETIRE, {"source": source, "to": target_url, "why": f"moved to {target_url}, which was here already"}),

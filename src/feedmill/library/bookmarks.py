@@ -1,0 +1,59 @@
+"""What a person does with bookmarks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from feedmill.errors import NotFound
+from feedmill.library.named_urls import named_url
+from feedmill.library.pages import PageReader, read_pages
+from feedmill.model.bookmark import Bookmark
+from feedmill.store.bookmarks import (
+    add_bookmark,
+    bookmark_of,
+    bookmarks_before,
+    drop_bookmark,
+    retry_bookmark,
+    save_bookmark,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmarks:
+    reader: PageReader
+
+    async def save(self, user_id: int, url: str, title: str | None, note: str | None) -> tuple[Bookmark, bool]:
+        """The bookmark, and whether it is new: saving a page again changes nothing."""
+        db, now = self.reader.db, self.reader.clock()
+        return await add_bookmark(db, user_id, named_url(url), title, note, now)
+
+    async def page(self, user_id: int, at: datetime, before: int, most: int) -> list[Bookmark]:
+        """Bookmarks that come after a place in the list, the newest first."""
+        return await bookmarks_before(self.reader.db, user_id, at, before, most)
+
+    async def one(self, user_id: int, bookmark_id: int) -> Bookmark:
+        """The user's bookmark of that id; raises `NotFound`."""
+        found = await bookmark_of(self.reader.db, user_id, bookmark_id)
+        if found is None:
+            raise NotFound("there is no such bookmark")
+        return found
+
+    async def change(self, user_id: int, bookmark_id: int, changes: Mapping[str, Any]) -> Bookmark:
+        """The bookmark with another `title` or `note`."""
+        changed = replace(await self.one(user_id, bookmark_id), **changes)
+        await save_bookmark(self.reader.db, changed)
+        return changed
+
+    async def delete(self, user_id: int, bookmark_id: int) -> None:
+        if not await drop_bookmark(self.reader.db, user_id, bookmark_id):
+            raise NotFound("there is no such bookmark")
+
+    async def retry(self, user_id: int, bookmark_id: int) -> Bookmark:
+        """Has a page that was given up fetched again."""
+        await retry_bookmark(self.reader.db, user_id, bookmark_id, self.reader.clock())
+        return await self.one(user_id, bookmark_id)
+
+    async def read_pages(self) -> int:
+        """Fetches a lot of the pages that wait; how many there were."""
+        return await read_pages(self.reader)

@@ -1,0 +1,47 @@
+"""Errands: what people asked to have sent or fetched besides feeds, worked off by any process that runs this."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from feedmill.errors import InfrastructureError
+from feedmill.library.bookmarks import Bookmarks
+from feedmill.library.webhooks import Webhooks
+
+log = structlog.get_logger(__name__)
+
+LOOK_EVERY = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Errands:
+    """Any number of processes may run errands: each is taken by one of them."""
+
+    webhooks: Webhooks
+    bookmarks: Bookmarks
+    every: timedelta = LOOK_EVERY
+
+    async def keep_running(self) -> None:
+        """Works off what is due, again and again; cancel it to stop."""
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(self._work_off("deliveries of webhooks", self.webhooks.deliver))
+            loops.create_task(self._work_off("pages of bookmarks", self.bookmarks.read_pages))
+
+    async def _work_off(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
+        while True:
+            if not await _some(what, work):
+                await asyncio.sleep(self.every.total_seconds())
+
+
+async def _some(what: str, work: Callable[[], Awaitable[int]]) -> int:
+    """One lot; none when that failed, so that what fails is not tried without a pause."""
+    try:
+        return await work()
+    except InfrastructureError as error:
+        log.warning("errands wait; they are tried again", what=what, reason=str(error))
+    except Exception:  # Whatever it is, the others must not wait for ever because of it.
+        log.exception("errands wait; they are tried again", what=what)
+    return 0

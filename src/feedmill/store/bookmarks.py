@@ -1,0 +1,158 @@
+"""Bookmarks as rows. A lease on one is a `next_attempt_at` in the future, as with deliveries."""
+
+from datetime import datetime, timedelta
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import Integer, and_, bindparam, func, or_, select
+
+from feedmill.model.bookmark import Bookmark, BookmarkStatus, PageFacts, Unread
+from feedmill.model.times import from_text, moment_or_none, text_or_none, to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import bookmarks
+
+LEASE = timedelta(seconds=180)
+
+_of = bookmarks.c
+_theirs = (_of.id == bindparam("bookmark"), _of.user_id == bindparam("owner"))
+
+ADD = insert_new(bookmarks, "user_id", "url", "title", "note", "claim_token", "next_attempt_at", "created_at")
+BY_URL = select(bookmarks).where(_of.user_id == bindparam("owner"), _of.url == bindparam("url"))
+ONE = select(bookmarks).where(*_theirs)
+PAGE = (
+    select(bookmarks)
+    .where(
+        _of.user_id == bindparam("owner"),
+        _of.created_at <= bindparam("at"),
+        or_(_of.created_at < bindparam("at"), _of.id < bindparam("before")),
+    )
+    .order_by(_of.created_at.desc(), _of.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+CHANGE = bookmarks.update().where(*_theirs).values(title=bindparam("title"), note=bindparam("note"))
+DROP = bookmarks.delete().where(*_theirs)
+RETRY = (
+    bookmarks.update()
+    .where(*_theirs, _of.status == BookmarkStatus.FAILED)
+    .values(status=BookmarkStatus.PENDING, attempts=0, next_attempt_at=bindparam("at"), claim_token=None)
+)
+
+_due = and_(_of.status == BookmarkStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
+WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
+TAKE = (
+    bookmarks.update()
+    .where(one_of(_of.id, "ids"), _due)
+    .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
+)
+MINE = select(bookmarks).where(_of.claim_token == bindparam("token")).order_by(_of.id)
+_mine = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
+_found: dict[str, Any] = {
+    "title": func.coalesce(_of.title, bindparam("found_title")),  # what a person wrote stays
+    "description": bindparam("found_description"),
+    "image_url": bindparam("found_image_url"),
+}
+FETCHED = (
+    bookmarks.update()
+    .where(*_mine)
+    .values(status=BookmarkStatus.FETCHED, attempts=_of.attempts + 1, next_attempt_at=None, claim_token=None)
+    .values(last_error=None, fetched_at=bindparam("at"), **_found)
+)
+MISSED = (
+    bookmarks.update()
+    .where(*_mine)
+    .values(status=bindparam("to"), attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
+    .values(next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
+)
+LET_GO = (
+    bookmarks.update()
+    .where(_of.claim_token == bindparam("token"))
+    .values(claim_token=None, next_attempt_at=bindparam("again_at"))
+)
+
+
+# --- what a person does -----------------------------------------------------------------------------------
+
+
+async def add_bookmark(
+    db: Database, user_id: int, url: str, title: str | None, note: str | None, now: datetime
+) -> tuple[Bookmark, bool]:
+    """The user's bookmark of that page, and whether it is new; one that was there stays as it was."""
+    at, mark = to_text(now), token_hex(16)
+    row = {"user_id": user_id, "url": url, "title": title, "note": note, "claim_token": mark}
+    await db.batch([Step(ADD, row | {"next_attempt_at": at, "created_at": at})])
+    [found] = await db.query(BY_URL, {"owner": user_id, "url": url})
+    return _bookmark(found), found["claim_token"] == mark
+
+
+async def bookmark_of(db: Database, user_id: int, bookmark_id: int) -> Bookmark | None:
+    """The user's bookmark of that id; None also when it is somebody else's."""
+    rows = await db.query(ONE, {"owner": user_id, "bookmark": bookmark_id})
+    return _bookmark(rows[0]) if rows else None
+
+
+async def bookmarks_before(db: Database, user_id: int, at: datetime, before: int, most: int) -> list[Bookmark]:
+    """Bookmarks older than that place in the list, the newest first."""
+    rows = await db.query(PAGE, {"owner": user_id, "at": to_text(at), "before": before, "most": most})
+    return [_bookmark(row) for row in rows]
+
+
+async def save_bookmark(db: Database, bookmark: Bookmark) -> None:
+    """Changes the title and note to what they are now."""
+    key = {"owner": bookmark.user_id, "bookmark": bookmark.id}
+    await db.batch([Step(CHANGE, key | {"title": bookmark.title, "note": bookmark.note})])
+
+
+async def drop_bookmark(db: Database, user_id: int, bookmark_id: int) -> bool:
+    return await db.batch([Step(DROP, {"owner": user_id, "bookmark": bookmark_id})]) == [1]
+
+
+async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: datetime) -> None:
+    """Has a page that was given up tried again; changes nothing else."""
+    await db.batch([Step(RETRY, {"owner": user_id, "bookmark": bookmark_id, "at": to_text(now)})])
+
+
+# --- what is fetched in the background --------------------------------------------------------------------
+
+
+async def take_bookmarks(db: Database, now: datetime, most: int) -> tuple[str, list[Bookmark]]:
+    """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
+    token = token_hex(16)
+    waiting = await db.query(WAITING, {"now": to_text(now), "most": most})
+    if not waiting:
+        return token, []
+    values = {"ids": as_list([row["id"] for row in waiting]), "token": token, "until": to_text(now + LEASE)}
+    await db.batch([Step(TAKE, values | {"now": to_text(now)})])
+    return token, [_bookmark(row) for row in await db.query(MINE, {"token": token})]
+
+
+async def settle_fetched(db: Database, bookmark_id: int, token: str, facts: PageFacts, now: datetime) -> None:
+    found = {f"found_{name}": getattr(facts, name) for name in ("title", "description", "image_url")}
+    await db.batch([Step(FETCHED, found | {"bookmark": bookmark_id, "token": token, "at": to_text(now)})])
+
+
+async def settle_missed(db: Database, bookmark_id: int, token: str, missed: Unread) -> None:
+    values = {
+        "bookmark": bookmark_id,
+        "token": token,
+        "to": BookmarkStatus.FAILED if missed.again_at is None else BookmarkStatus.PENDING,
+        "tries": int(missed.counted),
+        "again_at": text_or_none(missed.again_at),
+        "reason": missed.reason,
+    }
+    await db.batch([Step(MISSED, values)])
+
+
+async def let_go(db: Database, token: str, now: datetime) -> None:
+    """Gives back what was taken and not settled."""
+    await db.batch([Step(LET_GO, {"token": token, "again_at": to_text(now)})])
+
+
+def _bookmark(row: Row) -> Bookmark:
+    same = ("id", "user_id", "url", "title", "description", "image_url", "note", "attempts", "last_error")
+    return Bookmark(
+        **{name: row[name] for name in same},
+        status=BookmarkStatus(row["status"]),
+        created_at=from_text(row["created_at"]),
+        fetched_at=moment_or_none(row["fetched_at"]),
+    )

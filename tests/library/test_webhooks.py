@@ -1,0 +1,391 @@
+"""Webhooks: told at least once, signed, tried again, and paused when nobody listens."""
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from feedmill.errors import BadInput, NotFound, TooMany
+from feedmill.library.delivering import judge
+from feedmill.library.webhooks import MOST_WEBHOOKS, StillPending
+from feedmill.model.outcome import HttpError
+from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.store.database import Database, Step
+from feedmill.store.deliveries import LEASE
+from feedmill.store.merges import merge_feeds
+from feedmill.store.schema import subscriptions, webhooks
+from tests.library.receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
+from tests.www import Answer, Seen, Web, Wire
+from tests.www.web import Script
+
+OK, BROKEN = Answer(status=200), Answer(status=500)
+
+
+def silent() -> tuple[Script, asyncio.Event]:
+    """A receiver that never answers, and says when somebody waits for it."""
+    begun = asyncio.Event()
+
+    async def answer(seen: Seen, wire: Wire) -> None:
+        begun.set()
+        await asyncio.sleep(30)
+
+    return answer, begun
+
+
+@pytest.fixture
+async def here(db: Database) -> AsyncIterator[Receivers]:
+    async with Web() as web, open_client() as client:
+        yield Receivers(db, client, web)
+
+
+async def _outcome(here: Receivers) -> list[DeliveryStatus]:
+    return [delivery.status for delivery in await here.outbox()]
+
+
+async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here: Receivers) -> None:
+    feed = await here.feed()
+    hook = await here.hook(await here.reader("alice", feed, title="My feed"), OK)
+    await here.happens(feed, titles=("one", "two"))
+
+    assert await here.deliver() == 1
+
+    [told], [seen] = here.told(), here.web.requests
+    assert (told["event"], told["webhook_id"], told["entry_count"]) == ("entries.new", hook.id, 2)
+    assert (told["feed"]["title"], {entry["title"] for entry in told["entries"]}) == ("My feed", {"one", "two"})
+    assert told["entries"][0]["summary"] == "x"
+    signed = seen.headers["x-feedmill-timestamp"].encode() + b"." + seen.body
+    proof = hmac.digest(hook.secret.encode(), signed, "sha256").hex()
+    assert seen.headers["x-feedmill-signature"] == f"sha256={proof}"
+    assert seen.headers["x-feedmill-delivery"] == str(told["delivery_id"])
+
+
+async def test_what_arrived_is_not_sent_again(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    await here.deliver()
+    here.now += LEASE
+
+    assert await here.deliver() == 0
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_only_who_subscribes_and_wants_to_know_is_told(here: Receivers) -> None:
+    feed, other = await here.feed(), await here.feed("https://example.org/other")
+    alice = await here.reader("alice", feed)
+    charlie, dora = await here.reader("charlie", other), await here.reader("dora", feed, paused=True)
+    await here.hook(alice, OK, "/alice")
+    await here.webhooks.create(alice.id, here.web.serve("/broken", OK), [Event.FEED_FAILING])
+    await here.hook(charlie, OK, "/charlie")
+    await here.hook(dora, OK, "/dora")
+
+    await here.happens(feed)
+    await here.deliver()
+
+    assert [seen.path for seen in here.web.requests] == ["/alice"]
+
+
+async def test_a_failing_feed_says_how_it_fails(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed, Event.FEED_FAILING)
+
+    await here.deliver()
+
+    [told] = here.told()
+    assert (told["event"], told["feed"]["id"], "entries" in told) == ("feed.failing", feed.id, False)
+
+
+async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), BROKEN)
+    await here.happens(feed)
+    pauses = []
+
+    for _ in range(4):
+        await here.deliver()
+        [delivery] = await here.outbox()
+        assert delivery.next_attempt_at is not None
+        pauses.append(delivery.next_attempt_at - here.now)
+        here.now = delivery.next_attempt_at
+
+    assert pauses == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
+    assert (delivery.attempts, delivery.http_status) == (4, 500)
+
+
+def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
+    answer = HttpError("https://e.org", "https://e.org", 404)
+
+    pauses = [judge(answer, tries, NOW).again_at for tries in range(1, MOST_TRIES + 1)]
+
+    assert pauses[8] == NOW + timedelta(minutes=256)
+    assert pauses[9] is None
+
+
+async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under_its_id(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    await here.happens(feed)
+    for _ in range(MOST_TRIES):
+        await here.deliver()
+        here.now += timedelta(hours=6)
+    [dead] = await here.outbox()
+
+    here.web.serve("/hook", OK)
+    await here.webhooks.redeliver(alice.id, hook.id, dead.id)
+    await here.deliver()
+
+    assert dead.status is DeliveryStatus.DEAD
+    assert here.told()[-1]["delivery_id"] == dead.id
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_a_delivery_that_is_tried_anyway_is_not_sent_again_on_top(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    [delivery] = await here.outbox()
+
+    with pytest.raises(StillPending):
+        await here.webhooks.redeliver(alice.id, hook.id, delivery.id)
+
+
+async def test_two_workers_never_send_the_same_delivery_at_once(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    for number in range(5):
+        await here.hook(alice, OK, f"/{number}")
+    for _ in range(4):
+        await here.happens(feed)
+
+    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+        pass
+
+    ids = [seen.headers["x-feedmill-delivery"] for seen in here.web.requests]
+    assert len(ids) == len(set(ids)) == 20
+
+
+async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+    silence, asked = silent()
+    here.web.serve("/hook", silence)
+    sending = asyncio.create_task(Receivers(here.db, here.client, here.web, here.now).deliver())
+    await asked.wait()
+
+    assert await here.deliver() == 0
+    here.now += LEASE
+    here.web.serve("/hook", OK)
+    assert await here.deliver() == 1
+
+    first, second = here.told()
+    assert first["delivery_id"] == second["delivery_id"]
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_a_stopped_worker_gives_back_what_it_did_not_send(here: Receivers) -> None:
+    feed = await here.feed()
+    silence, asked = silent()
+    await here.hook(await here.reader("alice", feed), silence)
+    await here.happens(feed)
+    sending = asyncio.create_task(here.deliver())
+    await asked.wait()
+
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    here.web.serve("/hook", OK)
+
+    assert await here.deliver() == 1
+
+
+async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    for _ in range(PAUSE_AFTER + 10):
+        await here.happens(feed)
+
+    while await here.deliver():
+        pass
+
+    paused = await here.webhooks.one(alice.id, hook.id)
+    assert paused.paused
+    assert "paused" in (paused.last_error or "")
+    assert PAUSE_AFTER <= len(here.web.requests) <= PAUSE_AFTER + 10
+
+
+async def test_a_webhook_that_is_started_again_gets_what_waited(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    await here.webhooks.change(alice.id, hook.id, paused=True)
+    assert await here.deliver() == 0
+
+    again = await here.webhooks.change(alice.id, hook.id, paused=False)
+
+    assert await here.deliver() == 1
+    assert (again.paused, again.consecutive_failures) == (False, 0)
+
+
+async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.webhooks.create(alice.id, "http://127.0.0.1:9/hook", EVERYTHING)
+    for _ in range(30):
+        await here.happens(feed)
+
+    await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, hook.id)).consecutive_failures == 1
+    assert await here.deliver() == 0
+    assert all(delivery.next_attempt_at == here.now + MINUTE for delivery in await here.outbox())
+
+
+async def test_a_receiver_that_wants_a_rest_gets_it(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), Answer(status=503, headers={"Retry-After": "3600"}))
+    await here.happens(feed)
+
+    await here.deliver()
+
+    [delivery] = await here.outbox()
+    assert delivery.next_attempt_at is not None
+    assert delivery.next_attempt_at > here.now + timedelta(minutes=30)
+
+
+async def test_a_receiver_that_is_gone_is_not_called_any_more(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, Answer(status=410))
+    await here.happens(feed)
+
+    await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, hook.id)).paused
+    assert await _outcome(here) == [DeliveryStatus.DEAD]
+
+
+async def test_a_success_forgets_earlier_failures(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    await here.happens(feed)
+    await here.deliver()
+    here.now += MINUTE
+    here.web.serve("/hook", OK)
+
+    await here.deliver()
+
+    mended = await here.webhooks.one(alice.id, hook.id)
+    assert (mended.consecutive_failures, mended.last_error, mended.last_success_at) == (0, None, here.now)
+
+
+async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> None:
+    async with Web() as web, open_client(AddressPolicy()) as client:
+        here = Receivers(db, client, web)
+        feed = await here.feed()
+        await here.hook(await here.reader("alice", feed), OK)
+        await here.happens(feed)
+
+        await here.deliver()
+
+        assert web.requests == []
+        assert await _outcome(here) == [DeliveryStatus.DEAD]
+
+
+async def test_what_a_person_no_longer_reads_is_not_told(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    await here.hook(alice, OK)
+    await here.happens(feed)
+    await here.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == alice.id))])
+
+    await here.deliver()
+
+    assert here.web.requests == []
+    assert await _outcome(here) == [DeliveryStatus.DROPPED]
+
+
+async def test_what_waits_survives_the_merge_of_its_feed(here: Receivers) -> None:
+    feed, target = await here.feed(), await here.feed("https://example.org/new")
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    await merge_feeds(here.db, feed.id, feed.url, target.id, target.url, here.now)
+    await here.deliver()
+
+    assert here.told()[0]["feed"]["id"] == target.id
+
+
+async def test_a_test_event_reaches_a_paused_webhook_too(here: Receivers) -> None:
+    alice = await here.reader("alice", await here.feed())
+    hook = await here.hook(alice, OK)
+    await here.webhooks.change(alice.id, hook.id, paused=True)
+
+    tested = await here.webhooks.test(alice.id, hook.id)
+    await here.deliver()
+
+    assert (here.told()[0]["event"], here.told()[0]["delivery_id"]) == ("test", tested.id)
+
+
+async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(here: Receivers) -> None:
+    assert not await here.webhooks._is_anybody_told()
+    await here.db.batch([Step(webhooks.delete())])
+    alice = await here.reader("alice", await here.feed())
+
+    await here.hook(alice, OK)
+
+    assert await here.webhooks._is_anybody_told()
+
+
+async def test_old_deliveries_are_forgotten(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    assert await here.webhooks.prune(here.now + timedelta(days=29)) == 0
+    assert await here.webhooks.prune(here.now + timedelta(days=31)) == 1
+
+
+async def test_one_person_sees_nothing_of_anothers(here: Receivers) -> None:
+    feed = await here.feed()
+    alice, charlie = await here.reader("alice", feed), await here.reader("charlie", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    [delivery] = await here.outbox()
+
+    assert await here.webhooks.all(charlie.id) == []
+    for attempt in (
+        here.webhooks.one(charlie.id, hook.id),
+        here.webhooks.delete(charlie.id, hook.id),
+        here.webhooks.test(charlie.id, hook.id),
+        here.webhooks.new_secret(charlie.id, hook.id),
+        here.webhooks.redeliver(charlie.id, hook.id, delivery.id),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+
+
+async def test_there_is_an_end_to_how_many_a_person_may_have(here: Receivers) -> None:
+    alice = await here.reader("alice", await here.feed())
+    for number in range(MOST_WEBHOOKS):
+        await here.hook(alice, OK, f"/{number}")
+
+    with pytest.raises(TooMany):
+        await here.hook(alice, OK)
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/", "https://", "https://me:secret@example.org/hook", "x" * 3000])
+async def test_what_can_not_be_called_is_refused_at_once(here: Receivers, url: str) -> None:
+    with pytest.raises(BadInput):
+        await here.webhooks.create(1, url, EVERYTHING)
