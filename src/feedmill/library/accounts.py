@@ -2,15 +2,19 @@
 
 import re
 import unicodedata
+from dataclasses import replace
 from datetime import datetime
 
 from feedmill.errors import BadInput
 from feedmill.library import passwords, throttle
-from feedmill.model.account import Actor, Caller, Origin, User
+from feedmill.model.account import DISABLED, Actor, Caller, Origin, User
 from feedmill.store import accounts, sessions
+from feedmill.store.administration import change_account, delete_account
 from feedmill.store.audit import write_down
 from feedmill.store.database import Database
 from feedmill.store.first_admin import add_first_admin
+from feedmill.store.subscribers import end_subscription
+from feedmill.store.subscriptions import subscriptions_of
 
 LONGEST_NAME = 64
 _NAME = re.compile(r"[\w.@+-]+")
@@ -69,3 +73,11 @@ async def set_password(
             write_down(by, "user.password", user.name, now),
         ]
     )
+
+
+async def remove_account(db: Database, user: User, by: Actor, now: datetime) -> None:
+    """Ends an account: signed out first, then its subscriptions, then whatever else was theirs."""
+    await change_account(db, user, replace(user, status=DISABLED), by, now)
+    for subscription in await subscriptions_of(db, user.id):
+        await end_subscription(db, user.id, subscription)
+    await delete_account(db, user, by, now)

@@ -92,7 +92,7 @@ async def count_all(db: Database, now: datetime) -> Overview:
         image_bytes=image_bytes,
         object_bytes=int(raw["bytes"]) + image_bytes,
         objects_to_delete=garbage["objects"],
-        database_bytes=await _size(db),
+        database_bytes=await database_size(db),
     )
 
 
@@ -103,7 +103,8 @@ async def _pools(db: Database) -> dict[str, dict[str, int]]:
     return counted
 
 
-async def _size(db: Database) -> int | None:
+async def database_size(db: Database) -> int | None:
+    """The bytes of the database; None where they can't be told."""
     try:
         [row] = await db.query(SIZES[db.dialect_name])
     except StatementRefused:

@@ -87,7 +87,9 @@ async def holder_of_token(db: Database, secret: str, now: datetime) -> Caller | 
     if used_at is None or used_at < now - USED_EVERY:
         lately = to_text(now - USED_EVERY)
         await db.batch([Step(USED, {"token_id": row["token_id"], "now": to_text(now), "lately": lately})])
-    return Caller(to_user(row), frozenset(json.loads(row["scopes"])))
+    user = to_user(row)
+    # A key made by an admin loses that power when its maker does.
+    return Caller(user, frozenset(json.loads(row["scopes"])) & user.scopes)
 
 
 def _token(row: Row) -> Token:

@@ -9,15 +9,36 @@ from fastapi import FastAPI
 from feedmill import __version__
 from feedmill.app import App
 from feedmill.serve.keys import signing_key
-from feedmill.serve.rest import access, accounts, docs, me, pool_items, pools, sessions, tokens
+from feedmill.serve.rest import (
+    access,
+    accounts,
+    admin_feeds,
+    admin_house,
+    admin_users,
+    docs,
+    me,
+    pool_items,
+    pools,
+    sessions,
+    tokens,
+)
 from feedmill.serve.rest.openapi import describe, operation_id
 from feedmill.serve.rest.problems import described, install
 from feedmill.serve.rest.rates import Rates
 from feedmill.serve.work import Work
 
 ROUTERS = (
-    accounts.router, sessions.router, access.router, tokens.router, me.router, pools.router, pool_items.router,
-)  # fmt: skip
+    accounts.router,
+    sessions.router,
+    access.router,
+    tokens.router,
+    me.router,
+    pools.router,
+    pool_items.router,
+    admin_users.router,
+    admin_feeds.router,
+    admin_house.router,
+)
 
 # For people who are not signed in: that is what they are for.
 OPEN = frozenset(

@@ -1,0 +1,89 @@
+"""Feeds as an admin sees and changes them: for everybody who is subscribed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Integer, bindparam, func, select
+
+from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.model.account import Actor
+from feedmill.model.feed import Feed
+from feedmill.model.times import to_text
+from feedmill.store.audit import write_down
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.feeds import host_of, read_feed
+from feedmill.store.merges import NOTE_URL
+from feedmill.store.removals import START, STOP
+from feedmill.store.schema import feeds, subscriptions
+
+_subscribers = select(func.count()).where(subscriptions.c.feed_id == feeds.c.id).scalar_subquery()
+_listed = select(feeds, _subscribers.label("subscribers"))
+PAGE = (
+    _listed.where(feeds.c.id > bindparam("after")).order_by(feeds.c.id).limit(bindparam("most", type_=Integer))
+)
+FAILING_PAGE = PAGE.where(feeds.c.consecutive_failures > 0)
+ONE = _listed.where(feeds.c.id == bindparam("feed_id"))
+# What it said of itself at the old address does not hold at the new one; nor does a refresh that runs now.
+MOVE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"))
+    .values(url=bindparam("new_url"), host=bindparam("new_host"), http_options=bindparam("new_options"))
+    .values(etag=None, last_modified=None, body_sha256=None, moved_to=None, moved_times=0)
+    .values(claim_token=None, claimed_until=None)
+)
+
+
+class UrlTaken(Conflict):
+    """Another feed is at that address."""
+
+    code = "url_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Administered:
+    """A feed, and how many people are subscribed to it; never who."""
+
+    feed: Feed
+    subscribers: int
+
+
+async def feeds_page(db: Database, after: int, most: int, *, only_failing: bool) -> list[Administered]:
+    rows = await db.query(FAILING_PAGE if only_failing else PAGE, {"after": after, "most": most})
+    return [_administered(row) for row in rows]
+
+
+async def read_administered(db: Database, feed_id: int) -> Administered | None:
+    rows = await db.query(ONE, {"feed_id": feed_id})
+    return _administered(rows[0]) if rows else None
+
+
+async def pause_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
+    stop = Step(STOP, {"feed_id": feed.id, "why": "paused by an admin"})
+    await db.batch([stop, write_down(by, "feed.pause", feed.url, now)])
+
+
+async def resume_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
+    await db.batch([_due(feed, "resumed by an admin", now), write_down(by, "feed.resume", feed.url, now)])
+
+
+async def move_feed(db: Database, feed: Feed, url: str, http_options: str | None, by: Actor, now: datetime) -> None:
+    """Fetches the feed from another address from now on; `UrlTaken` when another feed is there."""
+    moved = {"feed_id": feed.id, "new_url": url, "new_host": host_of(url), "new_options": http_options}
+    steps = [
+        Step(MOVE, moved),
+        Step(NOTE_URL, {"feed_id": feed.id, "url": feed.url, "until": to_text(now)}),
+        _due(feed, "an admin changed its address", now),
+        write_down(by, "feed.move", f"{feed.url} -> {url}", now),
+    ]
+    try:
+        await db.batch(steps)
+    except ConstraintViolated as error:
+        raise UrlTaken("another feed is at that address already") from error
+
+
+def _due(feed: Feed, why: str, now: datetime) -> Step:
+    return Step(START, {"feed_id": feed.id, "why": why, "at": to_text(now)})
+
+
+def _administered(row: Row) -> Administered:
+    return Administered(read_feed(row), row["subscribers"])
