@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from feedmill import __version__
 from feedmill.app import App
+from feedmill.library.discovery import Answers
 from feedmill.serve.keys import signing_key
 from feedmill.serve.rest import (
     access,
@@ -16,9 +17,14 @@ from feedmill.serve.rest import (
     admin_house,
     admin_users,
     docs,
+    feeds,
+    folders,
+    jobs,
     me,
+    opml,
     pool_items,
     pools,
+    queue,
     sessions,
     tokens,
 )
@@ -33,6 +39,12 @@ ROUTERS = (
     access.router,
     tokens.router,
     me.router,
+    # Before the feeds: their paths would else be taken for the id of one.
+    opml.router,
+    feeds.router,
+    folders.router,
+    jobs.router,
+    queue.router,
     pools.router,
     pool_items.router,
     admin_users.router,
@@ -58,6 +70,7 @@ def create(app: App, work: Work) -> FastAPI:
     # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
     signing_key(app.settings)
     api.state.app, api.state.work = app, work
+    api.state.answers = Answers()
     api.add_middleware(Rates, per_minute=app.settings.api_per_minute)
     install(api)
     for router in ROUTERS:

@@ -1,0 +1,124 @@
+"""`/api/feeds/import` and `/api/feeds/export`: lists of feeds, as other readers write and read them."""
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.datastructures import UploadFile
+from starlette.types import Message
+
+from feedmill.errors import BadInput, TooLarge
+from feedmill.library.exporting import export
+from feedmill.library.importing import Plan, carry_out, plan_import
+from feedmill.library.opml import MAX_BYTES
+from feedmill.serve.refreshing import IMPORT
+from feedmill.serve.rest.fields import MOST_ID
+from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
+from feedmill.serve.rest.problems import described
+
+router = APIRouter(prefix="/feeds", tags=["feeds"])
+
+MEDIA_TYPE = "text/x-opml; charset=utf-8"
+# What a form adds around the file.
+MOST_BYTES = MAX_BYTES + 100_000
+_A_LIST = {"schema": {"type": "string", "format": "binary"}}
+_A_FORM = {"schema": {"type": "object", "properties": {"file": _A_LIST["schema"]}, "required": ["file"]}}
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"text/x-opml": _A_LIST, "application/xml": _A_LIST, "multipart/form-data": _A_FORM},
+    }
+}
+
+
+class LineShown(BaseModel):
+    """A line of the file that could not be taken over; null when the file does not tell which."""
+
+    line: int | None
+    message: str
+
+
+class Imported(BaseModel):
+    """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
+
+    job_id: int | None
+    new: int = Field(description="Feeds that were not here.")
+    known: int = Field(description="Feeds that were here, and are subscribed to now.")
+    subscribed: int = Field(description="Feeds that the caller had already.")
+    folders: list[str]
+    errors: list[LineShown]
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Imported":
+        return cls(
+            job_id=None,
+            new=len(plan.new),
+            known=len(plan.here),
+            subscribed=len(plan.subscribed),
+            folders=sorted("/".join(path) for path in plan.folders),
+            errors=[LineShown(line=error.line, message=error.message) for error in plan.errors],
+        )
+
+
+@router.post(
+    "/import", status_code=202, openapi_extra=_BODY, responses={200: {"model": Imported}, **described(400, 413)}
+)
+async def import_feeds(
+    app: TheApp,
+    work: TheWork,
+    who: Writer,
+    request: Request,
+    response: Response,
+    dry_run: Annotated[bool, Query(description="Only say what would happen.")] = False,
+) -> Imported:
+    """Subscribes to the feeds of an OPML file, in their folders, and has the new ones fetched as a job."""
+    plan = await plan_import(app.db, who.user, await _file(request))
+    imported = Imported.of(plan)
+    if dry_run:
+        response.status_code = 200
+        return imported
+    feed_ids = await carry_out(app.db, who.user, plan, app.tools.clock())
+    report = msgspec.json.encode(imported.model_dump(exclude={"job_id"})).decode()
+    job_id, _ = await work.refresh(IMPORT, feed_ids, who.user.id, report=report)
+    return imported.model_copy(update={"job_id": job_id})
+
+
+@router.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"text/x-opml": {"schema": {"type": "string"}}}}, **described(404)},
+)
+async def export_feeds(
+    app: TheApp, who: Reader, folder_id: Annotated[int | None, Query(ge=1, lt=MOST_ID)] = None
+) -> Response:
+    """The caller's feeds as OPML with their folders, or those of one folder; never with a password."""
+    body = await export(app.db, who.user.id, folder_id, app.tools.clock())
+    headers = {"Content-Disposition": 'attachment; filename="feedmill.opml"', "Cache-Control": "no-store"}
+    return Response(body, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _file(request: Request) -> bytes:
+    """The list that was sent, as the body or as a file of a form; no more of it is read than is taken."""
+    limited = _limited(request)
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return await limited.body()
+    async with limited.form(max_files=1, max_fields=10) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise BadInput("the form has no file", "file")
+        return await file.read()
+
+
+def _limited(request: Request) -> Request:
+    received = 0
+
+    async def receive() -> Message:
+        nonlocal received
+        message = await request.receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BYTES:
+            raise TooLarge(f"a list of feeds may have at most {MAX_BYTES // 1_000_000} MB")
+        return message
+
+    return Request(request.scope, receive)
