@@ -24,7 +24,7 @@ from feedmill.library.images import read_html
 from feedmill.model.feed import Feed
 from feedmill.model.parsed import ParsedFeed
 from feedmill.model.times import to_text
-from feedmill.serve.images import image
+from feedmill.serve.images import image_for
 from feedmill.store.entries import read_entry
 from feedmill.store.schema import (
     entries,
@@ -108,7 +108,7 @@ async def load_from_us(world: ArchiveWorld, path: str) -> bytes | int:
     site.state.app = world
     params = {"rest": path.removeprefix("/images/")}
     scope = {"type": "http", "method": "GET", "path": path, "path_params": params, "headers": [], "app": site}
-    response = await image(Request(scope))
+    response = await image_for(Request(scope), user_id=0)
     return bytes(response.body) if response.status_code == 200 else response.status_code
 
 

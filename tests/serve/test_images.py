@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,13 +16,17 @@ from yarl import URL
 
 from feedmill.app import App, build
 from feedmill.archive.keys import image_key
+from feedmill.library.signing_in import begin_session
+from feedmill.model.account import Origin
 from feedmill.run.embedded import Embedded, embedded
 from feedmill.serve import asgi
 from feedmill.settings import load
+from feedmill.store.accounts import add_user, user_of_name
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed
-from feedmill.store.schema import entries, image_tasks
+from feedmill.store.schema import entries, feeds, image_tasks
+from feedmill.store.tokens import add_token
 from tests.archive import pictures
 from tests.flows.world import NOW
 
@@ -39,7 +44,8 @@ class Site:
     key: str
 
     def get(self, path: str, method: str = "GET", **headers: str) -> "aiohttp.client._RequestContextManager":
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        given = {"Authorization": "Bearer fm_alice"} | headers
+        named = {name.replace("_", "-"): value for name, value in given.items() if value}
         return self.browser.request(method, URL(self.origin + path, encoded=True), headers=named)
 
 
@@ -47,6 +53,8 @@ class Site:
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     async with build(load(data=str(tmp_path))) as app, embedded(app) as parts, running(app, parts) as origin:
         key = await archived(app)
+        alice = await add_user(app.db, "alice", None, False, NOW)
+        await add_token(app.db, alice.id, "test", "fm_alice", ["read"], NOW)
         async with aiohttp.ClientSession() as browser:
             yield Site(app, browser, origin, key)
 
@@ -86,8 +94,32 @@ async def test_an_archived_image_comes_with_its_type_and_can_do_no_harm(site: Si
         assert answer.headers["Content-Type"] == "image/png"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
-        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["Cache-Control"] == "private, max-age=31536000, immutable"
         assert answer.headers["ETag"] == ETAG
+
+
+@pytest.mark.parametrize("credentials", ["", "Bearer fm_wrong", "Basic eDp5"])
+async def test_who_is_not_signed_in_gets_no_image(site: Site, credentials: str) -> None:
+    async with site.get(f"/{site.key}", Authorization=credentials, If_None_Match=ETAG) as answer:
+        assert (answer.status, answer.headers["Cache-Control"]) == (401, "no-store")
+        assert (await answer.read(), answer.headers.get("ETag")) == (b"", None)
+
+
+async def test_a_browser_that_is_signed_in_gets_it_by_its_cookie(site: Site) -> None:
+    alice = await user_of_name(site.app.db, "alice")
+    assert alice is not None
+    token, _ = await begin_session(site.app.db, alice, Origin(), datetime.now(UTC))
+
+    async with site.get(f"/{site.key}", Authorization="", Cookie=f"feedmill_session={token}") as answer:
+        assert (answer.status, await answer.read()) == (200, BODY)
+
+
+@pytest.mark.parametrize(("owner", "status"), [("1", 200), ("2", 404), ("11", 404)])
+async def test_an_image_of_a_feed_with_a_login_is_for_whose_login_it_is(site: Site, owner: str, status: int) -> None:
+    await site.app.db.batch([Step(feeds.update().values(url=f"https://example.org/feed#user={owner}"))])
+
+    async with site.get(f"/{site.key}") as answer:
+        assert answer.status == status
 
 
 @pytest.mark.parametrize("tags", [ETAG, f"W/{ETAG}", f'"x", {ETAG}', "*"])

@@ -1,7 +1,8 @@
 """`GET /images/…`: archived images, as harmless as a browser can be told to take them.
 
 The path is the object's key. Only what the database calls an archived image is looked for in the store, so no
-path leads anywhere else; the content type comes from our table by the key's extension.
+path leads anywhere else; the content type comes from our table by the key's extension. They are for whoever is
+signed in, and those of a feed that somebody's own password opens for that somebody alone.
 """
 
 import re
@@ -15,6 +16,8 @@ from feedmill.app import App
 from feedmill.archive.image_types import BY_EXTENSION
 from feedmill.archive.keys import IMAGES, parse_image_key
 from feedmill.errors import BlobError, BlobMissing
+from feedmill.model.feed import PRIVATE_MARK
+from feedmill.serve.auth import caller_of
 from feedmill.store.images import image_of_key
 
 LONGEST_KEY = 200
@@ -23,7 +26,7 @@ SAFE = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Accept-Ranges": "bytes",
 }
-FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 NOT_NOW = {"Cache-Control": "no-store"}
 
 _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})")
@@ -40,8 +43,16 @@ class Kept:
 
 
 async def image(request: Request) -> Response:
+    who = await caller_of(request)
+    if who is None:
+        return Response(status_code=401, headers=SAFE | NOT_NOW | {"WWW-Authenticate": "Bearer"})
+    return await image_for(request, who.user.id)
+
+
+async def image_for(request: Request, user_id: int) -> Response:
+    """The image as this user may see it."""
     app: App = request.app.state.app
-    kept = await _find(app, IMAGES + request.path_params["rest"])
+    kept = await _find(app, IMAGES + request.path_params["rest"], user_id)
     if kept is None:
         return Response(status_code=404, headers=SAFE | NOT_NOW)
     same = SAFE | FOR_EVER | {"ETag": kept.etag, "Content-Type": kept.content_type}
@@ -53,11 +64,19 @@ async def image(request: Request) -> Response:
     return await _bytes(app, request, kept, span, same)
 
 
-async def _find(app: App, key: str) -> Kept | None:
+async def _find(app: App, key: str, user_id: int) -> Kept | None:
     parsed = parse_image_key(key) if len(key) <= LONGEST_KEY else None
     type = BY_EXTENSION.get(parsed.extension) if parsed else None
     row = await image_of_key(app.db, key) if type else None
-    return Kept(key, type.content_type, row["size"], f'"{row["sha256"]}"') if type and row else None
+    if type is None or row is None or not may_see(row["feed_url"], user_id):
+        return None
+    return Kept(key, type.content_type, row["size"], f'"{row["sha256"]}"')
+
+
+def may_see(feed_url: str, user_id: int) -> bool:
+    """Whether the feed is everybody's, or this user's own."""
+    _, mark, owner = feed_url.partition(PRIVATE_MARK)
+    return not mark or owner == str(user_id)
 
 
 async def _bytes(app: App, request: Request, kept: Kept, span: range, headers: dict[str, str]) -> Response:

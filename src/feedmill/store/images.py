@@ -97,8 +97,10 @@ WANT = insert_new(
 USED = select(func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes")).where(
     image_tasks.c.status == ImageStatus.SUCCESS
 )
-BY_KEY = select(image_tasks.c.size, image_tasks.c.sha256).where(
-    image_tasks.c.object_key == bindparam("key"), image_tasks.c.status == ImageStatus.SUCCESS
+BY_KEY = (
+    select(image_tasks.c.size, image_tasks.c.sha256, feeds.c.url.label("feed_url"))
+    .select_from(image_tasks.join(feeds, feeds.c.id == image_tasks.c.feed_id))
+    .where(image_tasks.c.object_key == bindparam("key"), image_tasks.c.status == ImageStatus.SUCCESS)
 )
 ARCHIVED = select(image_tasks.c.entry_id, image_tasks.c.original_url, image_tasks.c.object_key).where(
     one_of(image_tasks.c.entry_id, "ids"), image_tasks.c.status == ImageStatus.SUCCESS
@@ -212,7 +214,7 @@ async def bytes_of_images(db: Database) -> int:
 
 
 async def image_of_key(db: Database, key: str) -> Row | None:
-    """Size and sha256 of the image that is kept under the key."""
+    """Size and sha256 of the image that is kept under the key, and the URL of its feed."""
     rows = await db.query(BY_KEY, {"key": key})
     return rows[0] if rows else None
 
