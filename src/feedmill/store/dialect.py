@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
@@ -116,9 +116,13 @@ def as_list(values: list[int] | list[str]) -> str:
     return msgspec.json.encode(values).decode()
 
 
+def _list(element: OneOf) -> BindParameter[str]:
+    return bindparam(element.name, type_=Text())
+
+
 @compiles(OneOf, "sqlite")
 def _in_json_each(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
-    listed: Select[Any] = select(literal_column("value")).select_from(func.json_each(bindparam(element.name)))
+    listed: Select[Any] = select(literal_column("value")).select_from(func.json_each(_list(element)))
     return compiler.process(element.tested.in_(listed), **kw)
 
 
@@ -126,7 +130,7 @@ def _in_json_each(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
 def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
     tested = compiler.process(element.tested, **kw)
-    bound = compiler.process(bindparam(element.name), **kw)
+    bound = compiler.process(_list(element), **kw)
     return f"{tested} = ANY (ARRAY(SELECT json_array_elements_text({bound}::json)::{kind}))"
 
 
@@ -134,5 +138,5 @@ def _any_of_array(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
 def _in_json_table(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     kind = compiler.dialect.type_compiler_instance.process(element.tested.type)
     tested = compiler.process(element.tested, **kw)
-    bound = compiler.process(bindparam(element.name), **kw)
+    bound = compiler.process(_list(element), **kw)
     return f"{tested} IN (SELECT v FROM JSON_TABLE({bound}, '$[*]' COLUMNS (v {kind} PATH '$')) AS listed)"  # noqa: S608

@@ -1,97 +1,165 @@
-"""Lists of entries, newest first, page by page, and what marks them read.
+"""Which entries stand on a page of a list.
 
-Every page is one walk along an index from where the last page ended, however deep it is and however many entries
-there are. A page begins below the row that the last one ended with: its `sort_at` and `entry_id`.
+A page is one walk along an index from where the last page ended, however deep that is and however many entries there
+are. Several feeds are walked as a merge: each of them says how far a whole page of its own would reach, the page of
+all ends no later than the nearest of these, and so next to nothing is read in vain.
+
+Only keys are found here; `store/shown.py` has what a list shows of them.
 """
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, func, or_, select
+from sqlalchemy import ColumnElement, FromClause, Integer, Select, Table, and_, bindparam, exists, func, or_, select
 
+from feedmill.model.reading import Order, Place, Scope, View
 from feedmill.model.times import to_text
-from feedmill.store.database import Step
-from feedmill.store.dialect import insert
-from feedmill.store.schema import entries, feeds, subscriptions, unread, unread_lists, users
+from feedmill.store.database import Database
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+from feedmill.store.unread import LIST, of_user
 
-# Below this is the first page.
-TOP = {"sort_at": "9999-12-31T23:59:59.999Z", "entry_id": 2**53 - 1}
+Condition = ColumnElement[bool]
+Keys = tuple[ColumnElement[Any], ColumnElement[Any]]
+"""The time and the entry id by which a list is ordered."""
 
-# What a list shows of an entry; never its content, which stands on pages of its own.
-SHOWN = (
-    entries.c.id,
-    entries.c.feed_id,
-    entries.c.sort_at,
-    entries.c.published_at,
-    entries.c.link,
-    entries.c.title,
-    entries.c.author,
-    entries.c.image_url,
-    entries.c.summary,
-    entries.c.revision_count,
-    feeds.c.title.label("feed_title"),
-)
+_AT: ColumnElement[str] = bindparam("at")
+_ID: ColumnElement[int] = bindparam("entry_id")
+STARTS = {Order.NEWEST: Place("9999-12-31T23:59:59.999Z", 2**53 - 1), Order.OLDEST: Place("", 0)}
+OPPOSITE = {Order.NEWEST: Order.OLDEST, Order.OLDEST: Order.NEWEST}
+MARKED_AT = {View.STARRED: states.c.starred_at, View.LATER: states.c.later_at, View.HISTORY: states.c.read_at}
+
+UNREAD_COUNTS = select(subscriptions.c.id, subscriptions.c.feed_id, subscriptions.c.unread_count).where(of_user)
 
 
-def _below(sort_at: ColumnElement[str], entry_id: ColumnElement[int]) -> ColumnElement[bool]:
-    # Not (sort_at, entry_id) < (:s, :e): MySQL reads the whole list for that.
-    return and_(
-        sort_at <= bindparam("sort_at"), or_(sort_at < bindparam("sort_at"), entry_id < bindparam("entry_id"))
-    )
+async def find_page(
+    db: Database, user_id: int, view: View, scope: Scope, order: Order, beyond: Place, most: int, now: datetime
+) -> list[Place]:
+    """The places of the next entries of a list beyond a place."""
+    ids = scope.subscription_ids
+    params = {
+        "of_user": user_id, "at": beyond.at, "entry_id": beyond.entry_id, "most": most, "rest": most - 1,
+        "now": to_text(now), "label_id": scope.label_id, "subscriptions": as_list(list(ids or ())),
+        "subscription_id": ids[0] if ids and len(ids) == 1 else None,
+    }  # fmt: skip
+    rows = await db.query(page(view, order, None if ids is None else len(ids) == 1, scope.label_id is not None), params)
+    return [Place(row["at"], row["entry_id"]) for row in rows]
 
 
-# The unread entries of a user's list (`users.unread_list_id`).
-UNREAD_PAGE = (
-    select(unread.c.subscription_id, *SHOWN)
-    .select_from(unread.join(entries, entries.c.id == unread.c.entry_id).join(feeds, feeds.c.id == entries.c.feed_id))
-    .where(unread.c.list_id == bindparam("list_id"), _below(unread.c.sort_at, unread.c.entry_id))
-    .order_by(unread.c.sort_at.desc(), unread.c.entry_id.desc())
-    .limit(bindparam("most", type_=Integer))
-)
-UNREAD_OF_SUBSCRIPTION = UNREAD_PAGE.where(unread.c.subscription_id == bindparam("subscription_id"))
-
-# All entries of a feed, with whether each stands in the user's list.
-ENTRIES_OF_FEED = (
-    select(case((unread.c.entry_id.is_(None), 0), else_=1).label("is_unread"), *SHOWN)
-    .select_from(
-        entries.join(feeds, feeds.c.id == entries.c.feed_id).outerjoin(
-            unread,
-            and_(
-                unread.c.list_id == bindparam("list_id"),
-                unread.c.sort_at == entries.c.sort_at,
-                unread.c.entry_id == entries.c.id,
-            ),
-        )
-    )
-    .where(entries.c.feed_id == bindparam("feed_id"), _below(entries.c.sort_at, entries.c.id))
-    .order_by(entries.c.sort_at.desc(), entries.c.id.desc())
-    .limit(bindparam("most", type_=Integer))
-)
-
-UNREAD_COUNTS = select(subscriptions.c.id, subscriptions.c.feed_id, subscriptions.c.unread_count).where(
-    subscriptions.c.user_id == bindparam("user_id")
-)
-
-# All counts, also those that are 0: a refresh that counts an entry meanwhile must come before or after us, else
-# its entry would land in the old list and be counted in the new one.
-_FORGET_COUNTS = (
-    subscriptions.update().where(subscriptions.c.user_id == bindparam("of_user")).values(unread_count=0)
-)
-_current_list = select(users.c.unread_list_id).where(users.c.id == bindparam("of_user")).scalar_subquery()
-_RETIRE_LIST = (
-    unread_lists.update().where(unread_lists.c.id == _current_list).values(retired_at=bindparam("now"))
-)
-_NEW_LIST = insert(unread_lists, "user_id", "created_at")
-_newest_list = (
-    select(func.max(unread_lists.c.id)).where(unread_lists.c.user_id == bindparam("of_user")).scalar_subquery()
-)
-_POINT_TO_NEWEST = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=_newest_list)
+@cache
+def page(view: View, order: Order, of_one: bool | None, labelled: bool) -> Select[Any]:
+    """The statement for a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
+    if labelled:
+        return _labelled(view, order, of_one)
+    if view is View.UNREAD:
+        return _unread(order, of_one)
+    if view is View.ALL:
+        return _all(order, of_one)
+    return _marked(view, order, of_one)
 
 
-def mark_all_read(user_id: int, now: datetime) -> list[Step]:
-    """The steps that leave a user nothing unread, without touching an entry or a state."""
-    return [
-        Step(_FORGET_COUNTS, {"of_user": user_id}),
-        Step(_RETIRE_LIST, {"of_user": user_id, "now": to_text(now)}),
-        Step(_NEW_LIST, {"user_id": user_id, "created_at": to_text(now)}),
-        Step(_POINT_TO_NEWEST, {"of_user": user_id}),
-    ]
+# --- what is unread, and all there is ----------------------------------------------------------------------
+
+
+def _unread(order: Order, of_one: bool | None) -> Select[Any]:
+    hers = unread.c.list_id == LIST
+    if of_one:
+        hers = and_(hers, unread.c.subscription_id == bindparam("subscription_id"))
+    if of_one is not False:
+        return _walk(order, (unread.c.sort_at, unread.c.entry_id), hers)
+    return _merge(order, unread, "entry_id", _unread_of, lambda one: and_(_chosen(one), one.c.unread_count > 0))
+
+
+def _all(order: Order, of_one: bool | None) -> Select[Any]:
+    if of_one:
+        feed_id = select(subscriptions.c.feed_id).where(of_user, subscriptions.c.id == bindparam("subscription_id"))
+        return _walk(order, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
+    return _merge(order, entries, "id", _collected_by, _chosen if of_one is False else _of_user)
+
+
+def _of_user(one: FromClause) -> Condition:
+    return one.c.user_id == bindparam("of_user")
+
+
+def _chosen(one: FromClause) -> Condition:
+    return and_(_of_user(one), one_of(one.c.id, "subscriptions"))
+
+
+def _unread_of(rows: FromClause, one: FromClause) -> Condition:
+    return and_(rows.c.list_id == LIST, rows.c.subscription_id == one.c.id)
+
+
+def _collected_by(rows: FromClause, one: FromClause) -> Condition:
+    return rows.c.feed_id == one.c.feed_id
+
+
+# --- what somebody marked ----------------------------------------------------------------------------------
+
+
+def _marked(view: View, order: Order, of_one: bool | None) -> Select[Any]:
+    keys = (MARKED_AT[view], states.c.entry_id)
+    return _walk(order, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
+
+
+def _labelled(view: View, order: Order, of_one: bool | None) -> Select[Any]:
+    """Entries that bear a label, and are besides what the view says."""
+    key = entry_labels.c.entry_id
+    conditions = [entry_labels.c.label_id == bindparam("label_id"), *_of_subscriptions(of_one, key)]
+    if view is View.UNREAD:
+        stands = and_(unread.c.sort_at == entry_labels.c.sort_at, unread.c.entry_id == key)
+        conditions.append(exists().where(unread.c.list_id == LIST, stands))
+    elif view is not View.ALL:
+        conditions.append(exists().where(_is_marked(view), states.c.entry_id == key))
+    return _walk(order, (entry_labels.c.sort_at, key), *conditions)
+
+
+def _is_marked(view: View) -> Condition:
+    marked = and_(states.c.user_id == bindparam("of_user"), MARKED_AT[view].is_not(None))
+    return marked if view is not View.LATER else and_(marked, states.c.later_until > bindparam("now"))
+
+
+def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list[Condition]:
+    if of_one is None:
+        return []
+    joined = (entries.c.id == entry_id, entries.c.feed_id == subscriptions.c.feed_id)
+    return [exists().where(*joined, _chosen(subscriptions))]
+
+
+# --- walking -----------------------------------------------------------------------------------------------
+
+
+def _walk(order: Order, keys: Keys, *which: Condition) -> Select[Any]:
+    at, entry_id = keys
+    found = select(at.label("at"), entry_id.label("entry_id")).where(*which, _beyond(order, keys))
+    return _sorted(found, order, keys).limit(bindparam("most", type_=Integer))
+
+
+def _merge(
+    order: Order, table: Table, id_name: str, belongs: Callable[[FromClause, FromClause], Condition],
+    chosen: Callable[[FromClause], Condition],
+) -> Select[Any]:  # fmt: skip
+    """The page of the rows of several subscriptions: those that are `chosen`; a row `belongs` to one of them."""
+    probed, one = table.alias("probed"), subscriptions.alias("one")
+    keys = (probed.c.sort_at, probed.c[id_name])
+    last = _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
+    reach = last.limit(1).offset(bindparam("rest", type_=Integer)).scalar_subquery()
+    reaches = select(reach.label("reach")).select_from(one).where(chosen(one)).subquery("reaches")
+    nearest = (func.max if order is Order.NEWEST else func.min)(reaches.c.reach)
+    end = select(func.coalesce(nearest, STARTS[OPPOSITE[order]].at)).scalar_subquery()
+    at = table.c.sort_at
+    near = at >= end if order is Order.NEWEST else at <= end
+    return _walk(order, (at, table.c[id_name]), chosen(subscriptions), belongs(table, subscriptions), near)
+
+
+def _beyond(order: Order, keys: Keys) -> Condition:
+    # Not (at, entry_id) < (:at, :id): MySQL reads the whole list for that.
+    at, entry_id = keys
+    if order is Order.NEWEST:
+        return and_(at <= _AT, or_(at < _AT, entry_id < _ID))
+    return and_(at >= _AT, or_(at > _AT, entry_id > _ID))
+
+
+def _sorted(found: Select[Any], order: Order, keys: Keys) -> Select[Any]:
+    return found.order_by(*(key.desc() if order is Order.NEWEST else key for key in keys))

@@ -23,6 +23,9 @@ def recount(*which: ColumnElement[bool]) -> Update:
     return subscriptions.update().where(of_user, *which).values(unread_count=held.scalar_subquery())
 
 
+RECOUNT = recount()
+
+
 # --- a subscription comes or goes --------------------------------------------------------------------------
 
 # A refresh writes to the feed first: its entries are either there already, or it will see the new subscriber.

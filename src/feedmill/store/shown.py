@@ -1,0 +1,86 @@
+"""Entries as their readers may see them, with what each reader did with them.
+
+An entry is there for whoever subscribes to its feed, and for whoever starred or labelled it or keeps it for later.
+For all others there is no such entry.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import and_, bindparam, case, exists, func, or_, select
+
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
+from feedmill.store.unread import LIST, of_user
+
+_hers = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
+_done = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
+_stands = and_(unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)
+_is_labelled = exists().where(
+    entry_labels.c.entry_id == entries.c.id,
+    labels.c.id == entry_labels.c.label_id,
+    labels.c.user_id == bindparam("of_user"),
+)
+_may_see = or_(
+    subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None), _is_labelled
+)
+_seen = (
+    entries.join(feeds, feeds.c.id == entries.c.feed_id)
+    .outerjoin(subscriptions, _hers)
+    .outerjoin(states, _done)
+    .outerjoin(unread, _stands)
+)
+_states: tuple[Any, ...] = (
+    subscriptions.c.id.label("subscription_id"),
+    func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("feed_title"),
+    case((unread.c.entry_id.is_(None), 0), else_=1).label("is_unread"),
+    states.c.read_at,
+    states.c.starred_at,
+    states.c.later_at,
+    states.c.later_until,
+)
+
+# Never the content, which stands on pages of its own.
+SHOWN = (
+    select(
+        entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
+        entries.c.author, entries.c.image_url, entries.c.language, entries.c.summary, entries.c.revision_count,
+        *_states,
+    )
+    .select_from(_seen)
+    .where(one_of(entries.c.id, "ids"), _may_see)
+)  # fmt: skip
+WHOLE = (
+    select(entries, *_states, full_texts.c.content_html.label("full_html"), full_texts.c.url.label("full_url"))
+    .select_from(_seen.outerjoin(full_texts, full_texts.c.entry_id == entries.c.id))
+    .where(entries.c.id == bindparam("entry_id"), _may_see)
+)
+VISIBLE = (
+    select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
+)
+NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
+
+
+async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, Row]:
+    """What lists show of these entries, by id, without those that the user may not see."""
+    rows = await db.query(SHOWN, {"of_user": user_id, "ids": as_list(list(ids))})
+    return {row["id"]: row for row in rows}
+
+
+async def whole_entry(db: Database, user_id: int, entry_id: int) -> Row | None:
+    """Everything that is kept of an entry; None when there is none for this user."""
+    rows = await db.query(WHOLE, {"of_user": user_id, "entry_id": entry_id})
+    return rows[0] if rows else None
+
+
+async def visible_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, str]:
+    """Which of these the user may see, each with its feed's archive policy."""
+    rows = await db.query(VISIBLE, {"of_user": user_id, "ids": as_list(list(ids))})
+    return {row["id"]: row["archive_policy"] for row in rows}
+
+
+async def newest_id(db: Database) -> int:
+    """The entry that was stored last; what comes later has a larger id."""
+    [row] = await db.query(NEWEST_ID)
+    return int(row["id"])

@@ -1,0 +1,120 @@
+"""What a user did with entries: read, starred, kept for later. Of any number of them, in one batch."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, select
+
+from feedmill.model.reading import Marks
+from feedmill.model.times import to_text
+from feedmill.store.columns import Id
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
+from feedmill.store.labels import steps_to_label, steps_to_unlabel
+from feedmill.store.schema import entries, states, subscriptions, unread
+from feedmill.store.unread import LIST, of_user
+
+LATER_FOR = timedelta(days=30)
+
+_chosen = one_of(entries.c.id, "ids")
+_hers = and_(states.c.user_id == bindparam("of_user"), one_of(states.c.entry_id, "ids"))
+TOUCH = InsertNew(states).from_select(
+    ["user_id", "entry_id"], select(bindparam("of_user", type_=Id), entries.c.id).where(_chosen)
+)
+READ = states.update().where(_hers).values(read_at=func.coalesce(states.c.read_at, bindparam("now")))
+NOT_READ = states.update().where(_hers).values(read_at=None)
+STAR = states.update().where(_hers).values(starred_at=func.coalesce(states.c.starred_at, bindparam("now")))
+NO_STAR = states.update().where(_hers).values(starred_at=None)
+LATER = (
+    states.update()
+    .where(_hers)
+    .values(later_at=func.coalesce(states.c.later_at, bindparam("now")), later_until=bindparam("until"))
+)
+NOT_LATER = states.update().where(_hers).values(later_at=None, later_until=None)
+
+# --- the list and its counts -------------------------------------------------------------------------------
+
+HOLD = (
+    select(subscriptions.c.id)
+    .where(of_user, subscriptions.c.feed_id.in_(select(entries.c.feed_id).where(_chosen)))
+    .order_by(subscriptions.c.id)
+    .with_for_update()
+)
+_stands = and_(
+    unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
+)
+_leaving = (
+    select(unread.c.subscription_id.label("of_subscription"), func.count().label("n"))
+    .select_from(entries.join(unread, _stands))
+    .where(_chosen)
+    .group_by(unread.c.subscription_id)
+    .subquery("leaving")
+)
+UNCOUNT = (
+    subscriptions.update()
+    .where(subscriptions.c.id == _leaving.c.of_subscription)
+    .values(unread_count=subscriptions.c.unread_count - _leaving.c.n)
+)
+# Along the primary key: there is no index by entry. Plus nothing: SQLite would look up each time with each entry.
+LEAVE = unread.delete().where(
+    unread.c.list_id == LIST,
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(_chosen)),
+    one_of(unread.c.entry_id + 0, "ids"),
+)
+_reader = subscriptions.alias("reader")
+_absent = (
+    entries.join(_reader, and_(_reader.c.feed_id == entries.c.feed_id, _reader.c.user_id == bindparam("of_user")))
+    .outerjoin(unread, _stands)
+)  # fmt: skip
+_is_absent = and_(_chosen, unread.c.entry_id.is_(None))
+_coming = (
+    select(_reader.c.id.label("of_subscription"), func.count().label("n"))
+    .select_from(_absent)
+    .where(_is_absent)
+    .group_by(_reader.c.id)
+    .subquery("coming")
+)
+COUNT = (
+    subscriptions.update()
+    .where(subscriptions.c.id == _coming.c.of_subscription)
+    .values(unread_count=subscriptions.c.unread_count + _coming.c.n)
+)
+RETURN = insert_selected(
+    unread,
+    select(LIST.label("a"), entries.c.sort_at.label("b"), entries.c.id.label("c"), _reader.c.id.label("d"))
+    .select_from(_absent)
+    .where(_is_absent),
+)
+
+
+def steps_to_mark(user_id: int, ids: Sequence[int], marks: Marks, now: datetime) -> list[Step]:
+    """The steps of a batch that does what `marks` says; doing it again changes nothing."""
+    until = marks.later if isinstance(marks.later, datetime) else now + LATER_FOR
+    params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_text(now), "until": to_text(until)}
+    statements: list[Any] = [
+        *([TOUCH] if marks.read or marks.starred or marks.later else []),
+        *_chosen_by(marks.read, [HOLD, UNCOUNT, LEAVE, READ], [HOLD, COUNT, RETURN, NOT_READ]),
+        *_chosen_by(marks.starred, [STAR], [NO_STAR]),
+        *_chosen_by(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
+    ]
+    return [
+        *(Step(statement, params) for statement in statements),
+        *steps_to_label(user_id, ids, marks.add_labels),
+        *steps_to_unlabel(user_id, ids, marks.remove_labels),
+    ]
+
+
+def _chosen_by(wish: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
+    return [] if wish is None else yes if wish else no
+
+
+# --- read later ends by itself -----------------------------------------------------------------------------
+
+EXPIRE = states.update().where(states.c.later_until <= bindparam("now")).values(later_at=None, later_until=None)
+
+
+async def expire_later(db: Database, now: datetime) -> int:
+    """Ends what was kept for later until now; how many entries that was."""
+    [ended] = await db.batch([Step(EXPIRE, {"now": to_text(now)})])
+    return ended

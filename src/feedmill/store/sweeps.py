@@ -1,0 +1,124 @@
+"""Marking all read, or all of a scope.
+
+What is marked and what stays unread are parted into two lists, and of the two the smaller one moves to a new list. So
+nothing moves when all is marked, and next to nothing when all but the newest is, however many there are. The list of
+those that are marked is retired under a token, with which `store/undo.py` brings them back.
+"""
+
+from datetime import datetime
+from functools import cache
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Delete, Select, and_, bindparam, func, not_, select
+
+from feedmill.model.reading import Sweep, Swept
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import InsertNew, as_list, insert, insert_selected, one_of
+from feedmill.store.schema import entry_labels, subscriptions, unread, unread_lists, users
+from feedmill.store.unread import HOLD_ALL, LIST, RECOUNT, of_user
+
+EVER = "9999-12-31T23:59:59.999Z"
+LAST_ID = 2**53 - 1
+
+
+class Parting(NamedTuple):
+    """The statements that part a user's list."""
+
+    count_marked: Select[Any]
+    copy_marked: InsertNew
+    drop_marked: Delete
+    copy_kept: InsertNew
+    drop_kept: Delete
+
+
+@cache
+def _parting(of_some: bool, labelled: bool) -> Parting:
+    is_marked = and_(unread.c.sort_at < bindparam("before"), unread.c.entry_id <= bindparam("up_to"))
+    if of_some:
+        is_marked = and_(is_marked, one_of(unread.c.subscription_id, "subscriptions"))
+    if labelled:
+        bearing = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
+        is_marked = and_(is_marked, unread.c.entry_id.in_(bearing))
+    is_kept = not_(is_marked)
+    counted = select(func.count().label("n")).where(unread.c.list_id == LIST, is_marked)
+    return Parting(counted, _copy(is_marked), _drop(is_marked), _copy(is_kept), _drop(is_kept))
+
+
+def _copy(which: ColumnElement[bool]) -> InsertNew:
+    rows = select(
+        unread_lists.c.id.label("a"), unread.c.sort_at.label("b"), unread.c.entry_id.label("c"),
+        unread.c.subscription_id.label("d"),
+    )  # fmt: skip
+    return insert_selected(
+        unread, rows.where(unread_lists.c.token == bindparam("token"), unread.c.list_id == LIST, which)
+    )
+
+
+def _drop(which: ColumnElement[bool]) -> Delete:
+    return unread.delete().where(unread.c.list_id == LIST, which)
+
+
+TOTAL = select(func.coalesce(func.sum(subscriptions.c.unread_count), 0).label("n")).where(of_user)
+NEW_LIST = insert(unread_lists, "user_id", "token", "created_at", "retired_at")
+RETIRE = (
+    unread_lists.update().where(unread_lists.c.id == LIST).values(token=bindparam("undo"), retired_at=bindparam("now"))
+)
+_new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
+POINT_TO_NEW = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=_new_list)
+# All counts, also those that are 0: a refresh that counts an entry meanwhile must come before or after us, else
+# its entry would land in the old list and be counted in the new one.
+FORGET_COUNTS = subscriptions.update().where(of_user).values(unread_count=0)
+
+
+async def sweep(db: Database, user_id: int, wanted: Sweep, now: datetime) -> Swept:
+    """Marks read what `wanted` says of a user's unread entries."""
+    params = _params(user_id, wanted, now)
+    [total] = await db.query(TOTAL, params)
+    if wanted.is_whole:
+        await db.batch([Step(FORGET_COUNTS, params), *_turn_to_new(user_id, params)])
+        return Swept(int(total["n"]), params["undo"])
+    parting = _parting(wanted.scope.subscription_ids is not None, wanted.scope.label_id is not None)
+    [counted] = await db.query(parting.count_marked, params)
+    fewer_marked = counted["n"] <= total["n"] - counted["n"]
+    await db.batch((_set_apart if fewer_marked else _leave_behind)(parting, user_id, params))
+    return Swept(int(counted["n"]), params["undo"])
+
+
+def _set_apart(parting: Parting, user_id: int, params: dict[str, Any]) -> list[Step]:
+    """What is marked moves to a list that is retired from the start."""
+    to_new = params | {"token": params["undo"]}
+    return [
+        Step(HOLD_ALL, params),
+        Step(NEW_LIST, _list(user_id, params["undo"], params["now"], retired_at=params["now"])),
+        Step(parting.copy_marked, to_new),
+        Step(parting.drop_marked, params),
+        Step(RECOUNT, params),
+    ]
+
+
+def _leave_behind(parting: Parting, user_id: int, params: dict[str, Any]) -> list[Step]:
+    """What stays unread moves to a new list, to which the user is pointed."""
+    new, retire, point = _turn_to_new(user_id, params)
+    copy, drop = Step(parting.copy_kept, params), Step(parting.drop_kept, params)
+    return [Step(HOLD_ALL, params), new, copy, drop, retire, point, Step(RECOUNT, params)]
+
+
+def _turn_to_new(user_id: int, params: dict[str, Any]) -> list[Step]:
+    new = Step(NEW_LIST, _list(user_id, params["token"], params["now"], retired_at=None))
+    return [new, Step(RETIRE, params), Step(POINT_TO_NEW, params)]
+
+
+def _list(user_id: int, token: str, now: str, retired_at: str | None) -> dict[str, Any]:
+    return {"user_id": user_id, "token": token, "created_at": now, "retired_at": retired_at}
+
+
+def _params(user_id: int, wanted: Sweep, now: datetime) -> dict[str, Any]:
+    return {
+        "of_user": user_id, "now": to_text(now), "undo": token_hex(16), "token": token_hex(16),
+        "before": EVER if wanted.before is None else to_text(wanted.before),
+        "up_to": LAST_ID if wanted.up_to is None else wanted.up_to,
+        "subscriptions": as_list(list(wanted.scope.subscription_ids or ())),
+        "label_id": wanted.scope.label_id,
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""What was marked read comes back while its list is kept; old lists are emptied.
+
+The smaller list moves into the larger one, whichever of them the user is pointed to. What was read by itself since
+the marking stays read.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Integer, and_, bindparam, exists, func, select
+
+from feedmill.model.times import to_text
+from feedmill.store.columns import Id
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_selected
+from feedmill.store.schema import entries, states, unread, unread_lists, users
+from feedmill.store.sweeps import TOTAL
+from feedmill.store.unread import HOLD_ALL, LIST, RECOUNT
+
+UNDO_FOR = timedelta(days=1)
+# Longer, so that no list is emptied under the hands of somebody who is having it back.
+KEPT_FOR = timedelta(days=2)
+LOT = 5000
+
+RETIRED = select(unread_lists.c.id, unread_lists.c.retired_at).where(
+    unread_lists.c.user_id == bindparam("of_user"),
+    unread_lists.c.token == bindparam("undo"),
+    unread_lists.c.retired_at >= bindparam("since"),
+)
+SIZE = select(func.count().label("n")).where(unread.c.list_id == bindparam("retired"))
+
+_is_retired = unread.c.list_id == bindparam("retired")
+_read_since = and_(states.c.user_id == bindparam("of_user"), states.c.read_at >= bindparam("since"))
+_times = select(entries.c.sort_at).join(states, states.c.entry_id == entries.c.id).where(_read_since)
+STAY_READ = unread.delete().where(
+    _is_retired, unread.c.sort_at.in_(_times), (unread.c.entry_id + 0).in_(select(states.c.entry_id).where(_read_since))
+)
+_rest = (unread.c.sort_at.label("b"), unread.c.entry_id.label("c"), unread.c.subscription_id.label("d"))
+COPY_TO_CURRENT = insert_selected(unread, select(LIST.label("a"), *_rest).where(_is_retired))
+DROP_RETIRED = unread.delete().where(_is_retired)
+FORGET_TOKEN = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None)
+
+COPY_TO_RETIRED = insert_selected(
+    unread, select(bindparam("retired", type_=Id).label("a"), *_rest).where(unread.c.list_id == LIST)
+)
+RETIRE_CURRENT = (
+    unread_lists.update().where(unread_lists.c.id == LIST).values(token=None, retired_at=bindparam("now"))
+)
+POINT_BACK = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=bindparam("retired"))
+IN_USE = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None, retired_at=None)
+
+BRING_BACK = (HOLD_ALL, STAY_READ, COPY_TO_CURRENT, DROP_RETIRED, FORGET_TOKEN, RECOUNT)
+GO_BACK = (HOLD_ALL, STAY_READ, COPY_TO_RETIRED, RETIRE_CURRENT, POINT_BACK, IN_USE, RECOUNT)
+
+
+async def undo(db: Database, user_id: int, token: str, now: datetime) -> bool:
+    """Makes unread again what a sweep marked read. False: nothing is known of that token any more."""
+    params = {"of_user": user_id, "undo": token, "since": to_text(now - UNDO_FOR), "now": to_text(now)}
+    found = await db.query(RETIRED, params)
+    if not found:
+        return False
+    params |= {"retired": found[0]["id"], "since": found[0]["retired_at"]}
+    [size], [current] = await db.query(SIZE, params), await db.query(TOTAL, params)
+    statements = BRING_BACK if size["n"] <= current["n"] else GO_BACK
+    await db.batch([Step(statement, params) for statement in statements])
+    return True
+
+
+# --- emptying ----------------------------------------------------------------------------------------------
+
+_nobodys = ~exists().where(users.c.unread_list_id == unread_lists.c.id)
+OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"), _nobodys)
+END_OF_LOT = (
+    select(unread.c.sort_at)
+    .where(unread.c.list_id == bindparam("retired"))
+    .order_by(unread.c.sort_at, unread.c.entry_id)
+    .limit(1)
+    .offset(bindparam("lot", type_=Integer))
+)
+DROP_LOT = unread.delete().where(_is_retired, unread.c.sort_at <= bindparam("end"))
+DROP_LIST = unread_lists.delete().where(unread_lists.c.id == bindparam("retired"))
+
+
+async def empty_retired_lists(db: Database, now: datetime, lot: int = LOT) -> int:
+    """Drops the lists that nobody can have back any more, lot by lot; how many lists that was."""
+    old = await db.query(OLD_LISTS, {"before": to_text(now - KEPT_FOR)})
+    for row in old:
+        await _empty(db, row, lot)
+    return len(old)
+
+
+async def _empty(db: Database, row: Row, lot: int) -> None:
+    params = {"retired": row["id"], "lot": lot - 1}
+    while end := await db.query(END_OF_LOT, params):
+        await db.batch([Step(DROP_LOT, params | {"end": end[0]["sort_at"]})])
+    await db.batch([Step(DROP_RETIRED, params), Step(DROP_LIST, params)])
