@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import Field, StringConstraints
 
-MOST_ID = 2**53
+# D1 keeps no larger number exactly.
+MOST_ID = 2**53 - 1
 
-Id = Annotated[int, Field(ge=1, lt=MOST_ID)]
-PathId = Annotated[int, Path(ge=1, lt=MOST_ID)]
+Id = Annotated[int, Field(ge=1, le=MOST_ID)]
+PathId = Annotated[int, Path(ge=1, le=MOST_ID)]
 # No control characters, and something besides spaces.
 Line = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=190, pattern=r"^[^\x00-\x1f\x7f]*$")
