@@ -1,16 +1,25 @@
 """What stands around every page: the views, folders, feeds and labels of the sidebar."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from feedmill.model.account import User
+from feedmill.model.subscription import Folder, Subscription
 from feedmill.store.database import Database
+from feedmill.store.folders import folders_of
+from feedmill.store.labels import labels_of
+from feedmill.store.subscriptions import subscriptions_of
 
 FOLDED_COOKIE = "feedmill_folded"
 
 # Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = []
 ADMIN_SCREENS: list[tuple[str, str, str]] = []
+# Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
+FEED_SCREENS: list[tuple[str, str, str]] = []
+
+FAILING = frozenset({"failing", "broken", "gone", "stopped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +70,43 @@ class Frame:
     feeds: list[SidebarFeed] = field(default_factory=list)
     labels: list[SidebarLabel] = field(default_factory=list)
 
+    def next_unread(self, path: str) -> tuple[str, str] | None:
+        """The address and name of the next folder, or feed without one, that has something unread."""
+        places = [(f"/folder/{each.id}", each.name) for each in self.folders if each.unread]
+        places += [(f"/feed/{each.id}", each.title) for each in self.feeds if each.unread]
+        others = [place for place in places if place[0] != path]
+        return others[0] if others else None
+
 
 async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
     """The sidebar of a user; `folded` is what the device remembers of closed folders: ids between dots."""
-    closed = frozenset(int(id) for id in folded.split(".") if id.isdecimal() and len(id) < 17)
-    return Frame(0, SCREENS + (ADMIN_SCREENS if user.is_admin else []), closed)
+    subscriptions, folders, labels = await asyncio.gather(
+        subscriptions_of(db, user.id), folders_of(db, user.id), labels_of(db, user.id)
+    )
+    tree, loose = arrange(subscriptions, folders)
+    return Frame(
+        unread=sum(each.unread_count for each in subscriptions),
+        screens=SCREENS + (ADMIN_SCREENS if user.is_admin else []),
+        folded=frozenset(int(id) for id in folded.split(".") if id.isdecimal() and len(id) < 17),
+        folders=tree,
+        feeds=loose,
+        labels=[SidebarLabel(row["id"], row["name"]) for row in labels],
+    )
+
+
+def arrange(
+    subscriptions: Sequence[Subscription], folders: Sequence[Folder]
+) -> tuple[list[SidebarFolder], list[SidebarFeed]]:
+    """The folders at the top with all that is in them, and the feeds that are in none; feeds by their titles."""
+    nodes = {folder.id: SidebarFolder(folder.id, folder.name, [], []) for folder in folders}
+    top: list[SidebarFolder] = []
+    for folder in folders:
+        parent = nodes.get(folder.parent_id)
+        (parent.folders if parent else top).append(nodes[folder.id])
+    loose: list[SidebarFeed] = []
+    for each in sorted(subscriptions, key=lambda each: (each.title.casefold(), each.id)):
+        feed = SidebarFeed(each.id, each.title, each.unread_count, each.state in FAILING)
+        places = [nodes[id].feeds for id in each.folder_ids if id in nodes]
+        for place in places or [loose]:
+            place.append(feed)
+    return top, loose

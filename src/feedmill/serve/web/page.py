@@ -1,11 +1,13 @@
 """What every page is made with: who asks, what they sent, and the answer in the frame."""
 
+import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+from markupsafe import Markup
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -21,14 +23,17 @@ from feedmill.serve.cookies import session_of
 from feedmill.serve.web import flash
 from feedmill.serve.web.assets import asset_url
 from feedmill.serve.web.flash import Said
-from feedmill.serve.web.frame import FOLDED_COOKIE, load_frame
+from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
+from feedmill.serve.web.safety import ORIGINALS
 from feedmill.serve.web.words import LANGUAGES, words
 from feedmill.serve.work import Work
 
 MOST_FIELDS = 2000
 MOST_FORM_BYTES = 2_000_000
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
 
 
 class SignInFirst(NotSignedIn):
@@ -92,6 +97,8 @@ def go(path: str, said: Said | None = None) -> Response:
 
 async def show(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page: the template with the frame's values and these. `active` names the sidebar's current view."""
+    if look_of(request).originals == "yes":
+        request.scope[ORIGINALS] = True
     caller: Caller | None = getattr(request.state, "caller", None)
     folded = request.cookies.get(FOLDED_COOKIE, "")
     frame = await load_frame(the_app(request).db, caller.user, folded) if caller else None
@@ -125,6 +132,13 @@ def _values(request: Request) -> dict[str, Any]:
     }
 
 
+def lang_attribute(language: str | None) -> Markup:
+    """` lang="de"` for what a feed calls its language; nothing when it is no name of one."""
+    if not language or not _LANGUAGE.fullmatch(language):
+        return Markup("")
+    return Markup(' lang="{}"').format(language)
+
+
 @cache
 def environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -132,4 +146,6 @@ def environment() -> jinja2.Environment:
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
+    made.globals["feed_screens"] = FEED_SCREENS
+    made.filters["lang"] = lang_attribute
     return made

@@ -1,7 +1,7 @@
 """Every page, screen by screen."""
 
 from feedmill.serve.web import assets
-from feedmill.serve.web.pages import home, keys, look, manifest, setup, sign_in
+from feedmill.serve.web.pages import article, home, keys, lists, look, manifest, marks, setup, sign_in
 
 ROUTES = [
     *assets.routes,
@@ -9,6 +9,9 @@ ROUTES = [
     *home.routes,
     *setup.routes,
     *sign_in.routes,
+    *lists.routes,
+    *article.routes,
+    *marks.routes,
     *look.routes,
     *keys.routes,
 ]

@@ -1,1 +1,49 @@
 // What scripts add to pages that work without them.
+
+import "./keys.js";
+import "./pane.js";
+import "./look.js";
+import { all, one, say, t } from "./page.js";
+
+const A_YEAR = 365 * 86400;
+const remember = (name, value) => (document.cookie = `${name}=${value}; path=/; max-age=${A_YEAR}; samesite=lax`);
+
+// The zone that times are shown in from the next page on.
+remember("feedmill_zone", Intl.DateTimeFormat().resolvedOptions().timeZone);
+
+// Folders of the sidebar fold, and stay as they are.
+document.addEventListener("click", (event) => {
+  const toggle = event.target.closest?.(".toggle");
+  if (!toggle) return;
+  const open = toggle.getAttribute("aria-expanded") !== "true";
+  toggle.setAttribute("aria-expanded", String(open));
+  document.getElementById(toggle.getAttribute("aria-controls")).hidden = !open;
+  remember("feedmill_folded", all('.toggle[aria-expanded="false"]').map((each) => each.dataset.folder).join("."));
+});
+
+// One menu at a time, closed by a click elsewhere.
+document.addEventListener("click", (event) => {
+  for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+
+// The message of the last change goes by itself, with its chance to undo.
+for (const toast of all(".toast")) setTimeout(() => toast.remove(), 10_000);
+
+document.addEventListener("click", async (event) => {
+  const copy = event.target.closest?.("[data-copies]");
+  if (!copy) return;
+  await navigator.clipboard.writeText(copy.dataset.copies);
+  say(t("copied"));
+});
+
+// What opens a dialog of the page.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest?.("[data-opens]");
+  const dialog = opener && document.getElementById(opener.dataset.opens);
+  if (!dialog) return;
+  event.preventDefault();
+  dialog.showModal();
+});
+
+// The current place of a long sidebar is in sight.
+one('.sidebar [aria-current="page"]')?.scrollIntoView({ block: "nearest" });

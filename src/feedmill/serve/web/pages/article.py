@@ -1,0 +1,49 @@
+"""`/item/n`: an article, as a page or as what the pane shows."""
+
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import NotFound
+from feedmill.library.marking import mark_one
+from feedmill.model.reading import Marks
+from feedmill.serve.web.article import load_article
+from feedmill.serve.web.look import look_of
+from feedmill.serve.web.page import render, show, signed_in, the_app
+from feedmill.serve.web.problems import is_partial
+from feedmill.serve.web.safety import ORIGINALS
+from feedmill.serve.web.views import parse_view
+
+READ = Marks(read=True)
+
+
+async def item(request: Request) -> Response:
+    """Opening the page marks the article read; in the pane the script does, through its queue."""
+    caller = await signed_in(request)
+    app = the_app(request)
+    if request.path_params["id"] >= 2**53:
+        raise NotFound("there is no such entry")
+    view = parse_view(request.query_params.get("in", ""))
+    if _wants_originals(request):
+        request.scope[ORIGINALS] = True
+    article = await load_article(request, caller.user.id, request.path_params["id"], view)
+    if is_partial(request):
+        return render(request, "parts/article_pane.html", article=article, view=view)
+    if article.entry.unread and _was_opened(request):
+        await mark_one(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
+    return await show(request, "article.html", article=article, view=view, active=view.path)
+
+
+def _wants_originals(request: Request) -> bool:
+    return look_of(request).originals == "yes" or request.query_params.get("originals") == "yes"
+
+
+def _was_opened(request: Request) -> bool:
+    """Not fetched ahead, and not by another site's page."""
+    ahead = "prefetch" in request.headers.get("sec-purpose", "")
+    return not ahead and request.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+
+
+routes = [Route("/item/{id:int}", item)]

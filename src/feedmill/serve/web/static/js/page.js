@@ -1,0 +1,33 @@
+// What the scripts know of the page: its words, its token, and how it says something.
+
+export const one = (selector, within = document) => within.querySelector(selector);
+export const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+export const csrf = one('meta[name="csrf"]')?.content ?? "";
+export const user = one('meta[name="user"]')?.content ?? "";
+
+const words = JSON.parse(one("#words")?.textContent ?? "{}");
+
+export function t(key, values = {}) {
+  return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+export function say(text, tone = "done", seconds = 6) {
+  const toast = document.createElement("div");
+  toast.className = `toast ${tone}`;
+  toast.textContent = text;
+  one("#toasts").replaceChildren(toast);
+  setTimeout(() => toast.remove(), seconds * 1000);
+}
+
+export function send(path, fields) {
+  const body = new URLSearchParams(fields);
+  body.append("csrf", csrf);
+  return fetch(path, { method: "POST", body, keepalive: true, headers: { Accept: "application/json", "HX-Request": "true" } });
+}
+
+// Whoever is not signed in any more is sent to do so, as htmx would do it.
+export function mustSignIn(answer) {
+  const to = answer.headers.get("HX-Redirect");
+  if (to) location.assign(to);
+  return Boolean(to);
+}

@@ -1,0 +1,85 @@
+// The reading pane: an article beside its list where there is room, over it where there is not.
+
+import { mustSignIn, one, say, t } from "./page.js";
+import { apply, list, point, rowOf } from "./rows.js";
+
+const frame = one(".frame");
+const pane = one(".pane");
+const home = { href: location.href, title: document.title };
+let loading = null;
+
+export const isOpen = () => Boolean(pane) && frame.classList.contains("reading");
+export const openId = () => (isOpen() ? pane.dataset.id : one(".article")?.dataset.id);
+
+export async function open(row, { push = true } = {}) {
+  const link = one(".title", row);
+  if (!pane) return location.assign(link.href);
+  point(row);
+  const html = await fetched(link.href);
+  if (html === null) return;
+  const wasOpen = isOpen();
+  fill(html, row.dataset.id);
+  if (push) history[wasOpen ? "replaceState" : "pushState"]({ item: row.dataset.id }, "", link.href);
+  if (row.classList.contains("unread") && pane.dataset.marks !== "no") apply("read", row.dataset.id);
+  row.scrollIntoView({ block: "nearest" });
+}
+
+async function fetched(href) {
+  loading?.abort();
+  loading = new AbortController();
+  const bar = setTimeout(() => frame.classList.add("busy"), 200);
+  try {
+    const answer = await fetch(href, { signal: loading.signal, headers: { "HX-Request": "true" } });
+    return mustSignIn(answer) ? null : await answer.text();
+  } catch (error) {
+    if (error.name !== "AbortError") say(t("failed"), "failed");
+    return null;
+  } finally {
+    clearTimeout(bar);
+    frame.classList.remove("busy");
+  }
+}
+
+function fill(html, id) {
+  pane.innerHTML = html;
+  pane.dataset.id = id;
+  pane.scrollTop = 0;
+  frame.classList.add("reading");
+  one(".row.opened", list)?.classList.remove("opened");
+  rowOf(id)?.classList.add("opened");
+  window.htmx?.process(pane);
+  pane.focus({ preventScroll: true });
+  document.title = `${one("h1", pane)?.textContent.trim() ?? ""} · Feedmill`;
+}
+
+export function close({ push = true } = {}) {
+  if (!isOpen()) return;
+  frame.classList.remove("reading");
+  pane.replaceChildren();
+  const row = rowOf(pane.dataset.id);
+  row?.classList.remove("opened");
+  document.title = home.title;
+  if (push) history.pushState({}, "", home.href);
+  one(".title", row ?? document)?.focus({ preventScroll: true });
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+addEventListener("popstate", ({ state }) => {
+  const row = state?.item && rowOf(state.item);
+  if (row) open(row, { push: false });
+  else close({ push: false });
+});
+
+const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
+
+document.addEventListener("click", (event) => {
+  if (!isPlain(event)) return;
+  const title = event.target.closest?.(".row .title");
+  if (title && pane) {
+    event.preventDefault();
+    open(title.closest(".row"));
+  } else if (event.target.closest?.("[data-closes-pane]") && isOpen()) {
+    event.preventDefault();
+    close();
+  }
+});

@@ -1,0 +1,53 @@
+// Marks ("read:12") wait in localStorage until the server has them: quick keys never wait, a lost connection loses nothing.
+
+import { csrf, mustSignIn, say, send, t, user } from "./page.js";
+
+const KEY = `feedmill.marks.${user}`;
+const LOT = 100;
+const SOON = 250;
+const AGAIN = 10_000;
+let timer = 0;
+let sending = false;
+
+const waiting = () => JSON.parse(localStorage.getItem(KEY) ?? "[]");
+const keep = (marks) => (marks.length ? localStorage.setItem(KEY, JSON.stringify(marks)) : localStorage.removeItem(KEY));
+
+export function mark(action, id) {
+  keep([...waiting(), `${action}:${id}`]);
+  flushIn(SOON);
+}
+
+function flushIn(ms) {
+  clearTimeout(timer);
+  timer = setTimeout(flush, ms);
+}
+
+async function flush() {
+  const lot = waiting().slice(0, LOT);
+  if (!lot.length || sending) return;
+  sending = true;
+  try {
+    const answer = await send("/marks", lot.map((mark) => ["do", mark]));
+    if (mustSignIn(answer)) return;
+    // What can't be taken now is not taken later either; only a server that is down is asked again.
+    if (answer.status >= 500) throw new Error(answer.statusText);
+    keep(waiting().slice(lot.length));
+    if (answer.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
+    else say(t("failed"), "failed");
+    if (waiting().length) flushIn(0);
+  } catch {
+    say(t("offline"), "failed");
+    flushIn(AGAIN);
+  } finally {
+    sending = false;
+  }
+}
+
+addEventListener("online", flush);
+addEventListener("pagehide", () => {
+  const lot = waiting();
+  if (!lot.length) return;
+  // They stay in the queue: whether a beacon arrives is never told, and the same mark twice is one mark.
+  navigator.sendBeacon("/marks", new URLSearchParams([...lot.map((mark) => ["do", mark]), ["csrf", csrf]]));
+});
+flushIn(SOON);

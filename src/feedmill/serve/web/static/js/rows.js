@@ -1,0 +1,101 @@
+// The rows of a list: which is current, which are picked, and what they are marked as.
+
+import { all, one, t } from "./page.js";
+import { mark } from "./readqueue.js";
+
+const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar: "star", later: "unlater", unlater: "later" };
+
+export const list = one("#list");
+export const rows = () => all(".row", list ?? document.createElement("div"));
+export const current = () => one(".row.current", list ?? document.createElement("div"));
+export const rowOf = (id) => document.getElementById(`e${id}`);
+
+export function point(row) {
+  if (!row) return;
+  current()?.classList.remove("current");
+  row.classList.add("current");
+  row.scrollIntoView({ block: "nearest" });
+}
+
+export function step(by, from = current(), fits = () => true) {
+  const every = rows();
+  for (let place = from ? every.indexOf(from) + by : 0; place >= 0 && place < every.length; place += by)
+    if (fits(every[place])) return every[place];
+  return null;
+}
+
+// Shows a mark at once, in the row and in an open article, and lets the queue tell the server.
+export function apply(action, id) {
+  const row = rowOf(id);
+  if (action === "read" || action === "unread") {
+    const was = row?.classList.contains("unread");
+    row?.classList.toggle("unread", action === "unread");
+    if (row && was !== (action === "unread")) count(row.dataset.feed, action === "unread" ? 1 : -1);
+  }
+  else row?.classList.toggle(action.includes("star") ? "starred" : "later", !action.startsWith("un"));
+  for (const button of all(`button[value="${action}:${id}"]`)) {
+    button.value = `${OPPOSITE[action]}:${id}`;
+    button.setAttribute("aria-pressed", String(!action.startsWith("un")));
+  }
+  mark(action, id);
+}
+
+export function toggle(kind, id) {
+  const row = rowOf(id);
+  const button = one(`button[value$=":${id}"].${kind}`);
+  if (kind === "read") apply(row?.classList.contains("unread") || button?.value.startsWith("read:") ? "read" : "unread", id);
+  else if (button) apply(button.value.split(":")[0], id);
+}
+
+function count(feed, by) {
+  for (const place of all(`[data-feed="${feed}"].count, #count-unread`)) {
+    const now = Math.max(0, Number(place.textContent.replace(/\D/g, "")) + by);
+    show(place, now);
+  }
+}
+
+function show(place, n) {
+  place.textContent = n.toLocaleString("en");
+  place.hidden = n === 0;
+}
+
+document.addEventListener("counts", ({ detail }) => {
+  show(one("#count-unread"), detail.unread);
+  for (const [feed, n] of Object.entries(detail.feeds)) for (const place of all(`[data-feed="${feed}"].count`)) show(place, n);
+  for (const [folder, n] of Object.entries(detail.folders)) for (const place of all(`[data-folder-count="${folder}"]`)) show(place, n);
+});
+
+// Buttons named `do` with `action:id` are marks, wherever they stand.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.('button[name="do"][value*=":"]');
+  if (!button || !button.form?.matches("[data-marks]")) return;
+  event.preventDefault();
+  apply(...button.value.split(":"));
+});
+
+// Picking: one by one, or with shift from the last one to here.
+let last = null;
+
+export function pick(row, upTo = false) {
+  const every = rows();
+  const ends = upTo && last ? [every.indexOf(last), every.indexOf(row)].sort((a, b) => a - b) : [every.indexOf(row), every.indexOf(row)];
+  const on = upTo ? true : !one(".pick", row).checked;
+  for (const each of every.slice(ends[0], ends[1] + 1)) one(".pick", each).checked = on;
+  last = row;
+  picked();
+}
+
+export function picked() {
+  const n = all(".pick:checked", list).length;
+  list.classList.toggle("picking", n > 0);
+  const said = one(".bulk .chosen", list);
+  if (said) said.textContent = t("selected", { n });
+}
+
+list?.addEventListener("click", (event) => {
+  if (!event.target.matches(".pick")) return;
+  const row = event.target.closest(".row");
+  if (event.shiftKey && last) pick(row, true);
+  last = row;
+  picked();
+});
