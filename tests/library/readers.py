@@ -1,0 +1,59 @@
+"""People who subscribe, in short words for what tests say again and again."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import select
+
+from feedmill.library import subscriptions as own
+from feedmill.library.discovery import Answers
+from feedmill.library.subscribe import Subscribed, Wish, subscribe
+from feedmill.model.account import User
+from feedmill.model.feed import Feed
+from feedmill.model.subscription import Choice, Subscription
+from feedmill.store.accounts import add_user
+from feedmill.store.database import Step
+from feedmill.store.feeds import feeds_of_ids
+from feedmill.store.schema import unread, users
+from feedmill.store.subscriptions import subscriptions_of
+from tests.flows.world import World
+
+CHOSEN = ("title", "interval_seconds", "archive_policy")
+
+
+@dataclass
+class Readers:
+    world: World
+    answers: Answers = field(default_factory=Answers)
+
+    async def person(self, name: str, quota_feeds: int | None = None) -> User:
+        user = await add_user(self.world.db, name, None, False, self.world.now)
+        changed = users.update().where(users.c.id == user.id).values(quota_feeds=quota_feeds)
+        await self.world.db.batch([Step(changed)])
+        return replace(user, quota_feeds=quota_feeds)
+
+    async def subscribe(self, user: User, url: str, **wish: Any) -> Subscribed:
+        chosen = {name: wish.pop(name) for name in CHOSEN if name in wish}
+        return await subscribe(self.world.tools, user, Wish(url, Choice(**chosen), **wish), self.answers)
+
+    async def change(self, user: User, subscription: Subscription, **chosen: Any) -> Subscription:
+        rules = self.world.tools.rules
+        return await own.change(self.world.db, rules, user.id, subscription.id, own.Change(chosen), self.world.now)
+
+    async def leave(self, user: User, subscription: Subscription) -> None:
+        await own.unsubscribe(self.world.db, user.id, subscription.id)
+
+    async def mine(self, user: User) -> list[Subscription]:
+        return await subscriptions_of(self.world.db, user.id)
+
+    async def feed(self, subscription: Subscription) -> Feed:
+        [feed] = await feeds_of_ids(self.world.db, [subscription.feed_id])
+        return feed
+
+    async def refresh(self, subscription: Subscription) -> None:
+        await self.world.refresh(await self.feed(subscription))
+
+    async def unread(self, user: User) -> int:
+        """How many rows the user's list has, whatever is counted elsewhere."""
+        lists = select(users.c.unread_list_id).where(users.c.id == user.id).scalar_subquery()
+        return len(await self.world.db.query(select(unread).where(unread.c.list_id == lists)))

@@ -1,0 +1,265 @@
+"""From a pasted address to a subscription, its entries and its errors."""
+
+import asyncio
+from base64 import b64encode
+
+import msgspec
+import pytest
+
+from feedmill.collect.first_fetch import HEAD_START
+from feedmill.errors import CallerError
+from feedmill.library.subscribe import discover
+from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds
+from feedmill.model.account import User
+from feedmill.model.times import to_text
+from feedmill.store.additions import NewFeed, add_feeds
+from feedmill.store.claims import claim_due
+from feedmill.store.schema import entries, feeds, states, subscriptions
+from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from tests.library.readers import Readers
+from tests.serve.rest.subscribing import page_with
+from tests.www import Answer, Seen
+
+LOGIN = msgspec.json.encode({"basic_auth": ("alice", "secret")}).decode()
+BASIC = f"Basic {b64encode(b'alice:secret').decode()}"
+
+
+def for_alice_alone(seen: Seen) -> Answer:
+    if seen.headers.get("authorization") == BASIC:
+        return answer(item("for Alice's eyes"), title="Members")
+    return answer(item("for everybody"), title="Open")
+
+
+async def test_subscribing_asks_the_site_once_and_its_entries_are_unread(
+    world: World, readers: Readers, alice: User
+) -> None:
+    url = world.web.serve("/feed", answer(item("a"), item("b"), title="News"))
+
+    done = await readers.subscribe(alice, url)
+
+    mine = done.subscription
+    assert (done.is_fetched, mine.title, mine.state, mine.unread_count) == (True, "News", "healthy", 2)
+    assert await readers.unread(alice) == 2
+    assert len(world.web.requests) == 1
+
+
+async def test_a_page_with_one_feed_leads_to_it(world: World, readers: Readers, alice: User) -> None:
+    world.web.serve("/feed", answer(item("a")))
+    page = world.web.serve("/", page_with("/feed"))
+
+    done = await readers.subscribe(alice, page)
+
+    assert done.subscription.url == world.web.url("/feed", "127.0.0.1")
+    assert [seen.path for seen in world.web.requests] == ["/", "/feed"]
+
+
+async def test_who_looks_first_and_then_subscribes_asks_each_feed_once(
+    world: World, readers: Readers, alice: User
+) -> None:
+    world.web.serve("/one", answer(item("a", date=NOW - DAY), item("b", date=NOW - HOUR), title="One"))
+    world.web.serve("/two", answer(title="Two"))
+    page = world.web.serve("/", page_with("/one", "/two"))
+
+    found = await discover(world.tools, alice, page, readers.answers)
+    done = await readers.subscribe(alice, found.candidates[0].url)
+
+    assert [(each.title, each.items) for each in found.candidates] == [("One", 2), ("Two", 0)]
+    assert (found.candidates[0].last_entry_at, found.candidates[0].type) == (NOW - HOUR, "rss20")
+    assert [each.answer.partition(",")[0] for each in found.tried] == ["HTTP 200"] * 3
+    assert done.subscription.unread_count == 2
+    assert sorted(seen.path for seen in world.web.requests) == ["/", "/one", "/two"]
+
+
+async def test_what_one_person_looked_at_is_not_taken_for_what_another_asks(
+    world: World, readers: Readers, alice: User, bob: User
+) -> None:
+    url = world.web.serve("/feed", answer(item("a")))
+    await discover(world.tools, alice, url, readers.answers)
+
+    await readers.subscribe(bob, url)
+
+    assert len(world.web.requests) == 2
+
+
+async def test_a_page_with_several_feeds_has_somebody_choose(world: World, readers: Readers, alice: User) -> None:
+    page = world.web.serve("/", page_with("/one", "/two"))
+
+    with pytest.raises(SeveralFeeds) as raised:
+        await readers.subscribe(alice, page)
+
+    assert [each["url"].rpartition("/")[2] for each in raised.value.more["candidates"]] == ["one", "two"]
+    assert await readers.mine(alice) == []
+
+
+@pytest.mark.parametrize(
+    ("served", "code", "reason"),
+    [
+        (Answer(status=404), "unreachable", "http"),
+        (Answer(status=410), "unreachable", "http"),
+        (Answer(status=500), "unreachable", "http_5xx"),
+        (Answer(status=429), "unreachable", "busy"),
+        (b"", "unreachable", "reset"),
+        (Answer(b"<html>hello</html>", headers={"Content-Type": "text/html"}), "not_a_feed", "not_a_feed"),
+        (Answer(b"x" * 16_000_000), "too_large", "too_large"),
+    ],
+)
+async def test_each_way_to_fail_has_its_code(
+    world: World, readers: Readers, alice: User, served: Answer, code: str, reason: str
+) -> None:
+    url = world.web.serve("/feed", served)
+
+    with pytest.raises(NotSubscribable) as raised:
+        await readers.subscribe(alice, url)
+
+    assert (raised.value.code, raised.value.more["reason"]) == (code, reason)
+    assert raised.value.more["tried"][0]["url"] == url
+    assert await readers.mine(alice) == []
+    assert await world.rows(feeds) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://10.0.0.1/feed", "refused_address"),
+        ("http://169.254.169.254/latest", "refused_address"),
+        ("http://nowhere.example/feed", "unreachable"),
+        ("ftp://example.org/", "bad_address"),
+        ("http://", "bad_address"),
+    ],
+)
+async def test_addresses_that_lead_nowhere_are_told_apart(readers: Readers, alice: User, url: str, code: str) -> None:
+    with pytest.raises(NotSubscribable) as raised:
+        await readers.subscribe(alice, url)
+
+    assert raised.value.code == code
+
+
+async def test_a_feed_that_is_down_can_be_added_anyway_and_is_due_at_once(
+    world: World, readers: Readers, alice: User
+) -> None:
+    url = world.web.serve("/feed", Answer(status=502))
+
+    done = await readers.subscribe(alice, url, anyway=True)
+
+    assert (done.is_fetched, done.subscription.state) == (False, "queued")
+    assert [claim.feed.id for claim in await claim_due(world.db, world.now, 10)] == [done.subscription.feed_id]
+
+
+async def test_an_address_that_may_not_be_asked_is_not_added_anyway(readers: Readers, alice: User) -> None:
+    with pytest.raises(NotSubscribable):
+        await readers.subscribe(alice, "http://10.0.0.1/feed", anyway=True)
+
+
+async def test_a_second_reader_shares_the_feed_and_finds_its_newest_entries_unread(
+    world: World, readers: Readers, alice: User, bob: User
+) -> None:
+    url = world.web.serve("/feed", answer(*(item(str(n), date=NOW - n * HOUR) for n in range(60))))
+    await readers.subscribe(alice, url)
+    [read] = await world.rows(entries, guid="guid-0")
+    await world.put(states, user_id=bob.id, entry_id=read["id"], read_at=to_text(NOW))
+
+    done = await readers.subscribe(bob, url)
+
+    assert len(world.web.requests) == 1
+    assert (done.is_fetched, done.subscription.unread_count, await readers.unread(bob)) == (True, 49, 49)
+    assert [await readers.unread(alice), len(await world.rows(feeds))] == [60, 1]
+
+
+async def test_a_second_subscription_to_the_same_feed_is_told_which_one_it_is(
+    world: World, readers: Readers, alice: User
+) -> None:
+    url = world.web.serve("/feed", answer(item("a")))
+    done = await readers.subscribe(alice, url)
+
+    with pytest.raises(AlreadySubscribed) as raised:
+        await readers.subscribe(alice, url)
+
+    assert raised.value.more == {"subscription_id": done.subscription.id}
+
+
+async def test_two_clicks_at_once_make_one_subscription(world: World, readers: Readers, alice: User) -> None:
+    url = world.web.serve("/feed", answer(item("a"), item("b")))
+
+    done = await asyncio.gather(*(readers.subscribe(alice, url) for _ in range(2)), return_exceptions=True)
+
+    assert all(not isinstance(each, BaseException) or isinstance(each, CallerError) for each in done)
+    assert len(await world.rows(subscriptions)) == 1
+    assert [mine.unread_count for mine in await readers.mine(alice)] == [await readers.unread(alice)] == [2]
+
+
+async def test_nobody_has_more_feeds_than_their_quota(world: World, readers: Readers) -> None:
+    charlie = await readers.person("charlie", quota_feeds=1)
+    await readers.subscribe(charlie, world.web.serve("/1", answer()))
+
+    with pytest.raises(QuotaReached):
+        await readers.subscribe(charlie, world.web.serve("/2", answer()))
+
+
+async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
+    world: World, readers: Readers, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = world.web.serve("/feed", answer(item("a")))
+
+    async def crash(*given: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr("feedmill.library.subscribe.take_answer", crash)
+    with pytest.raises(SystemExit):
+        await readers.subscribe(alice, url)
+
+    [mine] = await readers.mine(alice)
+    assert await claim_due(world.db, world.now, 10) == []
+    assert [claim.feed.id for claim in await claim_due(world.db, world.now + HEAD_START, 10)] == [mine.feed_id]
+
+
+# --- what a login opens -----------------------------------------------------------------------------------
+
+
+async def test_what_one_readers_login_opens_nobody_else_gets(
+    world: World, readers: Readers, alice: User, bob: User
+) -> None:
+    url = world.web.serve("/feed", for_alice_alone)
+    hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
+
+    his = (await readers.subscribe(bob, url)).subscription
+
+    assert (hers.url, hers.is_private, hers.title) == (url, True, "Members")
+    assert (his.url, his.is_private, his.title) == (url, False, "Open")
+    await readers.refresh(his)
+    assert [row["feed_id"] for row in await world.rows(entries, title="for Alice's eyes")] == [hers.feed_id]
+    assert [await readers.unread(alice), await readers.unread(bob)] == [1, 1]
+
+
+async def test_a_login_in_the_address_is_as_private(world: World, readers: Readers, alice: User, bob: User) -> None:
+    url = world.web.serve("/feed", for_alice_alone)
+    hers = (await readers.subscribe(alice, url.replace("://", "://alice:secret@"))).subscription
+
+    his = (await readers.subscribe(bob, url)).subscription
+
+    assert (hers.url, hers.title, hers.is_private, his.title) == (url, "Members", True, "Open")
+
+
+async def test_a_feed_that_the_operators_login_opens_is_not_shared(world: World, readers: Readers, bob: User) -> None:
+    url = world.web.serve("/feed", for_alice_alone)
+    await add_feeds(world.db, [NewFeed(url, http_options=LOGIN)], NOW, NOW)
+
+    his = (await readers.subscribe(bob, url)).subscription
+
+    assert (his.is_private, his.title) == (True, "Open")
+    assert len(await world.rows(feeds)) == 2
+
+
+async def test_a_private_feed_stays_where_it_is_whatever_its_server_says(
+    world: World, readers: Readers, alice: User, bob: User
+) -> None:
+    new_home = world.web.serve("/new", answer(item("for everybody")))
+    await readers.subscribe(bob, new_home)
+    url = world.web.serve("/feed", for_alice_alone)
+    hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
+    world.web.serve("/feed", Answer(status=301, headers={"Location": new_home}))
+
+    for _ in range(4):
+        await readers.refresh(hers)
+
+    [now] = await readers.mine(alice)
+    assert (now.feed_id, now.url) == (hers.feed_id, url)
