@@ -13,7 +13,7 @@ from datetime import datetime
 from math import floor
 from typing import Any, Protocol
 
-from sqlalchemy import text
+from sqlalchemy import BigInteger, column, table, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ClauseElement, Executable
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -26,6 +26,9 @@ from feedmill.store.search_words import MOST_LINE, words_of, words_of_html, word
 IDS = 2**31
 # The seconds that fit before them in 64 bits: 1901 to 2106.
 EARLIEST, LATEST = -(2**31), 2**32 - 2
+
+# What all forms of it have. Not among the tables of the schema: a backup leaves it out, because it can be made again.
+texts = table("search_texts", column("place", BigInteger), column("entry_id", BigInteger), column("words"))
 
 _ITS_ID = "(SELECT id FROM entries WHERE feed_id = :feed_id AND guid = :guid)"
 _PLACE = f":seconds * {IDS} + "

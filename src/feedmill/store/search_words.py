@@ -65,13 +65,17 @@ def words_of_html(markup: str | None) -> str:
 
 def words_of(text: str | None) -> str:
     """The words of a plain text."""
+    plain = plain_of(text)
+    return plain if plain.isascii() else _SPACES.sub(" ", _RUNS.sub(_pairs, plain)).strip()
+
+
+def plain_of(text: str | None) -> str:
+    """The text without what people don't mind: case, width, accents, punctuation."""
     if not text:
         return ""
     if not text.isascii():
         text = _LATIN.sub(_plain_letter, text.casefold())
-    if text.isascii():
-        return " ".join(text.translate(_PLAIN).split())
-    return _SPACES.sub(" ", _RUNS.sub(_pairs, _folded(text))).strip()
+    return " ".join(text.translate(_PLAIN).split()) if text.isascii() else _folded(text).strip()
 
 
 def _folded(text: str) -> str:

@@ -1,0 +1,74 @@
+"""Searching: a text in the search language becomes a page of a person's entries."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from feedmill.errors import BadInput
+from feedmill.library.cursors import from_cursor, to_cursor
+from feedmill.library.reading import Listed, listed
+from feedmill.library.search_language import parse
+from feedmill.library.search_names import load_names
+from feedmill.library.search_tokens import cut
+from feedmill.model.reading import Place
+from feedmill.model.search import Condition, Order
+from feedmill.store.database import Database
+from feedmill.store.search import RANKED, find_best, find_newest
+
+_RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person asks: in what order, and for how many beyond where the last page ended."""
+
+    text: str
+    order: Order = "rank"
+    cursor: str | None = None
+    most: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`next` is None on the last page; by rank, pages end after the newest that are weighed."""
+
+    items: list[Listed]
+    next: str | None
+
+
+async def search(db: Database, user_id: int, asked: Asked, now: datetime) -> Found:
+    """The entries that a person's search finds among what they may see; raises `BadSearch`."""
+    condition = await read_search(db, user_id, asked.text, now)
+    if asked.order == "date":
+        return await _newest(db, user_id, condition, asked)
+    return await _best(db, user_id, condition, asked)
+
+
+async def read_search(db: Database, user_id: int, text: str, now: datetime) -> Condition:
+    """What a text asks for, with its names looked up; raises `BadSearch`."""
+    tokens = cut(text)
+    return parse(tokens, await load_names(db, user_id, tokens), now)
+
+
+async def _newest(db: Database, user_id: int, condition: Condition, asked: Asked) -> Found:
+    below = from_cursor(asked.cursor) if asked.cursor else None
+    ids = await find_newest(db, condition, user_id, asked.most + 1, below)
+    items = await listed(db, user_id, ids[: asked.most])
+    is_last = len(ids) <= asked.most or not items
+    return Found(items, None if is_last else to_cursor(Place(items[-1].sort_at, items[-1].id)))
+
+
+async def _best(db: Database, user_id: int, condition: Condition, asked: Asked) -> Found:
+    skipped = _skipped(asked.cursor)
+    ids = await find_best(db, condition, user_id, asked.most + 1, skipped)
+    items = await listed(db, user_id, ids[: asked.most])
+    return Found(items, f"r{skipped + asked.most}" if len(ids) > asked.most else None)
+
+
+def _skipped(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    read = _RANK_CURSOR.fullmatch(cursor)
+    if read is None or int(read[1]) > RANKED:
+        raise BadInput("this is no cursor that a search by rank gave", "cursor")
+    return int(read[1])

@@ -1,0 +1,57 @@
+"""What the names in a search stand for: a person's own feeds, folders and labels."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from feedmill.library.search_tokens import Token
+from feedmill.model.subscription import Folder, Subscription
+from feedmill.store.database import Database, Row
+from feedmill.store.folders import folders_of
+from feedmill.store.labels import labels_of
+from feedmill.store.search_words import plain_of
+from feedmill.store.subscriptions import subscriptions_of
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNames:
+    subscriptions: Sequence[Subscription] = ()
+    own_folders: Sequence[Folder] = ()
+    own_labels: Sequence[Row] = field(default=())
+
+    def feeds(self, name: str) -> tuple[int, ...]:
+        """Those whose title or address has these words, or of the subscriptions of these numbers."""
+        numbers = name.split(",")
+        if all(number.isdecimal() for number in numbers):
+            wanted = {int(number) for number in numbers}
+            return tuple(one.feed_id for one in self.subscriptions if one.id in wanted)
+        plain = plain_of(name)
+        return tuple(one.feed_id for one in self.subscriptions if plain and plain in plain_of(f"{one.title} {one.url}"))
+
+    def folder(self, name: str) -> tuple[int, ...]:
+        """Those in the folders of that name and below."""
+        plain = plain_of(name)
+        named = [one.id for one in self.own_folders if plain_of(one.name) == plain]
+        below = _below(named, {one.id: one.parent_id for one in self.own_folders})
+        return tuple(one.feed_id for one in self.subscriptions if not below.isdisjoint(one.folder_ids))
+
+    def labels(self, name: str) -> tuple[int, ...]:
+        plain = plain_of(name)
+        return tuple(row["id"] for row in self.own_labels if plain_of(row["name"]) == plain)
+
+
+async def load_names(db: Database, user_id: int, tokens: Iterable[Token]) -> OwnNames:
+    """The names that these tokens may need."""
+    kinds = {token.kind for token in tokens}
+    return OwnNames(
+        await subscriptions_of(db, user_id) if kinds & {"feed", "folder"} else (),
+        await folders_of(db, user_id) if "folder" in kinds else (),
+        await labels_of(db, user_id) if "label" in kinds else (),
+    )
+
+
+def _below(folder_ids: Iterable[int], parents: Mapping[int, int]) -> set[int]:
+    found = added = set(folder_ids)
+    while added:
+        added = {id for id, parent in parents.items() if parent in added} - found
+        found = found | added
+    return found

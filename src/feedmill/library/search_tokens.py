@@ -1,0 +1,112 @@
+"""A search text cut into its signs and terms, each with the place where it stands."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from feedmill.errors import BadInput
+
+MOST_CHARACTERS = 1000
+MOST_TERMS = 50
+
+# Spellings of other readers, after what they mean here.
+FIELDS = {
+    "in": "in", "feed": "feed", "folder": "folder", "label": "label", "is": "is", "has": "has", "before": "before",
+    "after": "after", "on": "on", "lang": "lang", "site": "site",
+    "f": "feed", "c": "folder", "l": "label", "intitle": "in:title", "author": "in:author", "inurl": "in:url",
+    "intext": "in:text", "date": "on", "pubdate": "on",
+}  # fmt: skip
+SCOPES = ("title", "author", "url", "text")
+
+_QUOTE = '"“”'
+_BARE = rf"[^\s(){_QUOTE}]+"
+_SIGN = re.compile(rf"(?P<space>\s+)|(?P<open>\()|(?P<close>\))|(?P<not>[-!])(?=[^\s)])|(?P<or>OR|\|\|?)(?=[\s()]|$)"
+                   rf"|(?P<and>AND|&&?)(?=[\s()]|$)|(?P<field>[a-zA-Z]+):|(?P<hash>\#)(?=[\w{_QUOTE}])")  # fmt: skip
+_PHRASE = re.compile(rf"[{_QUOTE}](?P<inside>[^{_QUOTE}]*)[{_QUOTE}]")
+_WORD = re.compile(_BARE)
+
+
+class BadSearch(BadInput):
+    """The search text can't be understood; `position` is where, counted from 0."""
+
+    code = "bad_search"
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(f"{message} (at character {position + 1})", "q")
+        self.position = position
+        self.more = {"position": position}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` is `(`, `)`, `not`, `or`, `and`, `text` or a field; `value` is what a term says.
+
+    `quoted`: it is a phrase. A scope (`in:title`) that has no value stands before what it is about.
+    """
+
+    kind: str
+    position: int
+    value: str = ""
+    quoted: bool = False
+
+
+def cut(text: str) -> list[Token]:
+    """The tokens of a search text; `BadSearch` when it is too long or breaks off."""
+    if len(text) > MOST_CHARACTERS:
+        raise BadSearch(f"a search has at most {MOST_CHARACTERS} characters", MOST_CHARACTERS)
+    tokens = list(_tokens(text))
+    terms = [token for token in tokens if token.value]
+    if len(terms) > MOST_TERMS:
+        raise BadSearch(f"a search has at most {MOST_TERMS} terms", terms[MOST_TERMS].position)
+    return tokens
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        sign = _SIGN.match(text, position)
+        kind = sign.lastgroup if sign else None
+        if sign and kind == "space":
+            position = sign.end()
+        elif sign and kind in ("open", "close", "not", "or", "and"):
+            yield Token({"open": "(", "close": ")"}.get(kind, kind), position)
+            position = sign.end()
+        elif sign and (field := _field(sign)):
+            token, position = _term(text, field, position, sign.end())
+            yield token
+        else:
+            token, position = _term(text, "text", position, position)
+            yield token
+
+
+def _field(sign: re.Match[str]) -> str | None:
+    """The field that a term begins with; None when it is a word with a colon in it."""
+    return "label" if sign["hash"] else FIELDS.get((sign["field"] or "").lower())
+
+
+def _term(text: str, field: str, start: int, value_at: int) -> tuple[Token, int]:
+    if field == "in":
+        return _scope(text, start, value_at)
+    if text[value_at : value_at + 1] in tuple(_QUOTE):
+        phrase = _PHRASE.match(text, value_at)
+        if phrase is None:
+            raise BadSearch("the quotation mark is not closed", value_at)
+        return Token(field, start, phrase["inside"], quoted=True), phrase.end()
+    word = _WORD.match(text, value_at)
+    if word is None:
+        if field.startswith("in:"):
+            return Token(field, start), value_at
+        raise BadSearch(f"something is missing after {text[start:value_at]}", value_at)
+    return Token(field, start, word[0]), word.end()
+
+
+def _scope(text: str, start: int, value_at: int) -> tuple[Token, int]:
+    """`in:title:word`, or `in:title` before a word, a phrase or a group."""
+    name = re.compile(r"[a-zA-Z]*").match(text, value_at)
+    assert name is not None
+    scope = name[0].lower()
+    if scope not in SCOPES:
+        raise BadSearch(f"in: takes one of {', '.join(SCOPES)}", value_at)
+    if text[name.end() : name.end() + 1] == ":":
+        return _term(text, f"in:{scope}", start, name.end() + 1)
+    return Token(f"in:{scope}", start), name.end()

@@ -1,0 +1,156 @@
+"""Entries found by words and conditions, only among those that a user may see.
+
+Words lead: SQLite walks its index by date from the newest match on, so that a common word costs no more than a rare
+one. By rank, the newest `RANKED` matches are weighed and no more, for the same reason.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    String,
+    bindparam,
+    column,
+    func,
+    literal_column,
+    select,
+    table,
+)
+from sqlalchemy.dialects.mysql import match
+
+from feedmill.model.reading import Place
+from feedmill.model.search import Condition
+from feedmill.model.times import from_text
+from feedmill.store.database import Database
+from feedmill.store.schema import entries
+from feedmill.store.search_conditions import Sql, first_second, is_visible, sql_of
+from feedmill.store.search_leads import find_lead, led_by
+from feedmill.store.search_shapes import Question, Shape, take_apart
+from feedmill.store.search_texts import IDS, LATEST, seconds_of, texts
+
+RANKED = 500
+# How much more a word weighs in a title, in an author's name, in a text.
+WEIGHTS = (10.0, 5.0, 1.0)
+
+_index = table("search_index", column("rowid", BigInteger))
+_most = bindparam("most", type_=Integer())
+
+
+async def find_newest(
+    db: Database, condition: Condition, user_id: int, most: int, below: Place | None = None
+) -> list[int]:
+    """The ids of the newest entries for which the condition holds, from `below` on."""
+    question = take_apart(condition, db.dialect_name)
+    lead = await find_lead(db, question, user_id)
+    statement = by_date(db.dialect_name, question.has_match, question.shape, lead)
+    return await _ids(db, statement, question, user_id, {"most": most, **_bounds(below)})
+
+
+async def find_best(db: Database, condition: Condition, user_id: int, most: int, skipped: int = 0) -> list[int]:
+    """The ids of the entries that fit best, `skipped` of them left out; without words, the newest."""
+    question = take_apart(condition, db.dialect_name)
+    lead = await find_lead(db, question, user_id)
+    statement = by_rank(db.dialect_name, question.has_match, question.shape, lead)
+    return await _ids(db, statement, question, user_id, {"most": most, "skipped": skipped})
+
+
+async def _ids(
+    db: Database, statement: Select[Any], question: Question, user_id: int, page: dict[str, int]
+) -> list[int]:
+    rows = await db.query(statement, {"user_id": user_id, **question.params, **page})
+    return [row["id"] for row in rows]
+
+
+def _bounds(below: Place | None) -> dict[str, int]:
+    if below is None:
+        return {"below_second": LATEST, "below_id": IDS}
+    return {"below_second": seconds_of(from_text(below.at)), "below_id": below.entry_id}
+
+
+@lru_cache(maxsize=256)
+def by_date(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+    """The statement for a page of the newest."""
+    found, place = _found(dialect, has_match, shape, lead)
+    bound = first_second("below_second") + bindparam("below_id", type_=BigInteger())
+    return found.add_columns(entries.c.id).where(place < bound).order_by(place.desc()).limit(_most)
+
+
+@lru_cache(maxsize=256)
+def by_rank(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+    """The statement for a page of the best."""
+    found, place = _found(dialect, has_match, shape, lead)
+    measured = _MEASURED[dialect] if has_match and lead is None else literal_column("0")
+    newest = (
+        found.add_columns(entries.c.id, place.label("place"), measured.label("measured"))
+        .order_by(place.desc())
+        .limit(literal_column(str(RANKED)))
+        .subquery("newest")
+    )
+    page = _best(dialect, newest, lead) if has_match else select(newest.c.id)
+    skipped = bindparam("skipped", type_=Integer())
+    return page.order_by(newest.c.place.desc()).limit(_most).offset(skipped)
+
+
+def _best(dialect: str, newest: FromClause, lead: Shape | None) -> Select[Any]:
+    """The newest by how well the words fit."""
+    if dialect != "sqlite":
+        return select(newest.c.id).order_by(_WORTH[dialect](newest.c.measured).desc())
+    if lead is None:
+        return select(newest.c.id).order_by(newest.c.measured)
+    again = newest.join(_index, _index.c.rowid == newest.c.place)
+    return select(newest.c.id).select_from(again).where(_fts5("match")).order_by(_BM25)
+
+
+def _found(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> tuple[Select[Any], ColumnElement[int]]:
+    """Everything that the search finds, and the column that it can be ordered by."""
+    by_words = has_match and dialect == "sqlite" and lead is None
+    place = _index.c.rowid if by_words else texts.c.place
+    source = texts.join(entries, entries.c.id == texts.c.entry_id)
+    if by_words:
+        source = _index.join(source, texts.c.place == _index.c.rowid)
+    found = select().select_from(source).where(is_visible, sql_of(shape, place, _TEXT[dialect]))
+    if has_match:
+        found = found.where(_fts5("match") if by_words else _TEXT[dialect]("match"))
+    return found if lead is None else found.where(led_by(lead)), place
+
+
+def _fts5(name: str) -> Sql:
+    return literal_column("search_index").op("MATCH", is_comparison=True)(bindparam(name, type_=String()))
+
+
+def _in_fts5(name: str) -> Sql:
+    # Plus nothing: SQLite would begin with all that match.
+    return (texts.c.place + 0).in_(select(_index.c.rowid).where(_fts5(name)))
+
+
+def _tsquery(name: str) -> ColumnElement[Any]:
+    return func.to_tsquery(literal_column("'simple'"), bindparam(name, type_=String()))
+
+
+def _in_tsvector(name: str) -> Sql:
+    return texts.c.words.op("@@", is_comparison=True)(_tsquery(name))
+
+
+def _against(name: str) -> Any:
+    return match(texts.c.words, against=bindparam(name, type_=String())).in_boolean_mode()
+
+
+_TEXT = {"sqlite": _in_fts5, "postgresql": _in_tsvector, "mysql": _against}
+_BM25 = func.bm25(literal_column("search_index"), *map(literal_column, map(str, WEIGHTS)))
+# What is read of each of the newest, and what it is worth then. PostgreSQL's rank needs the whole vector, which is
+# better not looked at before the newest are known.
+_MEASURED: dict[str, ColumnElement[Any]] = {
+    "sqlite": _BM25,
+    "postgresql": texts.c.words,
+    "mysql": _against("match"),
+}
+_WORTH: dict[str, Callable[[ColumnElement[Any]], ColumnElement[Any]]] = {
+    "postgresql": lambda vector: func.ts_rank(vector, _tsquery("match")),
+    "mysql": lambda score: score,
+}

@@ -1,0 +1,72 @@
+"""A search stays fast however many entries there are: SQLite's own account of how it runs each."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Select, text
+
+from feedmill.model.search import Dated, Every, Labelled, OfFeeds, State, Text, Without
+from feedmill.store.database import Database
+from feedmill.store.migrations import DIALECTS
+from feedmill.store.search import by_date, by_rank
+from feedmill.store.search_shapes import take_apart
+from tests.databases import emptied
+from tests.store.library_rows import ALICE, START, add_library
+
+PAGE = {"user_id": ALICE, "most": 50, "skipped": 0, "below_second": 2_000_000_000, "below_id": 1}
+CAT = Text(("cat",))
+BY_WORDS = [
+    CAT,
+    Every((CAT, State("unread"), OfFeeds((1, 2)))),
+    Every((CAT, Dated(since=START))),
+    Every((CAT, Without(CAT))),
+]
+NARROW = [State("starred"), State("later"), OfFeeds((1,)), Labelled((1,))]
+
+
+@pytest.fixture(params=[False, True])
+async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    async with emptied(request, "sqlite", tmp_path) as database:
+        if request.param:
+            await add_library(database)
+            await database.exec("ANALYZE")
+        yield database
+
+
+async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Database) -> None:
+    for condition in BY_WORDS:
+        question = take_apart(condition, "sqlite")
+
+        plan = await _plan(sqlite, by_date("sqlite", True, question.shape, None), question.params)
+
+        assert plan[0].startswith("SCAN search_index VIRTUAL TABLE INDEX")
+        assert [line for line in plan[1:] if "SCAN" in line and "json_each" not in line] == []
+        assert not any("B-TREE" in line for line in plan)
+
+
+async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
+    question = take_apart(CAT, "sqlite")
+
+    plan = await _plan(sqlite, by_rank("sqlite", True, question.shape, None), question.params)
+
+    assert sum("B-TREE FOR ORDER BY" in line for line in plan) == 1
+    assert plan[-1] == "USE TEMP B-TREE FOR ORDER BY"
+
+
+async def test_a_narrow_condition_leads(sqlite: Database) -> None:
+    for condition in NARROW:
+        question = take_apart(Every((CAT, condition)), "sqlite")
+        [lead] = question.shape.parts
+
+        plan = await _plan(sqlite, by_date("sqlite", True, question.shape, lead), question.params)
+
+        assert plan[0].startswith(("SEARCH entries USING", "SEARCH search_texts USING COVERING INDEX"))
+        assert [line for line in plan if line in ("SCAN entries", "SCAN search_texts")] == []
+
+
+async def _plan(db: Database, statement: Select[Any], params: dict[str, Any]) -> list[str]:
+    compiled = statement.params(params | PAGE).compile(
+        dialect=DIALECTS["sqlite"], compile_kwargs={"literal_binds": True}
+    )
+    return [row["detail"] for row in await db.query(text(f"EXPLAIN QUERY PLAN {compiled}".replace(":", "\\:")))]
