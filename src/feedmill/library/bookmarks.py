@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from feedmill.errors import NotFound
 from feedmill.library.named_urls import named_url
 from feedmill.library.pages import PageReader, read_pages
 from feedmill.model.bookmark import Bookmark
+from feedmill.model.reading import Place
 from feedmill.store.bookmarks import (
     add_bookmark,
     bookmark_of,
@@ -28,9 +28,9 @@ class Bookmarks:
         db, now = self.reader.db, self.reader.clock()
         return await add_bookmark(db, user_id, named_url(url), title, note, now)
 
-    async def page(self, user_id: int, at: datetime, before: int, most: int) -> list[Bookmark]:
+    async def page(self, user_id: int, place: Place | None, most: int) -> list[Bookmark]:
         """Bookmarks that come after a place in the list, the newest first."""
-        return await bookmarks_before(self.reader.db, user_id, at, before, most)
+        return await bookmarks_before(self.reader.db, user_id, place, most)
 
     async def one(self, user_id: int, bookmark_id: int) -> Bookmark:
         """The user's bookmark of that id; raises `NotFound`."""

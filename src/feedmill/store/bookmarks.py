@@ -7,12 +7,14 @@ from typing import Any
 from sqlalchemy import Integer, and_, bindparam, func, or_, select
 
 from feedmill.model.bookmark import Bookmark, BookmarkStatus, PageFacts, Unread
+from feedmill.model.reading import Place
 from feedmill.model.times import from_text, moment_or_none, text_or_none, to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.schema import bookmarks
 
 LEASE = timedelta(seconds=180)
+FAR = "9999"
 
 _of = bookmarks.c
 _theirs = (_of.id == bindparam("bookmark"), _of.user_id == bindparam("owner"))
@@ -91,9 +93,10 @@ async def bookmark_of(db: Database, user_id: int, bookmark_id: int) -> Bookmark 
     return _bookmark(rows[0]) if rows else None
 
 
-async def bookmarks_before(db: Database, user_id: int, at: datetime, before: int, most: int) -> list[Bookmark]:
-    """Bookmarks older than that place in the list, the newest first."""
-    rows = await db.query(PAGE, {"owner": user_id, "at": to_text(at), "before": before, "most": most})
+async def bookmarks_before(db: Database, user_id: int, place: Place | None, most: int) -> list[Bookmark]:
+    """Bookmarks from that place in the list on, the newest first."""
+    at, before = (place.at, place.entry_id) if place else (FAR, 0)
+    rows = await db.query(PAGE, {"owner": user_id, "at": at, "before": before, "most": most})
     return [_bookmark(row) for row in rows]
 
 

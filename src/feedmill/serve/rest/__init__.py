@@ -16,6 +16,7 @@ from feedmill.serve.rest import (
     admin_feeds,
     admin_house,
     admin_users,
+    bookmarks,
     docs,
     feeds,
     folders,
@@ -27,6 +28,7 @@ from feedmill.serve.rest import (
     queue,
     sessions,
     tokens,
+    webhooks,
 )
 from feedmill.serve.rest.openapi import describe, operation_id
 from feedmill.serve.rest.problems import described, install
@@ -47,6 +49,8 @@ ROUTERS = (
     queue.router,
     pools.router,
     pool_items.router,
+    webhooks.router,
+    bookmarks.router,
     admin_users.router,
     admin_feeds.router,
     admin_house.router,

@@ -1,0 +1,79 @@
+"""kill -9 between sending and marking: the delivery is sent again under the same id, and none is lost."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from feedmill.model.times import to_text
+from feedmill.model.webhook import DeliveryStatus
+from feedmill.store.database import Database, Step
+from feedmill.store.schema import deliveries
+from tests.databases import emptied, settings_of
+from tests.faults.mills import ROOT
+from tests.library.receivers import Receivers, open_client
+from tests.www import Answer, Seen, Web, Wire
+
+DELIVERIES = 5
+OK = Answer(status=200)
+# What a lease would do in some minutes.
+END_LEASES = deliveries.update().where(deliveries.c.status == DeliveryStatus.PENDING)
+
+
+class Executioner:
+    """A receiver that kills the sender at every second request: before it answers, or right after."""
+
+    def __init__(self) -> None:
+        self.victim = 0
+        self.kills = 0
+        self.heard = 0
+
+    async def answer(self, seen: Seen, wire: Wire) -> None:
+        self.heard += 1
+        if self.heard % 2:
+            await wire.send(OK.encode())
+            return
+        if self.kills % 2:
+            await wire.send(OK.encode())
+        self.kills += 1
+        os.kill(self.victim, signal.SIGKILL)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def reached(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Database, dict[str, str]]]:
+    async with emptied(request, request.param, tmp_path) as database:
+        yield database, settings_of(request, request.param, tmp_path)
+
+
+async def test_what_was_sent_and_not_marked_is_sent_again_under_its_id(
+    reached: tuple[Database, dict[str, str]], tmp_path: Path
+) -> None:
+    db, settings = reached
+    given = settings | {"data": str(tmp_path), "allow_private": "127.0.0.0/8", "host_gap": "0"}
+    executioner = Executioner()
+
+    async with Web() as web, open_client() as client:
+        here = Receivers(db, client, web, datetime.now(UTC))
+        feed = await here.feed()
+        await here.hook(await here.reader("alice", feed), executioner.answer)
+        for _ in range(DELIVERIES):
+            await here.happens(feed)
+
+        while {delivery.status for delivery in await here.outbox()} != {DeliveryStatus.DELIVERED}:
+            sender = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tests.faults.messenger", msgspec.json.encode(given).decode(), cwd=ROOT
+            )
+            executioner.victim = sender.pid
+            await sender.wait()
+            await db.batch([Step(END_LEASES.values(next_attempt_at=to_text(here.now)))])
+
+        sent = [int(seen.headers["x-feedmill-delivery"]) for seen in web.requests]
+        assert executioner.kills >= 3
+        assert set(sent) == {delivery.id for delivery in await here.outbox()}
+        assert executioner.kills / 2 <= len(sent) - DELIVERIES <= executioner.kills
