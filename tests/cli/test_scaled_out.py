@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
@@ -47,8 +48,14 @@ def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service, 
         process.communicate()
 
 
+def test_an_api_does_not_sign_with_a_key_of_its_own(tmp_path: Path) -> None:
+    settings = {"database": "postgresql://localhost/feedmill", "redis": "redis://127.0.0.1:1"}
+
+    assert_one_line(feedmill("api", cwd=tmp_path, settings=settings), "secret_key", "openssl rand", code=2)
+
+
 def test_the_api_answers_also_without_redis_at_hand(tmp_path: Path, postgres_service: Service) -> None:
-    settings = {"database": postgres_service.url, "redis": "redis://127.0.0.1:1"}
+    settings = {"database": postgres_service.url, "redis": "redis://127.0.0.1:1", "secret_key": token_hex(32)}
 
     with serving(cwd=tmp_path, settings=settings, command="api") as server:
         assert server.get("/health/live")[0] == 200

@@ -13,7 +13,7 @@ from feedmill.errors import CallerError, FeedmillError
 # One file per command: `check` is the function check in feedmill/cli/check.py.
 COMMANDS = (
     "add", "api", "backup", "check", "export", "feeds", "import", "migrate", "pause", "pool", "purge", "refresh",
-    "remove", "restore", "resume", "scheduler", "serve", "settings", "show", "status", "why", "worker",
+    "remove", "restore", "resume", "scheduler", "serve", "settings", "show", "status", "user", "why", "worker",
 )  # fmt: skip
 # `import` can't be a function's name.
 FILES = {"import": "import_opml", "export": "export_opml"}

@@ -9,6 +9,7 @@ from feedmill.cli.context import Context, pass_context
 from feedmill.run.distributed import refuse_what_cannot_scale, sending
 from feedmill.run.presence import present
 from feedmill.serve import asgi
+from feedmill.serve.keys import refuse_keys_of_ones_own
 from feedmill.serve.listening import address, listen, serve_on
 from feedmill.settings import Settings
 
@@ -24,6 +25,7 @@ def api(context: Context, listen: str | None, port: int | None) -> None:
     """
     settings = context.settings_with(listen=listen, port=port)
     refuse_what_cannot_scale(settings, "api")
+    refuse_keys_of_ones_own(settings)
     asyncio.run(_serve(settings))
 
 
@@ -31,4 +33,4 @@ async def _serve(settings: Settings) -> None:
     listening = listen(settings)
     async with build(settings) as app, sending(app) as parts, present(app.coordination.sight, "api"):
         click.echo(f"Feedmill's API is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app, parts.batches))
+        await serve_on(listening, asgi.create(app, parts.batches), settings)

@@ -29,4 +29,4 @@ async def _serve(settings: Settings) -> None:
     listening = listen(settings)
     async with build(settings) as app, embedded(app) as parts, scheduling(parts), present(app.coordination.sight, "serve"):
         click.echo(f"Feedmill is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app, parts.batches))
+        await serve_on(listening, asgi.create(app, parts.batches), settings)

@@ -14,9 +14,10 @@ from feedmill.store.tokens import digest
 
 async def authenticate(db: Database, name: str, password: str, origin: Origin, now: datetime) -> User:
     """The user of that name, if the password is theirs; whatever is wrong sounds and takes the same."""
-    place = throttle.Place(_as_typed(name), origin.address)
+    known = _name(name)
+    place = throttle.Place(known or name, origin.address)
     await throttle.wait_turn(db, place, now)
-    found = await accounts.password_of(db, place.name)
+    found = await accounts.password_of(db, known) if known else None
     user, password_hash = found or (None, None)
     if not await passwords.matches(password_hash, password) or user is None or user.status != ACTIVE:
         raise WrongPassword
@@ -49,9 +50,9 @@ async def sign_out(db: Database, token: str) -> None:
     await sessions.end_by_token(db, digest(token))
 
 
-def _as_typed(name: str) -> str:
-    """The name, also one that nobody can have: it is refused like any other wrong one."""
+def _name(typed: str) -> str | None:
+    """The name that is meant; None for what can be none, which is refused like any other wrong one."""
     try:
-        return normal_name(name)
+        return normal_name(typed)
     except BadInput:
-        return name[:200]
+        return None

@@ -62,7 +62,7 @@ class Place:
 
     @staticmethod
     def _key(*parts: str) -> str:
-        return sha256("\n".join(parts).encode()).hexdigest()
+        return sha256("\n".join(parts).encode(errors="replace")).hexdigest()
 
 
 async def wait_turn(db: Database, place: Place, now: datetime) -> None:

@@ -32,9 +32,10 @@ def address(settings: Settings) -> str:
     return f"http://{host}:{settings.port}"
 
 
-async def serve_on(listening: socket.socket, asgi: ASGIApp) -> None:
-    """Answers until a signal ends it."""
+async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) -> None:
+    """Answers until a signal ends it. What a trusted proxy says of a request becomes its address and scheme."""
     config = uvicorn.Config(
-        asgi, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False
-    )
+        asgi, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False,
+        proxy_headers=True, forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
+    )  # fmt: skip
     await Server(config).serve(sockets=[listening])

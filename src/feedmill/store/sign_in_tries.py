@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import bindparam, case, null, select
+from sqlalchemy import Integer, bindparam, case, null, select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.model.times import from_text, to_text
@@ -23,7 +23,7 @@ COUNT = (
     tries.update()
     .where(tries.c.of_whom == bindparam("key"))
     .values(
-        tries=case((tries.c.tries == bindparam("seen"), bindparam("following")), else_=null()),
+        tries=case((tries.c.tries == bindparam("seen"), bindparam("following", type_=Integer)), else_=null()),
         last_at=bindparam("now"),
     )
 )

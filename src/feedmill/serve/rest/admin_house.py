@@ -140,7 +140,7 @@ async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor 
 @router.get("/audit")
 async def read_audit(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> AuditPage:
     """Who did what to accounts and feeds, the latest first."""
-    found = await trail(app.db, place_at(cursor, MOST_ID), limit + 1)
+    found = await trail(app.db, place_at(cursor, MOST_ID - 1), limit + 1)
     page, last = cut(found, limit)
     return AuditPage(
         items=[DeedShown.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None

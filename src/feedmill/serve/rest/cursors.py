@@ -8,6 +8,7 @@ import msgspec
 from fastapi import Query
 
 from feedmill.errors import BadInput
+from feedmill.serve.rest.fields import MOST_ID
 
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=500, description="The `next` of the page before.")]
@@ -25,9 +26,13 @@ def place_at(cursor: str | None, beginning: Kind) -> Kind:
     if cursor is None:
         return beginning
     try:
-        return msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=type(beginning))
+        place = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=type(beginning))
     except (ValueError, msgspec.MsgspecError):
         raise BadInput("this is no cursor of ours", field="cursor") from None
+    # As much as every database can compare with.
+    if "\x00" in place if isinstance(place, str) else not 0 <= place < MOST_ID:
+        raise BadInput("this is no cursor of ours", field="cursor")
+    return place
 
 
 def cut(found: Sequence[Thing], limit: int) -> tuple[Sequence[Thing], Thing | None]:
