@@ -15,6 +15,7 @@ from feedmill.archive.sweep import sweep
 from feedmill.errors import InfrastructureError
 from feedmill.store.chores import set_chore, take_chore
 from feedmill.store.database import Database
+from feedmill.store.search_missing import index_missing
 
 log = structlog.get_logger(__name__)
 
@@ -88,6 +89,9 @@ def chores_of(app: App) -> Chores:
     async def drop_orphans(now: datetime) -> dict[str, int]:
         return {"orphans": await sweep(db, blobs, keeping.raw, now), "objects": await delete_garbage(db, blobs)}
 
+    async def index(now: datetime) -> dict[str, int]:
+        return {"indexed": await index_missing(db)}
+
     async def forget_deliveries(now: datetime) -> dict[str, int]:
         return {"forgotten": await app.webhooks.prune(now)}
 
@@ -98,6 +102,7 @@ def chores_of(app: App) -> Chores:
             Chore("cards", hour, cards),
             Chore("purge", day, drop_old),
             Chore("deliveries", day, forget_deliveries),
+            Chore("search", day, index),
             Chore("sweep", 7 * day, drop_orphans),
         ],
     )

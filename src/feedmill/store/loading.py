@@ -13,7 +13,8 @@ from feedmill.store.schema import entries, facts, feeds, pool_groups, users
 from feedmill.store.snapshots import TABLES
 
 LOADING = "loading"
-FORGET_LOADING = facts.delete().where(facts.c.name == LOADING)
+# With when the index was last looked after: what was loaded is not in it.
+FORGET_LOADING = facts.delete().where(facts.c.name.in_([LOADING, "chore:search"]))
 
 
 class NotEmpty(CallerError):
