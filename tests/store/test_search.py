@@ -23,9 +23,11 @@ from feedmill.model.search import (
     Without,
 )
 from feedmill.model.times import to_text
+from feedmill.store.chores import set_chore, take_chore
 from feedmill.store.database import Database, Step
 from feedmill.store.entry_rows import add_revisions
 from feedmill.store.labels import add_label
+from feedmill.store.loading import begin_loading, end_loading
 from feedmill.store.merges import merge_feeds
 from feedmill.store.removals import remove_feed
 from feedmill.store.retention import drop_expired_entries
@@ -287,3 +289,15 @@ async def _check_index(db: Database) -> None:
     """Lets FTS5 compare its index with the texts."""
     if db.dialect_name == "sqlite":
         await db.batch([Step(text("INSERT INTO search_index(search_index) VALUES ('integrity-check')"))])
+
+
+async def test_what_was_put_back_from_a_backup_is_indexed_at_the_next_look(db: Database) -> None:
+    due = await take_chore(db, "search", NOW, HOUR)
+    assert due is not None
+    await set_chore(db, "search", due, NOW + DAY)
+    assert await take_chore(db, "search", NOW + HOUR, HOUR) is None
+
+    await begin_loading(db, "a backup")
+    await end_loading(db)
+
+    assert await take_chore(db, "search", NOW + HOUR, HOUR) is not None

@@ -1,0 +1,30 @@
+"""Searches kept under a name."""
+
+import pytest
+
+from feedmill.store.database import Database
+from feedmill.store.saved_searches import SearchExists, drop_search, save_search, saved_searches_of
+from tests.library.shelf import Shelf
+
+
+async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+
+    saved = await save_search(any_db, alice.id, "chips", "芯片 OR chip*")
+
+    assert await saved_searches_of(any_db, alice.id) == [{"id": saved["id"], "name": "chips", "query": "芯片 OR chip*"}]
+    assert await saved_searches_of(any_db, bob.id) == []
+    assert not await drop_search(any_db, bob.id, saved["id"])
+    assert await drop_search(any_db, alice.id, saved["id"])
+    assert await saved_searches_of(any_db, alice.id) == []
+
+
+async def test_a_name_serves_once_for_each_person(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    await save_search(any_db, alice.id, "chips", "a")
+
+    with pytest.raises(SearchExists):
+        await save_search(any_db, alice.id, "chips", "b")
+    await save_search(any_db, bob.id, "chips", "c")
