@@ -1,11 +1,13 @@
 """The bare loops that a refresh is measured against: the least code that could do the work.
 
 `Bare` fetches, parses with lxml and inserts, one transaction a feed. `SameWork` also does what else a refresh
-leaves behind: the raw body in a file and in a list, image addresses, a log line, times, the same indexes.
+leaves behind: the raw body in a file and in a list, image addresses, a log line, times, the same indexes, and an
+index of the words.
 """
 
 import asyncio
 import hashlib
+import html
 import os
 import re
 import sqlite3
@@ -33,7 +35,10 @@ CREATE INDEX log_of_feed ON log (feed, at);
 CREATE TABLE raw (id INTEGER PRIMARY KEY, feed TEXT, path TEXT UNIQUE, sha256 TEXT);
 CREATE TABLE images (id INTEGER PRIMARY KEY, feed TEXT, guid TEXT, position INTEGER, url TEXT, status TEXT);
 CREATE INDEX waiting ON images (status, id);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, title TEXT, author TEXT, words TEXT);
+CREATE VIRTUAL TABLE search USING fts5 (title, author, words, content = texts, content_rowid = id);
 """
+TAG = re.compile(r"<[^>]*>")
 INSERT = """INSERT OR IGNORE INTO entries (feed, guid, link, title, author, published, summary, content)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 
@@ -116,6 +121,16 @@ class SameWork(Bare):
         digest = hashlib.sha256(body).hexdigest()
         self.db.execute("INSERT OR IGNORE INTO raw (feed, path, sha256) VALUES (?, ?, ?)", (url, url + digest, digest))
         self.db.execute("INSERT INTO log (feed, at, outcome, bytes) VALUES (?, 'now', 'updated', ?)", (url, len(body)))
+        self.index(url, rows)
+
+    def index(self, url: str, rows: list[tuple[Any, ...]]) -> None:
+        """What is new becomes searchable; the last id that is indexed tells what is."""
+        texts = {row[1]: (row[3], row[4], html.unescape(TAG.sub(" ", row[7] or row[6] or ""))) for row in rows}
+        last = self.db.execute("SELECT coalesce(max(id), 0) FROM texts").fetchone()[0]
+        new = self.db.execute("SELECT id, guid FROM entries WHERE id > ? AND feed = ?", (last, url)).fetchall()
+        added = [(number, *texts[guid]) for number, guid in new]
+        self.db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?)", added)
+        self.db.executemany("INSERT INTO search (rowid, title, author, words) VALUES (?, ?, ?, ?)", added)
 
 
 def _fields(item: Any) -> dict[str, str]:
