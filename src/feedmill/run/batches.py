@@ -1,7 +1,7 @@
 """Batches: refresh many feeds, watch how it goes, and be told when the last one ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -79,7 +79,7 @@ class Batches:
         left = {job.batch_id for job in undone if isinstance(job, RefreshFeed) and job.batch_id is not None}
         await leave_batches(self.db, sorted(left))
 
-    async def watch(self, batch_id: int) -> AsyncIterator[Progress]:
+    async def watch(self, batch_id: int) -> AsyncGenerator[Progress, None]:
         """How the batch goes, each time that something has changed, until it has ended."""
         seen: set[int] = set()
         since, told = "", None

@@ -5,7 +5,8 @@ at whichever process it comes back to. A feed is told a moment after it ended, b
 still be about to be written, and would change the numbers.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -41,21 +42,22 @@ class _Numbered:
         return numbered
 
 
-async def events(work: Work, db: Database, batch: Batch, user_id: int, seen: int) -> AsyncIterator[bytes]:
-    """The events after the one numbered `seen`, until the job has ended."""
+async def events(work: Work, db: Database, batch: Batch, user_id: int, seen: int) -> AsyncGenerator[bytes, None]:
+    """The events after the one numbered `seen`, until the job has ended or nobody listens any more."""
     feeds, silent, stands = _Numbered(), 0, batch
-    async for progress in ticking(work.watch(batch.id), TICK):
-        silent = silent + 1 if progress is None else 0
-        if progress is not None:
-            feeds.waiting += progress.ended
-            stands = progress.batch
-        told = [pair for pair in feeds.settled(_before(stands)) if pair[0] > seen]
-        for line in await _feed_events(db, user_id, told):
-            yield line
-        if progress is not None:
-            yield event("progress", standing(progress.batch))
-        elif silent % HEARTBEAT_TICKS == 0:
-            yield HEARTBEAT
+    async with aclosing(ticking(work.watch(batch.id), TICK)) as ticks:
+        async for progress in ticks:
+            silent = silent + 1 if progress is None else 0
+            if progress is not None:
+                feeds.waiting += progress.ended
+                stands = progress.batch
+            told = [pair for pair in feeds.settled(_before(stands)) if pair[0] > seen]
+            for line in await _feed_events(db, user_id, told):
+                yield line
+            if progress is not None:
+                yield event("progress", standing(stands))
+            elif silent % HEARTBEAT_TICKS == 0:
+                yield HEARTBEAT
     yield event("done", standing(stands) | {"status": stands.status}, done_number(stands))
 
 

@@ -1,7 +1,7 @@
 """Server-sent events: how one is written, and a stream that says so when it has nothing to say."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -26,8 +26,8 @@ def last_seen(header: str | None) -> int:
     return int(header) if header and header.isascii() and header.isdigit() and len(header) < 16 else 0
 
 
-async def ticking(stream: AsyncIterator[Item], every: float) -> AsyncIterator[Item | None]:
-    """What the stream says, and None each time that it has said nothing for `every` seconds."""
+async def ticking(stream: AsyncGenerator[Item, None], every: float) -> AsyncGenerator[Item | None, None]:
+    """What the stream says, and None each time that it has said nothing for `every` seconds; ends with it."""
     coming: asyncio.Future[Item] = asyncio.ensure_future(anext(stream))
     try:
         while True:
@@ -45,3 +45,4 @@ async def ticking(stream: AsyncIterator[Item], every: float) -> AsyncIterator[It
         coming.cancel()
         with suppress(asyncio.CancelledError, StopAsyncIteration):
             await coming
+        await stream.aclose()

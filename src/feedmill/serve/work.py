@@ -1,6 +1,6 @@
 """What the HTTP side asks of whoever does the work, in this process or in others."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from feedmill.store.batches import Progress
@@ -18,6 +18,6 @@ class Work(Protocol):
         """
         ...
 
-    def watch(self, batch_id: int) -> AsyncIterator[Progress]:
+    def watch(self, batch_id: int) -> AsyncGenerator[Progress, None]:
         """How the batch goes, each time that something has changed, until it has ended."""
         ...

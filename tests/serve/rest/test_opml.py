@@ -1,0 +1,88 @@
+"""`/api/feeds/import` and `/api/feeds/export`."""
+
+from collections.abc import AsyncIterator
+
+from feedmill.library.opml import MAX_BYTES, OpmlFeed, read_opml, write_opml
+from tests.serve.rest.site import Person, Site
+from tests.serve.rest.subscribing import feed_of, folder_of, subscribed
+
+
+def listed(site: Site, *names: str) -> bytes:
+    feeds = [OpmlFeed(site.web.serve(f"/{name}", feed_of(name, title=name)), name, None, ("F",)) for name in names]
+    return write_opml([*feeds, OpmlFeed("gopher://old.example/", "old")], title="List")
+
+
+async def test_an_imported_list_is_fetched_as_a_job_that_keeps_its_report(site: Site, alice: Person) -> None:
+    sent = await alice.post("/feeds/import", content=listed(site, "a", "b"))
+
+    told = sent.json()
+    assert (sent.status_code, told["new"], told["known"], told["folders"]) == (202, 2, 0, ["F"])
+    assert [error["line"] for error in told["errors"]] == [5]
+    events = (await alice.get(f"/jobs/{told['job_id']}/events")).text
+    assert '"done":2,"total":2,"new":2,"failed":0,"status":"done"' in events
+    job = (await alice.get(f"/jobs/{told['job_id']}")).json()
+    assert (job["kind"], job["report"]["errors"]) == ("import", told["errors"])
+    assert {each["title"]: each["unread_count"] for each in (await alice.get("/feeds")).json()["items"]} == {
+        "a": 1, "b": 1,
+    }  # fmt: skip
+
+
+async def test_a_dry_run_says_what_would_happen_and_changes_nothing(site: Site, alice: Person, bob: Person) -> None:
+    data = listed(site, "a", "b", "c")
+    await subscribed(alice, site, "/a")
+    await subscribed(bob, site, "/b")
+
+    told = await alice.post("/feeds/import?dry_run=true", content=data)
+
+    counts = {name: told.json()[name] for name in ("job_id", "new", "known", "subscribed")}
+    assert (told.status_code, counts) == (200, {"job_id": None, "new": 1, "known": 1, "subscribed": 1})
+    assert len((await alice.get("/feeds")).json()["items"]) == 1
+    assert (await alice.get("/folders")).json()["items"] == []
+
+
+async def test_a_list_may_come_as_a_file_of_a_form(site: Site, alice: Person) -> None:
+    sent = await alice.client.post("/api/feeds/import", files={"file": ("list.opml", listed(site, "a"))})
+    without = await alice.client.post("/api/feeds/import", files={"other": ("list.opml", b"")})
+
+    assert (sent.status_code, sent.json()["new"]) == (202, 1)
+    assert (without.status_code, without.json()["errors"][0]["field"]) == (422, "file")
+
+
+async def test_no_more_of_a_huge_list_is_read_than_is_taken(alice: Person) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 100_000_000:
+            sent += 1_000_000
+            yield b" " * 1_000_000
+
+    refused = await alice.client.post("/api/feeds/import", content=endless())
+
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    assert sent <= MAX_BYTES + 2_000_000
+
+
+async def test_a_bomb_is_refused_with_its_reason(alice: Person) -> None:
+    bomb = b'<!DOCTYPE o [<!ENTITY a "aaaaaaaa">]><opml><body><outline text="&a;" xmlUrl="https://e.org/"/></body></opml>'
+
+    refused = await alice.post("/feeds/import", content=bomb)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "bad_opml")
+    assert "entities" in refused.json()["detail"]
+
+
+async def test_a_list_is_exported_with_its_folders_or_by_one(site: Site, alice: Person, charlie: Person) -> None:
+    folder = await folder_of(alice, "Folder")
+    filed = await subscribed(alice, site, "/filed", folder_ids=[folder])
+    loose = await subscribed(alice, site, "/loose", title="Loose")
+
+    whole = await alice.get("/feeds/export")
+    part = await alice.get(f"/feeds/export?folder_id={folder}")
+
+    assert whole.headers["content-type"] == "text/x-opml; charset=utf-8"
+    assert {(each.url, each.title, each.folder) for each in read_opml(whole.content).feeds} == {
+        (filed["url"], "News", ("Folder",)), (loose["url"], "Loose", ()),
+    }  # fmt: skip
+    assert [each.url for each in read_opml(part.content).feeds] == [filed["url"]]
+    assert (await charlie.get(f"/feeds/export?folder_id={folder}")).status_code == 404

@@ -1,0 +1,127 @@
+"""A job as a stream: each feed once, also for who comes back, and an end."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from feedmill.model.times import to_text
+from feedmill.serve import job_events
+from feedmill.serve.job_events import done_number, events
+from feedmill.serve.sse import HEARTBEAT, event, last_seen, ticking
+from feedmill.store.batches import Batch, JobOutcome, Progress
+from feedmill.store.database import Database
+
+LONG_AGO = datetime(2026, 2, 18, tzinfo=UTC)
+Event = tuple[str, int | None, dict[str, Any]]
+
+
+class Script:
+    """Work that goes as it is written."""
+
+    def __init__(self, *steps: Progress, pause: float = 0) -> None:
+        self.steps = steps
+        self.pause = pause
+        self.closed = False
+
+    async def watch(self, batch_id: int) -> AsyncGenerator[Progress, None]:
+        try:
+            for step in self.steps:
+                yield step
+                await asyncio.sleep(self.pause)
+        finally:
+            self.closed = True
+
+
+def batch(done: int, status: str = "running", total: int = 3) -> Batch:
+    return Batch(1, "refresh_all", 1, status, total, done, done, 0, LONG_AGO, None)
+
+
+def ended(feed_id: int, at: datetime | None = None) -> JobOutcome:
+    return JobOutcome(feed_id, "updated", 1, 5, None, to_text(at or LONG_AGO + timedelta(seconds=feed_id)))
+
+
+async def told(db: Database, work: Script, seen: int = 0) -> list[Event]:
+    stream = events(work, db, batch(0), 1, seen)  # type: ignore[arg-type]
+    return [_read(line) async for line in stream if line != HEARTBEAT]
+
+
+def _read(line: bytes) -> Event:
+    fields = dict(part.split(": ", 1) for part in line.decode().strip().split("\n"))
+    number = int(fields["id"]) if "id" in fields else None
+    return fields["event"], number, msgspec.json.decode(fields["data"])
+
+
+def feeds_of(seen: list[Event]) -> list[int | None]:
+    return [number for name, number, _ in seen if name == "feed"]
+
+
+
+
+async def test_each_feed_is_told_once_with_its_number_and_then_the_end(db: Database) -> None:
+    work = Script(
+        Progress(batch(2), (ended(2), ended(1))), Progress(batch(3, "done"), (ended(3),))
+    )
+
+    seen = await told(db, work)
+
+    assert feeds_of(seen) == [1, 2, 3]
+    assert [name for name, _, _ in seen] == ["feed", "feed", "progress", "feed", "progress", "done"]
+    assert seen[-1][1:] == (4, {"done": 3, "total": 3, "new": 3, "failed": 0, "status": "done"})
+
+
+async def test_who_comes_back_is_told_nothing_twice_and_misses_nothing(db: Database) -> None:
+    # At the first visit the second feed was told, and the one that ended before it was not written yet.
+    now = datetime.now(UTC)
+    late, early = ended(1, now - timedelta(milliseconds=300)), ended(2, now - timedelta(milliseconds=200))
+    first = await told(db, Script(Progress(batch(2), (ended(3), early))))
+    seen = feeds_of(first)[-1] or 0
+
+    second = await told(db, Script(Progress(batch(3, "done"), (ended(3), late, early))), seen)
+
+    assert feeds_of(first) == [1]
+    assert feeds_of(second) == [2, 3]
+
+
+async def test_a_feed_is_told_although_nothing_else_happens(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_events, "TICK", 0.01)
+    monkeypatch.setattr(job_events, "SETTLED_AFTER", timedelta(milliseconds=50))
+
+    seen = await told(db, Script(Progress(batch(1), (ended(1, datetime.now(UTC)),)), pause=0.3))
+
+    assert [name for name, _, _ in seen] == ["progress", "feed", "done"]
+
+
+async def test_a_silent_job_is_heard_of_now_and_then(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_events, "TICK", 0.01)
+    work = Script(Progress(batch(0), ()), pause=0.25)
+
+    lines = [line async for line in events(work, db, batch(0), 1, 0)]  # type: ignore[arg-type]
+
+    assert HEARTBEAT in lines
+
+
+async def test_a_stream_ends_what_it_listens_to_when_its_client_goes() -> None:
+    work = Script(Progress(batch(0), ()), pause=60)
+    stream = ticking(work.watch(1), 5)
+
+    await anext(stream)
+    await stream.aclose()
+
+    assert work.closed
+
+
+def test_the_end_has_the_last_number() -> None:
+    assert done_number(batch(3)) == 4
+
+
+@pytest.mark.parametrize(("header", "number"), [(None, 0), ("7", 7), ("", 0), ("-1", 0), ("x", 0), ("9" * 30, 0)])
+def test_a_number_that_is_none_begins_at_the_beginning(header: str | None, number: int) -> None:
+    assert last_seen(header) == number
+
+
+def test_an_event_is_one_line_of_json() -> None:
+    assert event("feed", {"a": "x\ny"}, 3) == b'id: 3\nevent: feed\ndata: {"a":"x\\ny"}\n\n'
