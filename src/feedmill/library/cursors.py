@@ -3,7 +3,7 @@
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from feedmill.errors import BadInput
+from feedmill.errors import NotFound
 from feedmill.model.reading import Place
 
 LARGEST_ID = 2**53 - 1
@@ -16,12 +16,12 @@ def to_cursor(place: Place) -> str:
 
 
 def from_cursor(cursor: str) -> Place:
-    """The place that `to_cursor` wrote down; `BadInput` for whatever is not of its making."""
+    """The place that `to_cursor` wrote down; `NotFound` for whatever is not of its making."""
     try:
         text = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
     except ValueError:
         text = ""
     read = _PLACE.fullmatch(text)
     if read is None or int(read[2]) > LARGEST_ID:
-        raise BadInput("this is no cursor that a list of ours gave", "cursor")
+        raise NotFound("there is no such page: this is no cursor of ours")
     return Place(read[1], int(read[2]))

@@ -22,7 +22,7 @@ def _all_cases() -> dict[str, Case]:
 
 def _all_routes() -> set[str]:
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    return {f"{method} {route.path}" for route in routes for method in route.methods}
+    return {f"{method} {route.path_format}" for route in routes for method in route.methods}
 
 
 CASES = _all_cases()

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from fastapi import Query
 
-from feedmill.errors import BadInput
+from feedmill.errors import NotFound
 from feedmill.serve.rest.fields import MOST_ID
 
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
@@ -28,10 +28,10 @@ def place_at(cursor: str | None, beginning: Kind) -> Kind:
     try:
         place = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=type(beginning))
     except (ValueError, msgspec.MsgspecError):
-        raise BadInput("this is no cursor of ours", field="cursor") from None
+        raise NotFound("there is no such page: this is no cursor of ours") from None
     # As much as every database can compare with.
     if "\x00" in place if isinstance(place, str) else not 0 <= place < MOST_ID:
-        raise BadInput("this is no cursor of ours", field="cursor")
+        raise NotFound("there is no such page: this is no cursor of ours")
     return place
 
 

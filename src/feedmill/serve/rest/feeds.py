@@ -108,12 +108,12 @@ async def refresh_all(app: TheApp, work: TheWork, who: Writer, which: WhichFeeds
     return RefreshStarted.of(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
 
 
-@router.get("/{subscription_id}", responses=described(404))
+@router.get("/{subscription_id:int}", responses=described(404))
 async def read_feed(app: TheApp, who: Reader, subscription_id: PathId) -> FeedDetail:
     return await _detail(app, await own.find_subscription(app.db, who.user.id, subscription_id))
 
 
-@router.patch("/{subscription_id}", responses=described(404))
+@router.patch("/{subscription_id:int}", responses=described(404))
 async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes: FeedChanges) -> FeedDetail:
     """Changes what a person chose for a feed; of all subscribers' intervals the smallest counts."""
     user_id, now = who.user.id, app.tools.clock()
@@ -129,13 +129,13 @@ async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes
     return await _detail(app, await own.change(app.db, app.tools.rules, user_id, subscription_id, change, now))
 
 
-@router.delete("/{subscription_id}", status_code=204, responses=described(404))
+@router.delete("/{subscription_id:int}", status_code=204, responses=described(404))
 async def unsubscribe(app: TheApp, who: Writer, subscription_id: PathId) -> None:
     """Ends a subscription; what was starred, labelled or put off for later stays."""
     await own.unsubscribe(app.db, who.user.id, subscription_id)
 
 
-@router.post("/{subscription_id}/refresh", status_code=202, responses=described(404))
+@router.post("/{subscription_id:int}/refresh", status_code=202, responses=described(404))
 async def refresh_feed(app: TheApp, work: TheWork, who: Writer, subscription_id: PathId) -> RefreshStarted:
     """Has the feed fetched now; not again when that was seconds ago."""
     subscription = await own.find_subscription(app.db, who.user.id, subscription_id)

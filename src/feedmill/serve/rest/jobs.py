@@ -99,7 +99,7 @@ async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobShown:
     "/{job_id}/events",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}},
+        200: {"content": {MEDIA_TYPE: {}}},
         204: {"description": "The end was seen already"},
         **described(404),
     },

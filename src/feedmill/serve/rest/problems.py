@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from feedmill.errors import (
     BadInput,
@@ -118,7 +119,15 @@ async def _not_as_described(request: Request, error: Exception) -> JSONResponse:
 async def _of_the_framework(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code = TITLES.get(error.status_code, "error").lower().replace(" ", "_").replace("'", "")
-    return problem(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
+    headers = dict(error.headers or {}) | (_allowed(request) if error.status_code == 405 else {})
+    return problem(error.status_code, code, str(error.detail), headers=headers)
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """What may be done at this address; each of its methods is a route of its own, and knows of no other."""
+    api: FastAPI = request.app
+    here = [route for route in api.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return {"Allow": ", ".join(sorted({method for route in here for method in getattr(route, "methods", ())}))}
 
 
 def _place(where: tuple[Any, ...]) -> str:
