@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from feedmill.errors import BadInput, NotFound
+from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.marking import mark
 from feedmill.library.reading import Listed, Page, Wanted, list_entries
@@ -213,7 +213,7 @@ def test_a_cursor_leads_back_to_its_place() -> None:
 
 @pytest.mark.parametrize("cursor", ["", "x", "!!!", "äöü", "AAAA", "a" * 1000, to_cursor(Place("yesterday", 1))])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(NotFound):
         from_cursor(cursor)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.errors import BadInput
+from feedmill.errors import NotFound
 from feedmill.library.marking import mark
 from feedmill.library.search import Asked, search
 from feedmill.model.account import User
@@ -119,5 +119,5 @@ async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_
 async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: Order, cursor: str) -> None:
     alice = await Shelf(db).person()
 
-    with pytest.raises(BadInput):
+    with pytest.raises(NotFound):
         await search(db, alice.id, Asked("a", order, cursor), NOW)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from feedmill.errors import BadInput
+from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.library.reading import Listed, listed
 from feedmill.library.search_language import parse
@@ -70,5 +70,5 @@ def _skipped(cursor: str | None) -> int:
         return 0
     read = _RANK_CURSOR.fullmatch(cursor)
     if read is None or int(read[1]) > RANKED:
-        raise BadInput("this is no cursor that a search by rank gave", "cursor")
+        raise NotFound("there is no such page: this is no cursor of ours")
     return int(read[1])
