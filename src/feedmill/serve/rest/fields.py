@@ -1,14 +1,26 @@
 """The fields that requests have in common: bounded, and of characters that every database can hold."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
 
 # D1 keeps no larger number exactly.
 MOST_ID = 2**53 - 1
 
-Id = Annotated[int, Field(ge=1, le=MOST_ID)]
+
+def _text(given: object) -> object:
+    if not isinstance(given, str | datetime):
+        raise ValueError("a time is text, such as 2026-02-18T08:30:00Z")
+    return given
+
+
+# Strict: "5" is no number, 0 is no flag and no time.
+Whole = Annotated[int, Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_text)]
+Id = Annotated[Whole, Field(ge=1, le=MOST_ID)]
 PathId = Annotated[int, Path(ge=1, le=MOST_ID)]
 # No control characters, and something besides spaces.
 Line = Annotated[

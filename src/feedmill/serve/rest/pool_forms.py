@@ -4,10 +4,10 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.model.pool import Form, Group, Guarantee, PoolOptions, PoolStatus, Rule
-from feedmill.serve.rest.fields import Id, Line
+from feedmill.serve.rest.fields import Id, Line, Moment, Whole
 
 Language = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Lines = Annotated[list[Line], Field(max_length=200)]
@@ -25,8 +25,8 @@ class RuleForm(BaseModel):
     words: Lines = Field(default=[], description="Entries that say one of these in their title or text.")
     without: Lines = Field(default=[], description="Not those that say one of these.")
     language: Language | None = Field(default=None, description="Such as `en` or `zh-CN`.")
-    min_length: int = Field(default=0, ge=0, le=10_000_000, description="Characters that the text has at least.")
-    since: AwareDatetime | None = Field(default=None, description="Entries from then on.")
+    min_length: Whole = Field(default=0, ge=0, le=10_000_000, description="Characters that the text has at least.")
+    since: Moment | None = Field(default=None, description="Entries from then on.")
 
     def rule(self) -> Rule:
         given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self}
@@ -43,12 +43,12 @@ class OptionsForm(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     guarantee: Guarantee | None = None
-    size: int | None = Field(default=None, ge=1, le=1_000_000, description="Items in the Redis list when it is full.")
-    refill_below: int | None = Field(default=None, ge=1, le=1_000_000, description="Filled up when it has fewer.")
-    lease_seconds: int | None = Field(default=None, ge=1, le=DAY, description="How long a lease lasts.")
-    most_attempts: int | None = Field(default=None, ge=1, le=1000, description="Leases before an item is set aside.")
+    size: Whole | None = Field(default=None, ge=1, le=1_000_000, description="Items in the Redis list when it is full.")
+    refill_below: Whole | None = Field(default=None, ge=1, le=1_000_000, description="Filled up when it has fewer.")
+    lease_seconds: Whole | None = Field(default=None, ge=1, le=DAY, description="How long a lease lasts.")
+    most_attempts: Whole | None = Field(default=None, ge=1, le=1000, description="Leases before an item is set aside.")
     form: Form | None = Field(default=None, description="What contents are handed out as.")
-    most_in_list: int | None = Field(
+    most_in_list: Whole | None = Field(
         default=None, ge=1, le=10_000_000, description="Characters above which a text goes by reference."
     )
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.pools.lost import DEFAULT_SEARCH, Search
 from feedmill.pools.tools import MOST_AT_ONCE
-from feedmill.serve.rest.fields import Id
+from feedmill.serve.rest.fields import Id, Whole
 from feedmill.serve.rest.pool_forms import DAY
 
 Token = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[ -~]+$")]
@@ -44,7 +44,7 @@ class Held(BaseModel):
 
 
 class Extension(Held):
-    seconds: int = Field(ge=1, le=DAY, description="How long from now.")
+    seconds: Whole = Field(ge=1, le=DAY, description="How long from now.")
 
 
 class Requeue(BaseModel):

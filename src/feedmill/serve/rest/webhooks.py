@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from feedmill.model.webhook import Delivery, DeliveryStatus, Event, Webhook
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
-from feedmill.serve.rest.fields import MOST_ID, Address, PathId
+from feedmill.serve.rest.fields import MOST_ID, Address, Flag, PathId
 from feedmill.serve.rest.parts import Reader, TheApp, Writer
 from feedmill.serve.rest.problems import described
 
@@ -32,7 +32,7 @@ class WebhookChanges(BaseModel):
 
     url: Address | None = None
     events: Events | None = None
-    paused: bool | None = Field(default=None, description="Starting it again forgets its failures.")
+    paused: Flag | None = Field(default=None, description="Starting it again forgets its failures.")
 
 
 class WebhookShown(BaseModel):
