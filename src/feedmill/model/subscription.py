@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 State = Literal["paused", "gone", "stopped", "broken", "failing", "resting", "queued", "healthy"]
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(Struct, frozen=True, gc=False):
     """Times are the text of the row, because a thousand of these are shown at once.
 
     `title` is what to show and `own_title` what the person calls it; `feed_title` is the feed's own.

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.library.privacy import Login
@@ -109,7 +110,7 @@ class FeedShown(BaseModel):
 
     @classmethod
     def of(cls, subscription: Subscription) -> "FeedShown":
-        return cls.model_validate(asdict(subscription) | {"folder_ids": list(subscription.folder_ids)})
+        return cls(**structs.asdict(subscription))
 
 
 class LoginShown(BaseModel):
