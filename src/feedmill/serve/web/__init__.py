@@ -32,5 +32,6 @@ def create(app: App, work: Work) -> Starlette:
     # Level 4: pages are made anew for each request, and 9 costs four times as much for a tenth less.
     gzip = Middleware(GZipMiddleware, minimum_size=600, compresslevel=4)
     web = Starlette(routes=ROUTES, middleware=[safety, gzip], exception_handlers=problems.HANDLERS)
+    web.router.redirect_slashes = False
     web.state.app, web.state.work = app, work
     return web

@@ -26,6 +26,11 @@ document.addEventListener("click", (event) => {
   for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 
+// A list that could not go on says so where it stopped.
+document.addEventListener("htmx:error", ({ target }) => {
+  if (target.matches?.(".more a")) target.textContent = t("more_failed");
+});
+
 // The message of the last change goes by itself, with its chance to undo.
 for (const toast of all(".toast")) setTimeout(() => toast.remove(), 10_000);
 

@@ -1,0 +1,80 @@
+"""Feedmill as people have it: a real server on a real port, in a thread of its own, with a web to collect from."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvicorn
+
+from tests.serve.rest.site import Site, running_site
+from tests.www import Web
+
+PATIENCE = 60
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class House:
+    """`origin` is where browsers find it; `do` runs something inside it and waits for what comes of it."""
+
+    origin: str
+    site: Site
+    loop: asyncio.AbstractEventLoop
+
+    def do(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+
+
+@contextmanager
+def open_house(folder: Path, furnish: Callable[[Site], Awaitable[None]] | None = None) -> Iterator[House]:
+    """A house for the block. `furnish` is awaited inside it before the first guest comes."""
+    ready, leave = threading.Event(), asyncio.Event()
+    opened: list[House] = []
+    failed: list[BaseException] = []
+
+    async def live() -> None:
+        async with Web() as web, running_site(folder, web) as site:
+            if furnish is not None:
+                await furnish(site)
+            async with _listening(site) as origin:
+                opened.append(House(origin, site, asyncio.get_running_loop()))
+                ready.set()
+                await leave.wait()
+
+    def run() -> None:
+        try:
+            asyncio.run(live())
+        except BaseException as error:
+            failed.append(error)
+        ready.set()
+
+    thread = threading.Thread(target=run, name="house")
+    thread.start()
+    ready.wait(PATIENCE)
+    if failed:
+        raise failed[0]
+    try:
+        yield opened[0]
+    finally:
+        opened[0].loop.call_soon_threadsafe(leave.set)
+        thread.join(PATIENCE)
+    if failed:
+        raise failed[0]
+
+
+@asynccontextmanager
+async def _listening(site: Site) -> AsyncIterator[str]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(site.asgi, log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+        serving = asyncio.create_task(server._serve(sockets=[listening]))
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = True
+        await serving

@@ -1,0 +1,144 @@
+"""What the scripted web publishes: feeds of several languages and kinds, and who reads them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from html import escape
+
+from feedmill.library.accounts import set_up
+from feedmill.library.discovery import Answers
+from feedmill.library.folders import ensure_folders
+from feedmill.library.subscribe import Wish, subscribe
+from feedmill.model.account import User
+from tests.archive import pictures
+from tests.serve.rest.site import Site
+from tests.www import Answer
+
+NAME, PASSWORD = "alice", "correct horse battery"
+NOW = datetime.now(UTC)
+
+PROSE = (
+    "<p>The miller keeps two kinds of stone. One is for the grain that arrives dry in summer, the other for what "
+    "comes in damp from the hills, and <a href='https://example.org/stones'>which of the two turns</a> depends on the "
+    "week.</p><p>“You learn it with the ear,” she says. The sluice is older than the house; the wheel was "
+    "replaced in 1911, after the flood, with one of <em>larch</em>.</p>"
+)
+RICH = (
+    PROSE + "<h2>What the figures say</h2><table><tr><th>Year</th><th>Grain, t</th><th>Flour, t</th><th>Days</th></tr>"
+    "<tr><td>2023</td><td>212</td><td>166</td><td>188</td></tr>"
+    "<tr><td>2024</td><td>230</td><td>181</td><td>201</td></tr></table>"
+    "<pre><code>def turn(wheel, water):\n    while water.flows():"
+    "\n        yield wheel.step(water.height * 0.82)\n</code></pre>"
+    "<blockquote><p>A mill that stands still rusts faster than one that works.</p></blockquote>"
+    "<ul><li>Stones dressed every six weeks</li><li>Sluice checked after each storm</li></ul>"
+)
+CHINESE = (
+    "<p>清晨五点，水闸缓缓打开，磨坊里的木轮又开始转动。老人说，听声音就知道今天的麦子干不干：“声音发闷，"
+    "便要慢一些；声音清脆，就可以快一点。”</p><p>这座磨坊建于一八七二年，历经三次洪水。如今，它每年仍能磨出两百多吨面粉，"
+    "供应附近的几个村庄。</p>"
+)
+LONG_TITLE = (
+    "A headline that goes on for a while because its editor was paid by the word and nobody dared to say anything "
+    "about it"
+)
+HOSTILE = (
+    "<p>Before.</p><script>window.hacked = 1</script><img src=x onerror='window.hacked=2'>"
+    "<div hx-get='/unread' hx-trigger='load' data-hx-post='/marks'>quiet words</div>"
+    "<iframe src='https://evil.example/'></iframe><form action='/marks' method='post'><input name='do' value='star'>"
+    "<button>press me</button></form><a href='javascript:window.hacked=3'>a link</a>"
+    "<svg onload='window.hacked=4'></svg><style>body{display:none}</style><p style='position:fixed'>After.</p>"
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    title: str
+    html: str = PROSE
+    hours: float = 1
+    author: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    path: str
+    title: str
+    pieces: Sequence[Piece]
+    folder: str = ""
+    language: str = "en"
+
+
+def papers(origin: str) -> list[Paper]:
+    """What is published; `origin` is the address of the web that has its pictures."""
+    image = f'<img src="{origin}/wheel.png" alt="The wheel" width="480" height="270">'
+    picture = f"<figure>{image}<figcaption>The wheel</figcaption></figure>"
+    sound = f'<enclosure url="{origin}/talk.mp3" type="audio/mpeg" length="4200000"/>'
+    return [
+        Paper("/miller.xml", "The Miller’s Notebook", [
+            Piece("Which stone turns: a year between dry grain and damp", picture + RICH, 0.4, "Ada Quern"),
+            Piece("Larch, oak, and the long argument about wheels", PROSE, 5, "Ada Quern"),
+            Piece("A short history of the sluice", PROSE, 27),
+            Piece("Flood marks", PROSE, 60),
+        ], "Craft"),
+        Paper("/systems.xml", "Quiet Systems", [
+            Piece("Queues that forget: what a lost broker teaches about truth in the row", RICH, 0.8, "N. Okafor"),
+            Piece("You don’t need a scheduler, you need a due date", PROSE, 3.2, "N. Okafor"),
+            Piece("Backpressure, explained with a bakery", PROSE, 9),
+            Piece("Notes on reading other people’s migrations", PROSE, 50),
+            Piece("Against the clever cache", PROSE, 100),
+        ], "Computing"),
+        Paper("/zh.xml", "磨坊笔记", [
+            Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1.5, "林水生"),
+            Piece("为什么落叶松比橡木更适合做水轮", CHINESE, 22),
+            Piece("面粉、石头与耐心", CHINESE, 70),
+        ], "Craft", "zh-CN"),
+        Paper("/ar.xml", "دفاتر الطاحونة", [
+            Piece("كيف تعمل الطاحونة القديمة بعد مئة عام", "<p>تدور العجلة كل صباح عند شروق الشمس.</p>", 7),
+        ], "", "ar"),
+        Paper("/radio.xml", "Water & Stone Radio", [
+            Piece("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
+            Piece("Episode 40: Listening to larch", PROSE, 180, "", sound),
+        ], "Listening"),
+        Paper("/long.xml", "A Publication With Rather a Long Name About Rivers, Weirs and Everything Between", [
+            Piece(LONG_TITLE, PROSE, 2),
+            Piece("Wasserkraftanlagengenehmigungsverfahrensbeschleunigungsgesetzentwurfsbegründung", PROSE, 30),
+            Piece("", "<p>A piece without a title.</p>", 33),
+        ], "Computing"),
+        Paper("/hostile.xml", "Not To Be Trusted", [Piece("An article that tries everything", HOSTILE, 4)]),
+    ]  # fmt: skip
+
+
+def as_rss(paper: Paper) -> bytes:
+    items = "".join(_item(paper, number, piece) for number, piece in enumerate(paper.pieces))
+    return (
+        '<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+        f'xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>{escape(paper.title)}</title>'
+        f"<link>https://example.org{paper.path}</link><language>{paper.language}</language>{items}</channel></rss>"
+    ).encode()
+
+
+def _item(paper: Paper, number: int, piece: Piece) -> str:
+    at = format_datetime(NOW - timedelta(hours=piece.hours), usegmt=True)
+    author = f"<dc:creator>{escape(piece.author)}</dc:creator>" if piece.author else ""
+    return (
+        f"<item><title>{escape(piece.title)}</title><guid isPermaLink='false'>{paper.path}-{number}</guid>"
+        f"<link>https://example.org{paper.path}/{number}</link><pubDate>{at}</pubDate>{author}"
+        f"<dc:language>{paper.language}</dc:language>"
+        f"<content:encoded>{escape(piece.html)}</content:encoded>{piece.more}</item>"
+    )
+
+
+async def furnish(site: Site) -> None:
+    """Alice is there and subscribes to all of it."""
+    alice = await set_up(site.app.db, NAME, PASSWORD, datetime.now(UTC))
+    site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
+    for paper in papers(site.web.url("")):
+        await subscribe_to(site, alice, paper)
+
+
+async def subscribe_to(site: Site, user: User, paper: Paper) -> None:
+    site.web.serve(paper.path, Answer(as_rss(paper), headers={"Content-Type": "application/rss+xml"}))
+    folders = await ensure_folders(site.app.db, user.id, [(paper.folder,)] if paper.folder else [])
+    wish = Wish(site.web.url(paper.path), folder_ids=(folders[paper.folder,],) if paper.folder else ())
+    await subscribe(site.app.tools, user, wish, Answers())

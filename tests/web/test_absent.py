@@ -1,0 +1,58 @@
+"""Pictures that are not archived: no page asks another site for them."""
+
+import re
+
+import pytest
+
+from feedmill.library.render import render
+from feedmill.serve.web.absent import Hiding
+from feedmill.serve.web.words import words
+
+ORIGINAL = "https://pictures.example/a.png"
+OURS = "/images/1/ab12cd34/0.png"
+
+
+def hide(html: str, archived: dict[str, str] | None = None) -> tuple[str, int]:
+    archived = archived or {}
+    hiding = Hiding(frozenset(archived.values()), words("en"))
+    return hiding.hide(render(html, "https://example.org/", archived)), hiding.hidden
+
+
+def test_an_archived_picture_stays_and_another_becomes_a_placeholder() -> None:
+    other = '<img src="https://other.example/b.png" alt="A &gt; B &quot;c&quot;">'
+
+    shown, hidden = hide(f'<img src="{ORIGINAL}">{other}', {ORIGINAL: OURS})
+
+    assert f'src="{OURS}"' in shown
+    assert hidden == 1
+    assert "other.example/b.png" not in shown
+    assert "A &gt; B &#34;c&#34; <small>other.example</small>" in shown
+
+
+def test_a_picture_of_the_object_store_stays() -> None:
+    stored = "https://bucket.example/images/1/x/0.png?signature=abc"
+
+    assert hide(f'<img src="{ORIGINAL}">', {ORIGINAL: stored})[1] == 0
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f'<img src="{ORIGINAL}" srcset="{ORIGINAL} 1x, https://other.example/2.png 2x">',
+        f'<picture><source srcset="https://other.example/2.png"><img src="{ORIGINAL}"></picture>',
+        '<video src="https://v.example/v.mp4" poster="https://other.example/2.png"></video>',
+        '<img srcset="https://other.example/2.png 2x">',
+        "<img src='https://other.example/2.png' alt='&quot; src=&quot;/images/x'>",
+        "<IMG SRC=//other.example/2.png>",
+        '<p title="<img src=x>">text</p><img src="https://other.example/2.png" title="> <img src=/a>">',
+    ],
+)
+def test_no_address_of_another_site_is_left_for_the_browser_to_load(html: str) -> None:
+    shown, _ = hide(html, {ORIGINAL: OURS})
+
+    loaded = re.findall(r'(?:<(?:img|source)[^>]*?\s(?:src|srcset)|poster)="([^"]*)"', shown)
+    assert [url for url in loaded if "other.example" in url] == []
+
+
+def test_a_small_picture_inside_the_text_stays() -> None:
+    assert hide('<img src="data:image/png;base64,iVBORw0KGgo=">')[1] == 0

@@ -1,0 +1,58 @@
+"""An article as somebody without scripts reads it."""
+
+from tests.browser import papers
+from tests.serve.rest.site import Site
+from tests.web.visitor import Visitor, text_of, titles
+
+
+async def test_opening_an_article_shows_it_and_marks_it_read(alice: Visitor) -> None:
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., '清晨')]/@href")
+
+    page = await alice.see(href)
+
+    assert "清晨五点，水闸缓缓打开" in text_of(page)
+    assert [h1.text_content() for h1 in page.xpath("//h1")] == ["清晨的水闸：一座老磨坊的一天"]
+    assert page.xpath("//div[contains(@class, 'body')]/@lang") == ["zh-CN"]
+    assert len(titles(await alice.see("/unread"))) == 7
+
+
+async def test_what_is_fetched_ahead_or_by_a_script_is_not_read_by_that(alice: Visitor) -> None:
+    for headers in ({"Sec-Purpose": "prefetch"}, {"HX-Request": "true"}, {"Sec-Fetch-Site": "cross-site"}):
+        await alice.see("/item/1?in=/unread", headers=headers)
+
+    assert len(titles(await alice.see("/unread"))) == 8
+
+
+async def test_a_part_is_the_article_without_the_frame(alice: Visitor) -> None:
+    answer = await alice.client.get("/item/1?in=/all", headers={"HX-Request": "true"})
+
+    assert "<html" not in answer.text
+    assert 'class="article"' in answer.text
+    assert 'href="/all"' in answer.text
+
+
+async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[-1])
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'tries everything')]/@href")
+
+    [body] = (await alice.see(href)).xpath("//div[contains(@class, 'body')]")
+
+    assert "hx-ignore" in body.attrib
+    assert {"Before.", "After.", "quiet words"} <= {text.strip() for text in body.itertext()}
+    tags = {element.tag for element in body.iterdescendants()}
+    assert not tags & {"script", "iframe", "form", "input", "button", "style"}
+    names = {name for element in body.iterdescendants() for name in element.attrib}
+    assert [name for name in names if name.startswith(("on", "hx-", "data-hx-", "style"))] == []
+    assert "javascript:" not in "".join(body.xpath(".//@href"))
+
+
+async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+
+    page = await alice.see(href)
+    assert "One image is not archived yet." in text_of(page)
+    assert page.xpath("//img/@src") == []
+
+    [load] = page.xpath("//div[@class='notice']/a/@href")
+    assert (await alice.see(load)).xpath("//img/@src") == [site.web.url("/wheel.png")]

@@ -1,0 +1,60 @@
+"""Styles and scripts: small, kept for good, and what they say they are."""
+
+import gzip
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import httpx
+
+from feedmill.serve.web import assets
+from feedmill.serve.web.assets import ASSETS, asset_url
+
+MOST_SCRIPT = 40_000
+MOST_STYLE = 20_000
+STATIC = Path(assets.__file__).parent / "static"
+
+
+async def test_a_file_of_this_version_is_kept_for_good_and_zipped(nobody: httpx.AsyncClient) -> None:
+    answer = await nobody.get(asset_url("css/base.css"))
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert answer.text == (STATIC / "css" / "base.css").read_text()
+
+
+async def test_a_page_from_before_an_upgrade_gets_todays_file_but_not_for_good(nobody: httpx.AsyncClient) -> None:
+    answer = await nobody.get("/static/000000000000/js/app.js", headers={"Accept-Encoding": "identity"})
+
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "public, max-age=60")
+    assert "content-encoding" not in answer.headers
+
+
+async def test_nothing_else_is_handed_out(nobody: httpx.AsyncClient) -> None:
+    for name in ("../page.py", "..%2Fpage.py", "vendor/README.md", "", "css", "/etc/passwd"):
+        assert (await nobody.get(f"/static/x/{name}")).status_code == 404, name
+
+
+def test_all_scripts_together_stay_small() -> None:
+    assert sum(len(asset.zipped) for name, asset in ASSETS.items() if name.endswith(".js")) < MOST_SCRIPT
+    assert sum(len(asset.zipped) for name, asset in ASSETS.items() if name.endswith(".css")) < MOST_STYLE
+
+
+def test_what_is_zipped_is_what_is_there() -> None:
+    assert all(gzip.decompress(asset.zipped) == asset.body for asset in ASSETS.values())
+
+
+def test_vendored_scripts_are_those_that_the_readme_names() -> None:
+    named = dict(re.findall(r"\| `([\w.-]+\.js)` \|.*`([0-9a-f]{64})`", (STATIC / "vendor" / "README.md").read_text()))
+    there = {path.name: sha256(path.read_bytes()).hexdigest() for path in (STATIC / "vendor").glob("*.js")}
+
+    assert named == there
+
+
+def test_our_own_files_name_no_other_site() -> None:
+    ours = {name: asset for name, asset in ASSETS.items() if name.endswith((".js", ".css")) and "vendor" not in name}
+
+    assert [name for name, asset in ours.items() if re.search(rb"https?://|url\(//", asset.body)] == []

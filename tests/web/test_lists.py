@@ -1,0 +1,126 @@
+"""Lists and marks, as somebody without scripts has them."""
+
+import pytest
+
+from tests.web.visitor import Visitor, text_of, titles
+
+ENGLISH = "Against the clever cache"
+CHINESE = "面粉、石头与耐心"
+
+
+async def test_what_is_unread_stands_newest_first_with_all_its_feeds(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+
+    assert titles(page)[0].startswith("Queues that forget")
+    assert titles(page)[-1] == ENGLISH
+    assert page.xpath("//*[@id='count-unread']/text()") == ["8"]
+    assert page.xpath("//a[@aria-current='page']/@href") == ["/unread"]
+
+
+async def test_a_folder_shows_its_own_and_the_order_is_remembered(alice: Visitor) -> None:
+    [folder] = [href for href in (await alice.see("/unread")).xpath("//a/@href") if "/folder/2" in href]
+
+    turned = await alice.see(f"{folder}?order=oldest&show=all")
+    later = await alice.see(folder)
+
+    assert titles(turned)[0] == CHINESE
+    assert titles(later) == titles(turned)
+    assert titles(await alice.see("/all"))[0] != CHINESE
+
+
+async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
+    [link] = (await alice.see("/unread")).xpath(f"//a[@class='title'][.='{CHINESE}']")
+
+    assert (link.get("lang"), link.get("dir")) == ("zh-CN", "auto")
+
+
+async def test_one_entry_is_starred_from_its_row(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+    [star] = page.xpath(f"//li[contains(., '{ENGLISH}')]//button[contains(@class, 'star')]")
+    [form] = page.xpath("//form[@id='list']")
+
+    answer = await alice.send(form.get("action"), do=star.get("value"), next="/unread")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/unread")
+    starred = await alice.see("/starred")
+    assert titles(starred) == [ENGLISH]
+    assert starred.xpath("//button[contains(@class, 'star')]/@aria-pressed") == ["true"]
+
+
+async def test_those_that_are_ticked_are_marked_together(alice: Visitor) -> None:
+    ticked = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:3]
+
+    await alice.send("/marks", id=ticked, do="read", next="/unread")
+
+    page = await alice.see("/unread")
+    assert len(titles(page)) == 5
+    assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
+
+
+async def test_marks_of_one_request_hold_in_their_order(alice: Visitor) -> None:
+    [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
+
+    await alice.send("/marks", do=[f"star:{id}", f"read:{id}", f"unstar:{id}", f"unread:{id}"])
+
+    assert len(titles(await alice.see("/unread"))) == 8
+    assert titles(await alice.see("/starred")) == []
+
+
+async def test_a_script_gets_the_counts_for_its_marks(alice: Visitor) -> None:
+    [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
+
+    answer = await alice.client.post(
+        "/marks", data={"csrf": await alice.csrf(), "do": f"read:{id}"}, headers={"Accept": "application/json"}
+    )
+
+    assert answer.json() == {"unread": 7, "feeds": {"1": 4, "2": 3}, "folders": {"1": 4, "2": 3}}
+
+
+@pytest.mark.parametrize("do", ["explode:1", "read:x", "read:-1", "read:99999999999999999999", "read:1:2"])
+async def test_a_mark_that_makes_no_sense_is_refused(alice: Visitor, do: str) -> None:
+    assert (await alice.send("/marks", do=do)).status_code == 422
+
+
+async def test_all_of_a_folder_is_marked_read_and_comes_back(alice: Visitor) -> None:
+    marked = await alice.send("/mark-all-read", view="/folder/2", age="")
+    assert marked.headers["location"] == "/folder/2"
+    page = await alice.see("/folder/2")
+    assert "3 items marked read." in text_of(page)
+    assert "All read." in text_of(page)
+    assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
+
+    [undo] = page.xpath("//input[@name='undo']/@value")
+    await alice.send("/undo", undo=undo, next="/folder/2")
+
+    assert len(titles(await alice.see("/folder/2"))) == 3
+
+
+async def test_only_what_is_older_is_marked_when_an_age_is_given(alice: Visitor) -> None:
+    await alice.send("/mark-all-read", view="/unread", age="1")
+
+    assert [title for title in titles(await alice.see("/unread")) if title in (ENGLISH, CHINESE)] == []
+    assert len(titles(await alice.see("/unread"))) == 5
+
+
+async def test_a_message_is_said_once(alice: Visitor) -> None:
+    await alice.send("/mark-all-read", view="/unread", age="")
+
+    assert "8 items marked read." in text_of(await alice.see("/unread"))
+    assert "8 items marked read." not in text_of(await alice.see("/unread"))
+
+
+async def test_empty_views_say_what_they_are_for(alice: Visitor, charlie: Visitor) -> None:
+    assert "Nothing is starred" in text_of(await alice.see("/starred"))
+    assert "Nothing is waiting" in text_of(await alice.see("/later"))
+    assert "Nothing read yet" in text_of(await alice.see("/history"))
+    assert "Nothing to read yet" in text_of(await charlie.see("/unread"))
+
+
+async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> None:
+    for path in ("/folder/1", "/feed/1", "/item/1", "/label/1", "/folder/9007199254740993", "/item/9007199254740993"):
+        assert (await charlie.client.get(path)).status_code == 404, path
+    await charlie.send("/marks", do="read:1")
+    assert (await charlie.send("/mark-all-read", view="/folder/2", age="")).status_code == 404
+
+    assert len(titles(await alice.see("/unread"))) == 8
+    assert titles(await charlie.see("/all")) == []

@@ -1,0 +1,22 @@
+"""No redirect leaves this server."""
+
+import pytest
+
+from feedmill.serve.web.places import local
+
+
+@pytest.mark.parametrize("path", ["/unread", "/folder/3?show=all&order=oldest", "/item/5?in=/unread", "/label/中文"])
+def test_our_own_pages_may_be_gone_to(path: str) -> None:
+    assert local(path) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil",
+        "", "/\t/evil.example", "/ok\r\nSet-Cookie: a=b", " /unread", "/a\\b", None, 5, "/" + "a" * 3000,
+    ],
+)  # fmt: skip
+def test_anything_else_leads_home(path: object) -> None:
+    assert local(path) == "/"
+    assert local(path, "/look") == "/look"

@@ -1,0 +1,46 @@
+"""Plots are plain SVG without a style of their own, and tell what they show."""
+
+from lxml import etree
+
+from feedmill.serve.web.plots import Mark, bars, heat_grid, sparkline
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _tree(drawn: str) -> etree._Element:
+    return etree.fromstring(drawn)
+
+
+def test_bars_are_as_tall_as_their_values_and_nothing_is_invisible() -> None:
+    tree = _tree(bars([Mark(10, "ten"), Mark(5, "five", "failed"), Mark(0, "none", "none")], "Fetches", height=40))
+
+    assert [rect.get("height") for rect in tree.iter("rect")] == ["40", "20", "2"]
+    assert [rect.get("class") for rect in tree.iter("rect")] == ["ok", "failed", "none"]
+    assert [title.text for title in tree.iter("title")] == ["Fetches", "ten", "five", "none"]
+
+
+def test_what_a_plot_says_can_not_become_a_tag() -> None:
+    drawn = bars([Mark(1, "<script>alert(1)</script>")], '"><b>')
+
+    assert "<script>" not in drawn
+    assert "<b>" not in drawn
+    assert "style=" not in drawn
+
+
+def test_a_sparkline_goes_from_edge_to_edge() -> None:
+    [line] = _tree(sparkline([0, 5, 10], "Rhythm", 100, 20)).iter("polyline")
+
+    assert line.get("points") == "0.0,19.0 50.0,10.0 100.0,1.0"
+
+
+def test_without_values_there_is_nothing_or_an_empty_frame() -> None:
+    assert sparkline([], "Rhythm") == ""
+    assert list(_tree(bars([], "Fetches")).iter("rect")) == []
+    assert list(_tree(heat_grid([], [], "Hours")).iter("rect")) == []
+
+
+def test_a_heat_grid_has_five_steps() -> None:
+    tree = _tree(heat_grid([[0, 1, 50, 100]], ["Mon"], "Hours"))
+
+    assert [rect.get("class") for rect in tree.iter("rect")] == ["heat0", "heat1", "heat3", "heat4"]
+    assert [text.text for text in tree.iter("text")] == ["Mon"]

@@ -1,0 +1,98 @@
+"""Both languages say the same things, and every word that a page or a script asks for is there."""
+
+import json
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from feedmill.serve.web import words as module
+from feedmill.serve.web.pages.keys import KEYS
+from feedmill.serve.web.words import LANGUAGES, best_language, catalogue, words
+
+WEB = Path(module.__file__).parent
+TEMPLATES = sorted((WEB / "templates").rglob("*.html"))
+SCRIPTS = sorted((WEB / "static" / "js").glob("*.js"))
+CODE = sorted(WEB.rglob("*.py"))
+
+_IN_TEMPLATE = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w+)["']\s*(?=[,)])""")
+_BEGINNING = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w*)["']\s*[~%]""")
+_IN_CODE = re.compile(r"""["']([a-z_]+\.[a-z_0-9]+)["']""")
+_IN_SCRIPT = re.compile(r"""\bt\("(\w+)\"""")
+
+
+def test_every_language_has_the_same_keys() -> None:
+    assert len({frozenset(catalogue(language)) for language in LANGUAGES}) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_values_of_a_sentence_are_the_same_in_every_language(language: str) -> None:
+    for key, sentence in catalogue("en").items():
+        assert _values(sentence) == _values(catalogue(language)[key]), key
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_every_word_of_a_template_is_in_the_catalogue(path: Path) -> None:
+    text = path.read_text()
+
+    known = catalogue("en")
+    missing = [key for key in _IN_TEMPLATE.findall(text) if key not in known]
+    nowhere = [start for start in _BEGINNING.findall(text) if not any(key.startswith(start) for key in known)]
+
+    assert (missing, nowhere) == ([], [])
+
+
+def test_every_word_of_the_scripts_is_in_their_part() -> None:
+    used = {key for path in SCRIPTS for key in _IN_SCRIPT.findall(path.read_text())}
+
+    assert used == set(words("en").part("script"))
+
+
+def test_every_key_of_the_keyboard_has_its_words() -> None:
+    asked = {f"keys.{section}" for section, _ in KEYS} | {f"keys.do_{name}" for _, keys in KEYS for name, _ in keys}
+
+    assert asked | {"keys.miniflux"} == {key for key in catalogue("en") if key.startswith("keys.")}
+
+
+def test_no_word_is_there_that_nobody_uses() -> None:
+    """Those that are put together from parts are named by what they begin with."""
+    text = "\n".join(path.read_text() for path in [*TEMPLATES, *CODE])
+    used = set(_IN_CODE.findall(text))
+    made = ("keys.", "script.", "problem.", "list.empty_", "list.show_", "list.order_", "frame.", "setup.bad_", "time.")
+    densities = {"list.titles", "list.compact", "list.cards", "list.full"}
+
+    assert {key for key in catalogue("en") if key not in used | densities and not key.startswith(made)} == set()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_catalogues_are_one_sentence_a_key_in_json(language: str) -> None:
+    for file in (WEB / "i18n" / language).iterdir():
+        pairs = json.loads(file.read_text(), object_pairs_hook=list)
+        assert len(pairs) == len(dict(pairs)), file
+
+
+def test_numbers_choose_their_form() -> None:
+    assert words("en")("list.marked_all", n=1) == "One item marked read."
+    assert words("en")("list.marked_all", n=1234) == "1,234 items marked read."
+    assert words("zh_CN")("list.marked_all", n=1) == "已将 1 篇标为已读。"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"),
+        ("de-DE,de;q=0.9", "en"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh_CN"),
+        ("en-GB;q=0.7, zh-TW;q=0.9", "zh_CN"),
+        ("fr, en;q=0.5, zh;q=0.1", "en"),
+        ("en;q=nonsense", "en"),
+    ],
+)
+def test_the_browsers_wish_chooses_the_language(accepted: str, language: str) -> None:
+    assert best_language(accepted) == language
+
+
+def _values(sentence: str | dict[str, str]) -> set[str]:
+    forms = sentence.values() if isinstance(sentence, dict) else [sentence]
+    return {name for form in forms for _, name, _, _ in string.Formatter().parse(form) if name} - {"n"}

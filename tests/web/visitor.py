@@ -1,0 +1,51 @@
+"""A browser without scripts: it follows links and sends the forms that pages have."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from lxml import html
+
+from feedmill.model.account import User
+from feedmill.store.accounts import BY_NAME, to_user
+from tests.browser.papers import PASSWORD
+from tests.serve.rest.site import Site
+
+
+@dataclass(frozen=True)
+class Visitor:
+    name: str
+    client: httpx.AsyncClient
+
+    @classmethod
+    async def signed_in(cls, site: Site, name: str) -> "Visitor":
+        client = await site.browser()
+        answer = await client.post("/login", data={"name": name, "password": PASSWORD})
+        assert answer.status_code == 303, answer.text
+        return cls(name, client)
+
+    async def see(self, path: str, **more: Any) -> Any:
+        """The page's tree; it must be there."""
+        answer = await self.client.get(path, **more)
+        assert answer.status_code == 200, (answer.status_code, answer.headers.get("location"), answer.text[:500])
+        return html.fromstring(answer.text)
+
+    async def user(self, site: Site) -> User:
+        [row] = await site.app.db.query(BY_NAME, {"name": self.name})
+        return to_user(row)
+
+    async def csrf(self) -> str:
+        [token] = (await self.see("/look")).xpath("//meta[@name='csrf']/@content")
+        return str(token)
+
+    async def send(self, path: str, **fields: Any) -> httpx.Response:
+        """A form of ours, with its token."""
+        return await self.client.post(path, data={"csrf": await self.csrf()} | fields)
+
+
+def titles(page: Any) -> list[str]:
+    return [link.text_content() for link in page.xpath("//li[contains(@class, 'row')]//a[@class='title']")]
+
+
+def text_of(page: Any) -> str:
+    return " ".join(page.text_content().split())
