@@ -7,10 +7,11 @@ import pytest
 
 from feedmill.errors import NotFound
 from feedmill.library.subscriptions import change_login
-from feedmill.model.account import User
+from feedmill.model.account import Actor, User
 from feedmill.model.feed import Feed
 from feedmill.model.times import to_text
 from feedmill.store.additions import NewFeed, add_feeds, want_too
+from feedmill.store.administration import delete_account
 from feedmill.store.declared import Comparison, apply
 from feedmill.store.refreshes import ClaimLost, record
 from feedmill.store.schema import entries, folder_subscriptions, folders, states, unread
@@ -245,6 +246,20 @@ async def test_what_was_read_before_is_not_unread_for_who_comes_back(
     again = (await readers.subscribe(alice, url)).subscription
 
     assert (again.unread_count, await readers.unread(alice)) == (0, 0)
+
+
+async def test_a_feed_rests_when_its_last_reader_is_deleted_and_forgets_their_login(
+    world: World, readers: Readers, alice: User, bob: User, url: str
+) -> None:
+    hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
+    shared = (await readers.subscribe(alice, world.web.serve("/shared", answer()))).subscription
+    await readers.subscribe(bob, shared.url)
+
+    await delete_account(world.db, alice, Actor(bob.id, None), NOW)
+
+    feed = await readers.feed(hers)
+    assert (feed.next_fetch_at, feed.http_options) == (None, None)
+    assert (await readers.feed(shared)).next_fetch_at is not None
 
 
 # --- logins -----------------------------------------------------------------------------------------------

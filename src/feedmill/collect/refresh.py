@@ -145,8 +145,8 @@ async def _aim_move(tools: Tools, feed: Feed, decision: Decision) -> Decision:
     there = await feed_of_url(tools.db, decision.move.to)
     if there is None or there.id == feed.id:
         return decision
-    if there.http_options is not None:
-        # Whoever reads this feed was not given the other one's password.
+    if there.http_options != feed.http_options:
+        # Whoever reads the one was not given the other one's password.
         return replace(decision, move=replace(decision.move, settled=False))
     return replace(decision, move=replace(decision.move, settled=False, merges_with=there.id))
 

@@ -12,6 +12,7 @@ from feedmill.store.audit import write_down
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import subscriptions, users
 from feedmill.store.sessions import end_others
+from feedmill.store.subscribers import all_left
 
 _feeds = select(func.count()).where(subscriptions.c.user_id == users.c.id).scalar_subquery()
 PAGE = (
@@ -82,7 +83,7 @@ async def change_account(db: Database, before: User, after: User, by: Actor, now
 
 async def delete_account(db: Database, user: User, by: Actor, now: datetime) -> None:
     """Takes the account away with whatever belongs to it."""
-    steps = [Step(DELETE, {"of_user": user.id}), write_down(by, "user.delete", user.name, now)]
+    steps = [Step(DELETE, {"of_user": user.id}), *all_left(), write_down(by, "user.delete", user.name, now)]
     await _do(db, user.id, steps, is_less=True)
 
 

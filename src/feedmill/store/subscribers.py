@@ -17,6 +17,8 @@ from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.unread import HOLD_FEED, steps_to_drop_subscription
 
+LEFT_ALONE = "at rest: nobody subscribes to it any more"
+
 CHANGE = (
     subscriptions.update()
     .where(subscriptions.c.id == bindparam("subscription"), subscriptions.c.user_id == bindparam("of_user"))
@@ -31,17 +33,20 @@ FILE = insert_selected(
     ),
 )  # fmt: skip
 SET_OPTIONS = feeds.update().where(feeds.c.url == bindparam("of_url")).values(http_options=bindparam("options"))
-FORGET_PASSWORD = (
-    feeds.update()
-    .where(feeds.c.id == bindparam("feed"), feeds.c.url.like(f"%{PRIVATE_MARK}%"))
-    .values(http_options=None)
-)
 
 # --- what the feed makes of it ----------------------------------------------------------------------------
 
 _its_subscribers = subscriptions.c.feed_id == feeds.c.id
 _is_wanted = exists().where(_its_subscribers, subscriptions.c.paused == 0)
 _for_subscribers = (feeds.c.declared == 0, feeds.c.added_by_person == 0)
+
+
+FORGET_PASSWORDS = (
+    feeds.update()
+    .where(feeds.c.url.like(f"%{PRIVATE_MARK}%"), feeds.c.http_options.is_not(None), ~exists().where(_its_subscribers))
+    .values(http_options=None)
+)
+FORGET_PASSWORD = FORGET_PASSWORDS.where(feeds.c.id == bindparam("feed"))
 
 
 def _somebody_keeps(policy: str) -> ColumnElement[bool]:
@@ -67,11 +72,12 @@ RESCHEDULE = (
     .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
 )
 # The claim goes too: else a refresh that runs now would put a time there again.
-REST = (
+REST_ALL = (
     feeds.update()
-    .where(feeds.c.id == bindparam("feed"), *_for_subscribers, ~_is_wanted)
+    .where(*_for_subscribers, ~_is_wanted, feeds.c.next_fetch_at.is_not(None))
     .values(next_fetch_at=None, next_fetch_why=bindparam("why"), claim_token=None, claimed_until=None)
 )
+REST = REST_ALL.where(feeds.c.id == bindparam("feed"))
 
 
 async def change_subscription(
@@ -123,8 +129,12 @@ def agreed(feed_ids: Sequence[int]) -> list[Step]:
 def left(feed_id: int) -> list[Step]:
     """What becomes of a feed that somebody has left."""
     feed = {"feed": feed_id}
-    resting = feed | {"why": "at rest: nobody subscribes to it any more"}
-    return [*agreed([feed_id]), Step(REST, resting), Step(FORGET_PASSWORD, feed)]
+    return [*agreed([feed_id]), Step(REST, feed | {"why": LEFT_ALONE}), Step(FORGET_PASSWORD, feed)]
+
+
+def all_left() -> list[Step]:
+    """What becomes of the feeds of people who are gone."""
+    return [Step(REST_ALL, {"why": LEFT_ALONE}), Step(FORGET_PASSWORDS)]
 
 
 def hold(feed_id: int) -> Step:
