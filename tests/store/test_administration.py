@@ -1,0 +1,34 @@
+"""What an admin asks of the store, on each of the four databases."""
+
+from dataclasses import asdict
+
+from feedmill.model.account import Actor
+from feedmill.store.administered_feeds import feeds_page, move_feed, pause_feed, read_administered, resume_feed
+from feedmill.store.administration import accounts_page
+from feedmill.store.backlog import hosts_page, latest_failures, running_batches, waiting_deliveries
+from feedmill.store.batches import start_batch
+from feedmill.store.database import Database
+from feedmill.store.room import measure_room
+from tests.library.shelf import NOW, Shelf
+
+
+async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, feed_id = await shelf.person(), await shelf.feed("a")
+    await shelf.subscribe(alice, feed_id)
+    batch_id, _ = await start_batch(any_db, "refresh_all", [feed_id], NOW)
+    found = await read_administered(any_db, feed_id)
+    assert found is not None
+
+    await pause_feed(any_db, found.feed, Actor(), NOW)
+    await resume_feed(any_db, found.feed, Actor(), NOW)
+    await move_feed(any_db, found.feed, "https://b.example.org/", None, Actor(), NOW)
+
+    [moved] = await feeds_page(any_db, 0, 10, only_failing=False)
+    assert (moved.feed.url, moved.subscribers) == ("https://b.example.org/", 1)
+    assert [account.feeds for account in await accounts_page(any_db, 0, 10)] == [1]
+    assert [batch.id for batch in await running_batches(any_db, 10)] == [batch_id]
+    assert [host.host for host in await hosts_page(any_db, "", 10)] == ["b.example.org"]
+    assert (await latest_failures(any_db, NOW, 10), await waiting_deliveries(any_db)) == ([], {})
+    room = asdict(await measure_room(any_db))
+    assert (room["feeds"], room["raw_bytes"], room["largest"]) == (1, 0, [])
