@@ -29,12 +29,6 @@ LABEL = insert_selected(
     .where(_hers, one_of(labels.c.id, "label_ids")),
 )
 UNLABEL = entry_labels.delete().where(entry_labels.c.label_id.in_(_some), one_of(entry_labels.c.entry_id, "ids"))
-OF_ENTRIES = (
-    select(entry_labels.c.entry_id, labels.c.id, labels.c.name)
-    .select_from(entry_labels.join(labels, labels.c.id == entry_labels.c.label_id))
-    .where(_hers, one_of(entry_labels.c.entry_id, "ids"))
-    .order_by(labels.c.name, labels.c.id)
-)
 
 
 async def labels_of(db: Database, user_id: int) -> list[Row]:
@@ -69,11 +63,6 @@ async def has_labels(db: Database, user_id: int, label_ids: Sequence[int]) -> bo
     """Whether all of these are the user's."""
     [row] = await db.query(COUNT_SOME, {"of_user": user_id, "label_ids": as_list(list(label_ids))})
     return int(row["n"]) == len(set(label_ids))
-
-
-async def labels_of_entries(db: Database, user_id: int, ids: Sequence[int]) -> list[Row]:
-    """Which labels of the user these entries bear: `entry_id`, `id`, `name`."""
-    return await db.query(OF_ENTRIES, {"of_user": user_id, "ids": as_list(list(ids))})
 
 
 def steps_to_label(user_id: int, ids: Sequence[int], label_ids: Sequence[int]) -> list[Step]:

@@ -7,12 +7,25 @@ all ends no later than the nearest of these, and so next to nothing is read in v
 Only keys are found here; `store/shown.py` has what a list shows of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Integer, Select, Table, and_, bindparam, exists, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    ScalarSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+)
 
 from feedmill.model.reading import Order, Place, Scope, View
 from feedmill.model.times import to_text
@@ -22,6 +35,8 @@ from feedmill.store.schema import entries, entry_labels, states, subscriptions, 
 from feedmill.store.unread import LIST, of_user
 
 Condition = ColumnElement[bool]
+Chosen = Callable[[FromClause], Condition]
+Belongs = Callable[[FromClause, FromClause], Condition]
 Keys = tuple[ColumnElement[Any], ColumnElement[Any]]
 """The time and the entry id by which a list is ordered."""
 
@@ -31,21 +46,35 @@ STARTS = {Order.NEWEST: Place("9999-12-31T23:59:59.999Z", 2**53 - 1), Order.OLDE
 OPPOSITE = {Order.NEWEST: Order.OLDEST, Order.OLDEST: Order.NEWEST}
 MARKED_AT = {View.STARRED: states.c.starred_at, View.LATER: states.c.later_at, View.HISTORY: states.c.read_at}
 
+# Of the same moment as the page: no entry that comes later can be in it.
+_last = entries.alias("last")
+_newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
+NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
+
 UNREAD_COUNTS = select(subscriptions.c.id, subscriptions.c.feed_id, subscriptions.c.unread_count).where(of_user)
+
+
+class Found(NamedTuple):
+    """The places of a page's entries, and the last entry that there was at all when they were found."""
+
+    places: list[Place]
+    newest_id: int
 
 
 async def find_page(
     db: Database, user_id: int, view: View, scope: Scope, order: Order, beyond: Place, most: int, now: datetime
-) -> list[Place]:
-    """The places of the next entries of a list beyond a place."""
+) -> Found:
+    """The next entries of a list beyond a place."""
     ids = scope.subscription_ids
     params = {
         "of_user": user_id, "at": beyond.at, "entry_id": beyond.entry_id, "most": most, "rest": most - 1,
         "now": to_text(now), "label_id": scope.label_id, "subscriptions": as_list(list(ids or ())),
         "subscription_id": ids[0] if ids and len(ids) == 1 else None,
     }  # fmt: skip
-    rows = await db.query(page(view, order, None if ids is None else len(ids) == 1, scope.label_id is not None), params)
-    return [Place(row["at"], row["entry_id"]) for row in rows]
+    of_one = None if ids is None else len(ids) == 1
+    rows = await db.query(page(view, order, of_one, scope.label_id is not None), params)
+    [newest, *_] = rows or await db.query(NEWEST_ID)
+    return Found([Place(row["at"], row["entry_id"]) for row in rows], newest["newest_id"])
 
 
 @cache
@@ -132,25 +161,45 @@ def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list
 
 def _walk(order: Order, keys: Keys, *which: Condition) -> Select[Any]:
     at, entry_id = keys
-    found = select(at.label("at"), entry_id.label("entry_id")).where(*which, _beyond(order, keys))
+    found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, _beyond(order, keys))
     return _sorted(found, order, keys).limit(bindparam("most", type_=Integer))
 
 
-def _merge(
-    order: Order, table: Table, id_name: str, belongs: Callable[[FromClause, FromClause], Condition],
-    chosen: Callable[[FromClause], Condition],
-) -> Select[Any]:  # fmt: skip
+def _merge(order: Order, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
     """The page of the rows of several subscriptions: those that are `chosen`; a row `belongs` to one of them."""
-    probed, one = table.alias("probed"), subscriptions.alias("one")
+    heads = _heads(order, table, id_name, belongs, chosen).cte("heads")
+    some = _sorted(select(heads.c.head).where(heads.c.head.is_not(None)), order, (heads.c.head,))
+    near = select(heads).where(_no_further(order, heads.c.head, _one_at(some, "rest"))).cte("near")
+    reach = _one_at(_rows_of(order, table, id_name, belongs, near), "rest").label("reach")
+    reaches = select(reach).select_from(near).subquery("reaches")
+    nearest = select((func.max if order is Order.NEWEST else func.min)(reaches.c.reach)).scalar_subquery()
+    keys = (table.c.sort_at, table.c[id_name])
+    return _walk(order, keys, belongs(table, near), _no_further(order, table.c.sort_at, nearest))
+
+
+def _heads(order: Order, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
+    """The subscriptions, each with the time of its first row."""
+    one = subscriptions.alias("one")
+    head = _one_at(_rows_of(order, table, id_name, belongs, one), None).label("head")
+    return select(one.c.id, one.c.feed_id, head).where(chosen(one))
+
+
+def _rows_of(order: Order, table: Table, id_name: str, belongs: Belongs, one: FromClause) -> Select[Any]:
+    """The times of a subscription's rows."""
+    probed = table.alias()
     keys = (probed.c.sort_at, probed.c[id_name])
-    last = _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
-    reach = last.limit(1).offset(bindparam("rest", type_=Integer)).scalar_subquery()
-    reaches = select(reach.label("reach")).select_from(one).where(chosen(one)).subquery("reaches")
-    nearest = (func.max if order is Order.NEWEST else func.min)(reaches.c.reach)
-    end = select(func.coalesce(nearest, STARTS[OPPOSITE[order]].at)).scalar_subquery()
-    at = table.c.sort_at
-    near = at >= end if order is Order.NEWEST else at <= end
-    return _walk(order, (at, table.c[id_name]), chosen(subscriptions), belongs(table, subscriptions), near)
+    return _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
+
+
+def _one_at(rows: Select[Any], offset: str | None) -> ScalarSelect[Any]:
+    found = rows.limit(1) if offset is None else rows.limit(1).offset(bindparam(offset, type_=Integer))
+    return found.scalar_subquery()
+
+
+def _no_further(order: Order, at: ColumnElement[Any], end: ScalarSelect[Any]) -> Condition:
+    """Not beyond `end`, if there is one."""
+    bound = func.coalesce(end, STARTS[OPPOSITE[order]].at)
+    return at >= bound if order is Order.NEWEST else at <= bound
 
 
 def _beyond(order: Order, keys: Keys) -> Condition:
@@ -161,5 +210,5 @@ def _beyond(order: Order, keys: Keys) -> Condition:
     return and_(at >= _AT, or_(at > _AT, entry_id > _ID))
 
 
-def _sorted(found: Select[Any], order: Order, keys: Keys) -> Select[Any]:
+def _sorted(found: Select[Any], order: Order, keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
     return found.order_by(*(key.desc() if order is Order.NEWEST else key for key in keys))

@@ -14,20 +14,18 @@ from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.unread import LIST, of_user
 
-_hers = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
+_subscribed = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
 _done = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
 _stands = and_(unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)
+_hers = labels.c.user_id == bindparam("of_user")
 _is_labelled = exists().where(
-    entry_labels.c.entry_id == entries.c.id,
-    labels.c.id == entry_labels.c.label_id,
-    labels.c.user_id == bindparam("of_user"),
+    entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, _hers
 )
-_may_see = or_(
-    subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None), _is_labelled
-)
+_has_kept = or_(subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
+_may_see = or_(_has_kept, _is_labelled)
 _seen = (
     entries.join(feeds, feeds.c.id == entries.c.feed_id)
-    .outerjoin(subscriptions, _hers)
+    .outerjoin(subscriptions, _subscribed)
     .outerjoin(states, _done)
     .outerjoin(unread, _stands)
 )
@@ -41,15 +39,19 @@ _states: tuple[Any, ...] = (
     states.c.later_until,
 )
 
-# Never the content, which stands on pages of its own.
+# Never the content, which stands on pages of its own. A row for each label that anybody put on an entry, or one.
 SHOWN = (
     select(
         entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
         entries.c.author, entries.c.image_url, entries.c.language, entries.c.summary, entries.c.revision_count,
-        *_states,
+        *_states, labels.c.id.label("label_id"), labels.c.name.label("label"),
     )
-    .select_from(_seen)
-    .where(one_of(entries.c.id, "ids"), _may_see)
+    .select_from(
+        _seen.outerjoin(entry_labels, entry_labels.c.entry_id == entries.c.id).outerjoin(
+            labels, and_(labels.c.id == entry_labels.c.label_id, _hers)
+        )
+    )
+    .where(one_of(entries.c.id, "ids"), or_(_has_kept, labels.c.id.is_not(None)))
 )  # fmt: skip
 WHOLE = (
     select(entries, *_states, full_texts.c.content_html.label("full_html"), full_texts.c.url.label("full_url"))
@@ -59,13 +61,14 @@ WHOLE = (
 VISIBLE = (
     select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
 )
-NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
 
 
-async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, Row]:
-    """What lists show of these entries, by id, without those that the user may not see."""
-    rows = await db.query(SHOWN, {"of_user": user_id, "ids": as_list(list(ids))})
-    return {row["id"]: row for row in rows}
+async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, list[Row]]:
+    """What lists show of these entries that the user may see, by id: a row for each label, some without."""
+    found: dict[int, list[Row]] = {}
+    for row in await db.query(SHOWN, {"of_user": user_id, "ids": as_list(list(ids))}):
+        found.setdefault(row["id"], []).append(row)
+    return found
 
 
 async def whole_entry(db: Database, user_id: int, entry_id: int) -> Row | None:
@@ -78,9 +81,3 @@ async def visible_entries(db: Database, user_id: int, ids: Sequence[int]) -> dic
     """Which of these the user may see, each with its feed's archive policy."""
     rows = await db.query(VISIBLE, {"of_user": user_id, "ids": as_list(list(ids))})
     return {row["id"]: row["archive_policy"] for row in rows}
-
-
-async def newest_id(db: Database) -> int:
-    """The entry that was stored last; what comes later has a larger id."""
-    [row] = await db.query(NEWEST_ID)
-    return int(row["id"])

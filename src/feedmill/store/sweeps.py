@@ -10,12 +10,12 @@ from functools import cache
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Delete, Select, and_, bindparam, func, not_, select
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, func, not_, select
 
 from feedmill.model.reading import Sweep, Swept
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import InsertNew, as_list, insert, insert_selected, one_of
+from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import entry_labels, subscriptions, unread, unread_lists, users
 from feedmill.store.unread import HOLD_ALL, LIST, RECOUNT, of_user
 
@@ -27,10 +27,8 @@ class Parting(NamedTuple):
     """The statements that part a user's list."""
 
     count_marked: Select[Any]
-    copy_marked: InsertNew
-    drop_marked: Delete
-    copy_kept: InsertNew
-    drop_kept: Delete
+    move_marked: Update
+    move_kept: Update
 
 
 @cache
@@ -41,23 +39,15 @@ def _parting(of_some: bool, labelled: bool) -> Parting:
     if labelled:
         bearing = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
         is_marked = and_(is_marked, unread.c.entry_id.in_(bearing))
-    is_kept = not_(is_marked)
     counted = select(func.count().label("n")).where(unread.c.list_id == LIST, is_marked)
-    return Parting(counted, _copy(is_marked), _drop(is_marked), _copy(is_kept), _drop(is_kept))
+    return Parting(counted, _move(is_marked), _move(not_(is_marked)))
 
 
-def _copy(which: ColumnElement[bool]) -> InsertNew:
-    rows = select(
-        unread_lists.c.id.label("a"), unread.c.sort_at.label("b"), unread.c.entry_id.label("c"),
-        unread.c.subscription_id.label("d"),
-    )  # fmt: skip
-    return insert_selected(
-        unread, rows.where(unread_lists.c.token == bindparam("token"), unread.c.list_id == LIST, which)
-    )
+_new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
 
 
-def _drop(which: ColumnElement[bool]) -> Delete:
-    return unread.delete().where(unread.c.list_id == LIST, which)
+def _move(which: ColumnElement[bool]) -> Update:
+    return unread.update().where(unread.c.list_id == LIST, which).values(list_id=_new_list)
 
 
 TOTAL = select(func.coalesce(func.sum(subscriptions.c.unread_count), 0).label("n")).where(of_user)
@@ -65,7 +55,6 @@ NEW_LIST = insert(unread_lists, "user_id", "token", "created_at", "retired_at")
 RETIRE = (
     unread_lists.update().where(unread_lists.c.id == LIST).values(token=bindparam("undo"), retired_at=bindparam("now"))
 )
-_new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
 POINT_TO_NEW = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=_new_list)
 # All counts, also those that are 0: a refresh that counts an entry meanwhile must come before or after us, else
 # its entry would land in the old list and be counted in the new one.
@@ -88,12 +77,10 @@ async def sweep(db: Database, user_id: int, wanted: Sweep, now: datetime) -> Swe
 
 def _set_apart(parting: Parting, user_id: int, params: dict[str, Any]) -> list[Step]:
     """What is marked moves to a list that is retired from the start."""
-    to_new = params | {"token": params["undo"]}
     return [
         Step(HOLD_ALL, params),
         Step(NEW_LIST, _list(user_id, params["undo"], params["now"], retired_at=params["now"])),
-        Step(parting.copy_marked, to_new),
-        Step(parting.drop_marked, params),
+        Step(parting.move_marked, params | {"token": params["undo"]}),
         Step(RECOUNT, params),
     ]
 
@@ -101,8 +88,7 @@ def _set_apart(parting: Parting, user_id: int, params: dict[str, Any]) -> list[S
 def _leave_behind(parting: Parting, user_id: int, params: dict[str, Any]) -> list[Step]:
     """What stays unread moves to a new list, to which the user is pointed."""
     new, retire, point = _turn_to_new(user_id, params)
-    copy, drop = Step(parting.copy_kept, params), Step(parting.drop_kept, params)
-    return [Step(HOLD_ALL, params), new, copy, drop, retire, point, Step(RECOUNT, params)]
+    return [Step(HOLD_ALL, params), new, Step(parting.move_kept, params), retire, point, Step(RECOUNT, params)]
 
 
 def _turn_to_new(user_id: int, params: dict[str, Any]) -> list[Step]:
