@@ -33,9 +33,13 @@ def address(settings: Settings) -> str:
 
 
 async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) -> None:
-    """Answers until a signal ends it. What a trusted proxy says of a request becomes its address and scheme."""
-    config = uvicorn.Config(
+    """Answers until a signal ends it."""
+    await Server(configured(asgi, settings)).serve(sockets=[listening])
+
+
+def configured(asgi: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How it is served. What a trusted proxy says of a request becomes the request's address and scheme."""
+    return uvicorn.Config(
         asgi, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, server_header=False,
         proxy_headers=True, forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
     )  # fmt: skip
-    await Server(config).serve(sockets=[listening])

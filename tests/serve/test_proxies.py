@@ -1,0 +1,51 @@
+"""Behind a proxy: its word on where a request came from holds only if it is trusted."""
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from feedmill.serve.auth import origin_of
+from feedmill.serve.cookies import set_session
+from feedmill.serve.listening import configured
+from feedmill.settings import load
+
+FORWARDED = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
+
+
+async def show(request: Request) -> PlainTextResponse:
+    response = PlainTextResponse(origin_of(request).address or "")
+    set_session(response, request, "token")
+    return response
+
+
+async def ask(peer: str, trusted: str | None = None, **headers: str) -> tuple[str, bool]:
+    """The address that is believed, and whether the cookie is for https alone."""
+    config = configured(Starlette(routes=[Route("/", show)]), load(trusted_proxies=trusted))
+    config.load()
+    transport = httpx.ASGITransport(config.loaded_app, client=(peer, 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://feedmill.test") as client:
+        answer = await client.get("/", headers=FORWARDED | headers)
+    return answer.text, "secure" in answer.headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "::1"])
+async def test_a_proxy_on_this_machine_is_believed(peer: str) -> None:
+    assert await ask(peer) == ("203.0.113.7", True)
+
+
+async def test_nobody_else_is() -> None:
+    assert await ask("198.51.100.9") == ("198.51.100.9", False)
+    assert await ask("127.0.0.1", trusted="10.0.0.0/8") == ("127.0.0.1", False)
+
+
+async def test_a_network_that_the_operator_named_is() -> None:
+    assert await ask("10.1.2.3", trusted="10.0.0.0/8, 192.0.2.1") == ("203.0.113.7", True)
+
+
+async def test_what_a_visitor_says_before_the_proxy_does_is_not_believed() -> None:
+    lie = {"X-Forwarded-For": "127.0.0.9, 192.0.2.66, 203.0.113.7"}
+
+    assert (await ask("127.0.0.1", **lie))[0] == "203.0.113.7"
