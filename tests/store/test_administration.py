@@ -1,6 +1,9 @@
 """What an admin asks of the store, on each of the four databases."""
 
 from dataclasses import asdict
+from pathlib import Path
+
+from sqlalchemy import text
 
 from feedmill.model.account import Actor
 from feedmill.store.administered_feeds import feeds_page, move_feed, pause_feed, read_administered, resume_feed
@@ -8,7 +11,9 @@ from feedmill.store.administration import accounts_page
 from feedmill.store.backlog import hosts_page, latest_failures, running_batches, waiting_deliveries
 from feedmill.store.batches import start_batch
 from feedmill.store.database import Database
-from feedmill.store.room import measure_room
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import DIALECTS, migrate
+from feedmill.store.room import LARGEST, measure_room
 from tests.library.shelf import NOW, Shelf
 
 
@@ -32,3 +37,16 @@ async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
     assert (await latest_failures(any_db, NOW, 10), await waiting_deliveries(any_db)) == ([], {})
     room = asdict(await measure_room(any_db))
     assert (room["feeds"], room["raw_bytes"], room["largest"]) == (1, 0, [])
+
+
+async def test_what_feeds_take_up_is_read_from_indexes_alone(tmp_path: Path) -> None:
+    db = SqliteDatabase(tmp_path / "feedmill.db")
+    try:
+        await migrate(db)
+        sql = str(LARGEST.compile(dialect=DIALECTS["sqlite"])).replace("?", "20")
+        plan = [row["detail"] for row in await db.query(text(f"EXPLAIN QUERY PLAN {sql}"))]
+    finally:
+        await db.close()
+
+    read = [line for line in plan if line.startswith(("SCAN raw_bodies", "SCAN image_tasks"))]
+    assert (len(read), [line for line in read if "COVERING INDEX" not in line]) == (2, [])
