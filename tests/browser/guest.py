@@ -1,0 +1,37 @@
+"""What a person does in a window."""
+
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, Response, expect
+
+
+@dataclass(frozen=True)
+class Guest:
+    page: Page
+
+    def sign_in(self, name: str, password: str) -> None:
+        self.page.goto("/login")
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.wait_for_url("**/unread")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def press_until_sent(self, key: str) -> Response:
+        """Presses a key that marks something, and waits until the server has it."""
+        with self.page.expect_response("**/marks") as answer:
+            self.page.keyboard.press(key)
+        return answer.value
+
+    def titles(self) -> list[str]:
+        return self.page.locator(".row .title").all_inner_texts()
+
+    def unread(self) -> int:
+        return int(self.page.locator("#count-unread").text_content() or 0)
+
+    def reads(self, title: str) -> None:
+        """The article with that title is open."""
+        expect(self.page.locator(".article h1")).to_contain_text(title)

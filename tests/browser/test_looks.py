@@ -1,0 +1,87 @@
+"""What anybody can use: axe finds nothing serious, in every theme and at every width."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.guest import Guest
+
+GuestMaker = Callable[..., Guest]
+SERIOUS = ("serious", "critical")
+PATHS = ("/unread", "/all", "/starred", "/item/1?in=/all", "/look", "/keys", "/logout", "/nowhere")
+THEMES = ("light", "dark", "sepia", "contrast")
+
+
+def serious(page: Page) -> list[Any]:
+    found = Axe().run(page).response["violations"]
+    return [
+        (each["id"], node["html"][:200], node["failureSummary"][:300])
+        for each in found
+        if each["impact"] in SERIOUS
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_serious_in_any_theme(guest: GuestMaker, theme: str) -> None:
+    alice = guest()
+    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
+
+    found = {}
+    for path in PATHS:
+        alice.page.goto(path)
+        found[path] = serious(alice.page)
+
+    assert found == {path: [] for path in PATHS}
+
+
+def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(guest: GuestMaker, visit: Callable[..., Page]) -> None:
+    alice = guest()
+    alice.press("j")
+    alice.page.wait_for_selector(".pane .article")
+    assert serious(alice.page) == []
+    alice.press("?")
+    alice.page.wait_for_selector("dialog .keys")
+    assert serious(alice.page) == []
+
+    small = guest(width=360, height=740)
+    assert serious(small.page) == []
+    small.page.get_by_role("button", name="Open views and feeds").click()
+    assert serious(small.page) == []
+
+    door = visit()
+    door.goto("/login")
+    assert serious(door) == []
+
+
+@pytest.mark.parametrize("density", ["titles", "compact", "cards", "full"])
+def test_every_density_shows_every_entry(guest: GuestMaker, density: str) -> None:
+    alice = guest()
+    alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"density={density}", "url": alice.page.url}])
+
+    alice.page.goto("/all")
+
+    assert len(alice.titles()) == 19
+    assert all(alice.titles())
+    assert serious(alice.page) == []
+
+
+def test_every_page_has_one_heading_and_its_landmarks(guest: GuestMaker) -> None:
+    alice = guest()
+
+    for path in PATHS[:-1]:
+        alice.page.goto(path)
+        assert alice.page.locator("h1").count() == 1, path
+        assert alice.page.locator("main").count() == 1, path
+        assert alice.page.get_by_role("navigation").count() == 1, path
+
+
+def test_the_keyboard_reaches_the_content_first(guest: GuestMaker) -> None:
+    alice = guest()
+
+    alice.press("Tab", "Enter")
+
+    assert alice.page.evaluate("document.activeElement.id") == "main"

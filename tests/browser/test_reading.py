@@ -1,0 +1,221 @@
+"""Reading with the keyboard and the mouse, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import papers
+from tests.browser.guest import Guest
+from tests.browser.house import House
+
+GuestMaker = Callable[..., Guest]
+
+
+def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(guest: GuestMaker) -> None:
+    alice = guest()
+    first, second = alice.titles()[:2]
+    before = alice.unread()
+
+    alice.press("j")
+    alice.reads(first)
+    with alice.page.expect_response("**/marks"):
+        alice.press("j")
+        alice.reads(second)
+    assert "/item/" in alice.page.url
+    expect(alice.page.locator("#count-unread")).to_have_text(str(before - 2))
+    alice.press("k")
+    alice.reads(first)
+
+    alice.page.go_back()
+    expect(alice.page.locator(".pane .article")).to_have_count(0)
+    assert alice.page.url.endswith("/unread")
+    assert alice.titles()[:2] == [first, second]
+    assert alice.page.locator(".row.unread").count() == len(alice.titles()) - 2
+    alice.page.reload()
+    assert first not in alice.titles()
+
+
+def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.press("j")
+    title = alice.page.locator(".article h1").inner_text()
+    with alice.page.expect_response("**/marks"):
+        alice.press("s", "l", "m")
+    expect(alice.page.locator(".pane .tool.star")).to_have_attribute("aria-pressed", "true")
+    expect(alice.page.locator(".row.current.unread.starred.later")).to_have_count(1)
+
+    alice.page.wait_for_function("localStorage.length === 0")
+    alice.press("g", "b")
+    alice.page.wait_for_url("**/starred")
+    assert title in alice.titles()
+    alice.press("g", "l")
+    alice.page.wait_for_url("**/later")
+    assert title in alice.titles()
+    alice.press("g", "u")
+    alice.page.wait_for_url("**/unread")
+    assert title in alice.titles()
+
+
+def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMaker) -> None:
+    alice = guest()
+    title = alice.titles()[0]
+    alice.page.route("**/marks", lambda route: route.abort())
+    alice.press("n")
+    alice.press("m")
+    expect(alice.page.locator(".toast")).to_contain_text("No connection")
+    assert alice.page.evaluate("localStorage.length") == 1
+
+    alice.page.unroute("**/marks")
+    with alice.page.expect_response("**/marks"):
+        alice.page.reload()
+
+    alice.page.wait_for_function("localStorage.length === 0")
+    alice.page.reload()
+    assert title not in alice.titles()
+
+
+def test_several_are_picked_and_marked_together(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/all")
+    alice.press("n", "x", "n", "n", "X")
+    expect(alice.page.locator(".bulk .chosen")).to_have_text("3 selected")
+
+    alice.page.get_by_role("group", name="With the selected").get_by_role("button", name="Star").click()
+
+    alice.page.wait_for_load_state()
+    expect(alice.page.locator(".row.starred")).not_to_have_count(0)
+    assert alice.page.locator(".row.starred").count() >= 3
+
+
+def test_all_is_marked_read_and_taken_back(guest: GuestMaker) -> None:
+    alice = guest()
+    before = alice.titles()
+    assert before
+
+    alice.press("A")
+    alice.page.locator("#mark-all").get_by_role("button", name="Mark all read").click()
+    expect(alice.page.get_by_role("heading", name="All read.")).to_be_visible()
+    alice.page.get_by_role("button", name="Undo").click()
+
+    expect(alice.page.locator(".row")).to_have_count(len(before))
+
+
+def test_question_mark_lists_the_keys_and_escape_closes_them(guest: GuestMaker) -> None:
+    alice = guest()
+
+    alice.press("?")
+    expect(alice.page.get_by_role("dialog")).to_contain_text("Open the next item")
+    alice.press("Escape")
+
+    expect(alice.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_keys_are_off_where_one_types(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<input id=typed>')")
+
+    alice.page.locator("#typed").press_sequentially("jsg?")
+
+    assert alice.page.locator("#typed").input_value() == "jsg?"
+    assert alice.page.url.endswith("/unread")
+    expect(alice.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_densities_and_theme_change_at_once_and_stay(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.press("3")
+    expect(alice.page.locator("#list")).to_have_attribute("data-density", "cards")
+
+    alice.page.goto("/look")
+    with alice.page.expect_response("**/look"):
+        alice.page.get_by_role("radio", name="Sepia").check()
+    expect(alice.page.locator("html")).to_have_attribute("data-theme", "sepia")
+    alice.page.goto("/unread")
+
+    expect(alice.page.locator("html")).to_have_attribute("data-theme", "sepia")
+    expect(alice.page.locator("#list")).to_have_attribute("data-density", "cards")
+
+
+def test_folders_fold_and_stay_folded(guest: GuestMaker) -> None:
+    alice = guest()
+    folder = alice.page.get_by_role("button", name="Show or hide the feeds of Craft")
+
+    folder.click()
+    expect(alice.page.get_by_role("link", name="磨坊笔记")).to_have_count(0)
+    alice.page.reload()
+
+    expect(folder).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_hostile_article_does_nothing(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/all")
+
+    alice.page.get_by_role("link", name="An article that tries everything").click()
+    alice.reads("An article that tries everything")
+
+    assert alice.page.evaluate("window.hacked") is None
+    body = alice.page.locator(".pane .body")
+    assert body.locator("script, iframe, form, button, style").count() == 0
+    assert "hx-get" not in body.inner_html()
+    expect(body).to_contain_text("After.")
+
+
+def test_no_page_asks_another_site_for_anything(guest: GuestMaker, house: House) -> None:
+    alice = guest()
+    others: list[str] = []
+    alice.page.on("request", lambda request: others.append(request.url))
+
+    for path in ("/all", "/look", "/keys", "/starred"):
+        alice.page.goto(path, wait_until="networkidle")
+    alice.page.goto("/all")
+    for title in ("Which stone turns", "Episode 41"):
+        alice.page.get_by_role("link", name=title).click()
+        alice.reads(title)
+    alice.page.wait_for_load_state("networkidle")
+
+    assert [url for url in others if not url.startswith((f"{house.origin}/", "data:"))] == []
+
+
+@pytest.mark.parametrize("path", ["/unread", "/all", "/look", "/keys"])
+def test_nothing_is_wider_than_a_small_phone(guest: GuestMaker, path: str) -> None:
+    alice = guest(width=320, height=640)
+
+    alice.page.goto(path)
+
+    assert alice.page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(guest: GuestMaker) -> None:
+    alice = guest(width=360, height=740)
+    expect(alice.page.get_by_role("navigation")).to_be_hidden()
+    alice.page.get_by_role("button", name="Open views and feeds").click()
+    alice.page.get_by_role("link", name="All", exact=True).click()
+    alice.page.wait_for_url("**/all")
+
+    alice.page.locator(".row .title").first.click()
+    expect(alice.page.locator(".pane .article")).to_be_visible()
+    box = alice.page.locator(".pane").bounding_box()
+    assert box is not None
+    assert (box["width"], box["height"]) == (360, 740)
+    alice.page.get_by_role("link", name="Back to the list").click()
+
+    expect(alice.page.locator(".pane .article")).to_have_count(0)
+
+
+def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page]) -> None:
+    alice = Guest(visit(java_script_enabled=False))
+    alice.sign_in(papers.NAME, papers.PASSWORD)
+    alice.page.goto("/all")
+    title = alice.titles()[3]
+
+    alice.page.get_by_role("link", name=title).click()
+    alice.reads(title)
+    star = alice.page.get_by_role("toolbar").get_by_role("button", name="Star")
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    alice.page.get_by_role("link", name="Back to the list").click()
+    alice.page.goto("/starred")
+
+    assert title in alice.titles()
