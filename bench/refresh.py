@@ -37,7 +37,8 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
     from feedmill.app import build
     from feedmill.run.embedded import embedded
     from feedmill.settings import load
-    from feedmill.store.feeds import add_feeds, all_feeds
+    from feedmill.store.feeds import add_feeds
+    from feedmill.store.schema import feeds
 
     settings = load(
         data=str(folder),
@@ -50,7 +51,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
     async with build(settings) as app, embedded(app) as parts:
         if phase == "first":
             await add_feeds(app.db, urls, parts.batches.clock())
-        ids = [feed.id for feed in await all_feeds(app.db)]
+        ids = [row["id"] for row in await app.db.query(feeds.select().with_only_columns(feeds.c.id))]
         started = mark()
         batch_id, _ = await parts.batches.refresh("bench", ids)
         async for progress in parts.batches.watch(batch_id):
