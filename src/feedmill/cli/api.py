@@ -1,8 +1,7 @@
 """`feedmill api`: the web server of a scaled-out installation."""
 
-import asyncio
-
 import click
+import uvloop
 
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
@@ -26,7 +25,7 @@ def api(context: Context, listen: str | None, port: int | None) -> None:
     settings = context.settings_with(listen=listen, port=port)
     refuse_what_cannot_scale(settings, "api")
     refuse_keys_of_ones_own(settings)
-    asyncio.run(_serve(settings))
+    uvloop.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:

@@ -1,8 +1,7 @@
 """`feedmill serve`: the whole product in one process."""
 
-import asyncio
-
 import click
+import uvloop
 
 from feedmill.app import build
 from feedmill.cli.context import Context, pass_context
@@ -22,11 +21,13 @@ def serve(context: Context, listen: str | None, port: int | None) -> None:
     """Collect, keep and show feeds, all in this process."""
     settings = context.settings_with(listen=listen, port=port)
     with occupied(settings.data):
-        asyncio.run(_serve(settings))
+        uvloop.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    async with build(settings) as app, embedded(app) as parts, scheduling(parts), present(app.coordination.sight, "serve"):
+    async with (
+        build(settings) as app, embedded(app) as parts, scheduling(parts), present(app.coordination.sight, "serve"),
+    ):  # fmt: skip
         click.echo(f"Feedmill is running: open {address(settings)}")
         await serve_on(listening, asgi.create(app, parts.batches), settings)

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable
 
 import click
+import uvloop
 
 from feedmill.app import App, build
 from feedmill.settings import Settings
@@ -21,4 +22,4 @@ def until_stopped(settings: Settings, name: str, work: Callable[[App, asyncio.Ev
             click.echo(f"Feedmill's {name} is running")
             await work(app, stop)
 
-    asyncio.run(run())
+    uvloop.run(run())

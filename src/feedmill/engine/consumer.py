@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import socket
 import threading
 from collections.abc import Sequence
 
@@ -50,7 +52,7 @@ class Consumer:
         set_event_loop(None)  # The one of its predecessor is closed.
         controller = WorkController(
             app=self._celery, pool="threads", concurrency=self._threads, queues=self._queues,
-            without_gossip=True, without_mingle=True,
+            hostname=f"worker-{os.getpid()}@{socket.gethostname()}", without_gossip=True, without_mingle=True,
         )  # fmt: skip
         self._thread = threading.Thread(target=controller.start, name="consumer", daemon=True)
         self._thread.start()

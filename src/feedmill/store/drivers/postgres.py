@@ -16,10 +16,13 @@ from feedmill.store.drivers.again import LostRace, read_again, until_won
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
+# How long all connections may be busy with others before it is said that the database can't be used.
+WAIT_SECONDS = 30
 CLOSE_SECONDS = 2
 STATEMENT_SECONDS = 60
 MIGRATION_SECONDS = 3600
 ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
+NEXT_PLEASE = "SELECT pg_advisory_unlock(hashtext('feedmill migrations'))"
 
 LOST_RACE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 CONNECTION_GONE = (
@@ -53,9 +56,12 @@ class PostgresDatabase:
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection:
-            # IF NOT EXISTS does not help two that create the same table at once. The pool unlocks on its release.
+            # IF NOT EXISTS does not help two that create the same table at once.
             await connection.execute(ONE_AT_A_TIME, timeout=MIGRATION_SECONDS)
-            await connection.execute(sql, timeout=MIGRATION_SECONDS)
+            try:
+                await connection.execute(sql, timeout=MIGRATION_SECONDS)
+            finally:
+                await connection.execute(NEXT_PLEASE)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator["PostgresSnapshot"]:
@@ -91,7 +97,7 @@ class PostgresDatabase:
     async def _connection(self) -> AsyncIterator[Any]:
         try:
             pool = self._pool or await self._open()
-            async with pool.acquire(timeout=CONNECT_SECONDS) as connection:
+            async with pool.acquire(timeout=WAIT_SECONDS) as connection:
                 yield connection
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
             raise _translate(error) from error
@@ -106,6 +112,7 @@ class PostgresDatabase:
                     timeout=CONNECT_SECONDS,
                     command_timeout=STATEMENT_SECONDS,
                     server_settings={"application_name": "feedmill"},
+                    reset=_leave_as_it_is,
                 )
         return self._pool
 
@@ -120,6 +127,10 @@ class PostgresSnapshot:
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         return [dict(record) for record in await self._connection.fetch(compiled.sql, *compiled.values(params))]
+
+
+async def _leave_as_it_is(connection: Any) -> None:
+    """Nothing here outlives its transaction, so asking for a clean session would be one more round trip."""
 
 
 def _rows_changed(status: str) -> int:
