@@ -250,16 +250,30 @@ async def test_a_feed_that_the_operators_login_opens_is_not_shared(world: World,
 
 
 async def test_a_private_feed_stays_where_it_is_whatever_its_server_says(
-    world: World, readers: Readers, alice: User, bob: User
+    world: World, readers: Readers, alice: User
 ) -> None:
-    new_home = world.web.serve("/new", answer(item("for everybody")))
-    await readers.subscribe(bob, new_home)
     url = world.web.serve("/feed", for_alice_alone)
     hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
+    new_home = world.web.serve("/new", answer(item("for everybody")))
     world.web.serve("/feed", Answer(status=301, headers={"Location": new_home}))
 
     for _ in range(4):
         await readers.refresh(hers)
 
     [now] = await readers.mine(alice)
-    assert (now.feed_id, now.url) == (hers.feed_id, url)
+    assert (now.feed_id, now.url, now.state) == (hers.feed_id, url, "healthy")
+
+
+async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
+    world: World, readers: Readers, bob: User
+) -> None:
+    locked = world.web.serve("/locked", for_alice_alone)
+    await add_feeds(world.db, [NewFeed(locked, http_options=LOGIN)], NOW, NOW)
+    his = (await readers.subscribe(bob, world.web.serve("/open", answer(item("a"))))).subscription
+    world.web.serve("/open", Answer(status=301, headers={"Location": locked}))
+
+    for _ in range(4):
+        await readers.refresh(his)
+
+    [now] = await readers.mine(bob)
+    assert (now.feed_id, now.url) == (his.feed_id, his.url)
