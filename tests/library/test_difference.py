@@ -20,7 +20,7 @@ def test_the_pieces_make_both_texts_again(old: str, new: str) -> None:
 
 def test_a_changed_word_is_all_that_differs() -> None:
     assert difference("The old house. It is red.", "The new house. It is red.") == [
-        Piece("same", "The "), Piece("removed", "old "), Piece("added", "new "), Piece("same", "house. It is red."),
+        Piece("same", "The "), Piece("removed", "old"), Piece("added", "new"), Piece("same", " house. It is red."),
     ]  # fmt: skip
 
 

@@ -19,8 +19,8 @@ Closer = Callable[[Sequence[str], Sequence[str]], Iterator["Piece"]]
 MOST_PAIRS = 300_000
 
 _SENTENCES = re.compile(r".+?(?:[.!?…]+\s+|[。！？]+\s*|\n+|$)", re.S)
-# Scripts without spaces character by character; every other word with the space behind it.
-_WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]\s*|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]+\s*|\W")
+# Scripts without spaces character by character.
+_WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]+|\s+|\W")
 
 
 @dataclass(frozen=True, slots=True)

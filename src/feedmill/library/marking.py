@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from feedmill.errors import BadInput, NotFound
 from feedmill.library.images import images_to_keep
@@ -15,6 +15,8 @@ from feedmill.store.states import steps_to_mark
 from feedmill.store.sweeps import sweep
 from feedmill.store.undo import undo
 
+LATEST = timedelta(days=3650)
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:
@@ -26,8 +28,8 @@ class Marked:
 
 async def mark(db: Database, user_id: int, ids: Sequence[int], marks: Marks, now: datetime) -> Marked:
     """Does what `marks` says with those of these entries that the user may see."""
-    if isinstance(marks.later, datetime) and marks.later <= now:
-        raise BadInput("this time is over", "later")
+    if isinstance(marks.later, datetime) and not now < marks.later < now + LATEST:
+        raise BadInput("say a time between now and ten years from now", "later")
     labels = {*marks.add_labels, *marks.remove_labels}
     if labels and not await has_labels(db, user_id, sorted(labels)):
         raise NotFound("there is no such label")

@@ -1,0 +1,27 @@
+"""A reader's labels."""
+
+from feedmill.errors import NotFound
+from feedmill.store import labels
+from feedmill.store.database import Database, Row
+
+NO_SUCH = "there is no such label"
+
+
+async def find_label(db: Database, user_id: int, label_id: int) -> Row:
+    """`id`, `name`, and how many `entries` bear it; `NotFound` when the user has none such."""
+    found = await labels.read_label(db, user_id, label_id)
+    if found is None:
+        raise NotFound(NO_SUCH)
+    return found
+
+
+async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> Row:
+    if not await labels.rename_label(db, user_id, label_id, name):
+        raise NotFound(NO_SUCH)
+    return await find_label(db, user_id, label_id)
+
+
+async def drop_label(db: Database, user_id: int, label_id: int) -> None:
+    """The entries that bore it stay."""
+    if not await labels.drop_label(db, user_id, label_id):
+        raise NotFound(NO_SUCH)

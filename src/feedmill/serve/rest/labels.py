@@ -1,0 +1,40 @@
+"""`/api/labels`: your labels; `POST /api/entries/mark` puts them on entries."""
+
+from fastapi import APIRouter
+
+from feedmill.library.labels import drop_label, find_label, rename_label
+from feedmill.serve.rest.entry_forms import LabelAsked, LabelPage, LabelShown
+from feedmill.serve.rest.fields import PathId
+from feedmill.serve.rest.parts import Reader, TheApp, Writer
+from feedmill.serve.rest.problems import described
+from feedmill.store.labels import add_label, labels_of
+
+router = APIRouter(prefix="/labels", tags=["labels"])
+
+
+@router.get("")
+async def list_labels(app: TheApp, who: Reader) -> LabelPage:
+    """All of them, by name."""
+    found = await labels_of(app.db, who.user.id)
+    return LabelPage(items=[LabelShown.model_validate(dict(label)) for label in found])
+
+
+@router.post("", status_code=201, responses=described(409))
+async def create_label(app: TheApp, who: Writer, asked: LabelAsked) -> LabelShown:
+    return LabelShown.model_validate(dict(await add_label(app.db, who.user.id, asked.name)))
+
+
+@router.get("/{label_id}", responses=described(404))
+async def read_label(app: TheApp, who: Reader, label_id: PathId) -> LabelShown:
+    return LabelShown.model_validate(dict(await find_label(app.db, who.user.id, label_id)))
+
+
+@router.patch("/{label_id}", responses=described(404, 409))
+async def change_label(app: TheApp, who: Writer, label_id: PathId, asked: LabelAsked) -> LabelShown:
+    return LabelShown.model_validate(dict(await rename_label(app.db, who.user.id, label_id, asked.name)))
+
+
+@router.delete("/{label_id}", status_code=204, responses=described(404))
+async def delete_label(app: TheApp, who: Writer, label_id: PathId) -> None:
+    """Entries that bore it stay."""
+    await drop_label(app.db, who.user.id, label_id)

@@ -1,0 +1,94 @@
+"""Entries are there for whoever subscribes to their feed, or kept them; marks and labels are everybody's own."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from feedmill.model.reading import Sweep
+from feedmill.model.refresh import Revision
+from feedmill.store.entry_rows import add_revisions
+from feedmill.store.labels import add_label
+from feedmill.store.sweeps import sweep
+from tests.library.shelf import Shelf
+from tests.serve.rest.cases import Asked, Case
+from tests.serve.rest.site import Person, Site
+
+SECRET = "Alices own"
+REVISED = Revision(0, 1, "e", "https://example.org/", f"{SECRET} changed", None, None, f"<p>{SECRET} changed</p>")
+
+
+async def entry_of(site: Site, person: Person) -> int:
+    """An entry that is unread, of a feed that nobody else subscribes to."""
+    shelf = Shelf(site.app.db)
+    feed = await shelf.feed("private")
+    await shelf.subscribe(person.user, feed)
+    [entry] = await shelf.arrive(feed, SECRET)
+    return entry
+
+
+def _of_entry(path: str, json: Any = None, secret: str | None = SECRET) -> Case:
+    async def ask(site: Site, alice: Person) -> Asked:
+        return Asked(f"/entries/{await entry_of(site, alice)}{path}", json, secret)
+
+    return Case(ask)
+
+
+def _of_label(json: Any = None, secret: str | None = SECRET) -> Case:
+    async def ask(site: Site, alice: Person) -> Asked:
+        label = await add_label(site.app.db, alice.user.id, SECRET)
+        return Asked(f"/labels/{label['id']}", json, secret)
+
+    return Case(ask)
+
+
+async def _the_list(site: Site, alice: Person) -> Asked:
+    await entry_of(site, alice)
+    return Asked("/entries?view=all", secret=SECRET)
+
+
+async def _difference(site: Site, alice: Person) -> Asked:
+    entry = await entry_of(site, alice)
+    await site.app.db.batch(add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
+    return Asked(f"/entries/{entry}/difference?old=0&new=1", secret=SECRET)
+
+
+async def _many(site: Site, alice: Person) -> Asked:
+    return Asked("/entries/mark", {"ids": [await entry_of(site, alice)], "starred": True})
+
+
+async def _all(site: Site, alice: Person) -> Asked:
+    await entry_of(site, alice)
+    return Asked("/entries/mark-all", {})
+
+
+async def _undo(site: Site, alice: Person) -> Asked:
+    await entry_of(site, alice)
+    swept = await sweep(site.app.db, alice.user.id, Sweep(), datetime.now(UTC))
+    return Asked("/entries/undo", {"undo": swept.undo})
+
+
+async def _labels(site: Site, alice: Person) -> Asked:
+    await add_label(site.app.db, alice.user.id, SECRET)
+    return Asked("/labels", secret=SECRET)
+
+
+async def _new_label(site: Site, alice: Person) -> Asked:
+    return Asked("/labels", {"name": "red"})
+
+
+CASES = {
+    "GET /entries": Case(_the_list, others=200),
+    "GET /entries/{entry_id}": _of_entry("?raw=true"),
+    "PATCH /entries/{entry_id}": _of_entry("", {"starred": True}),
+    "GET /entries/{entry_id}/revisions": _of_entry("/revisions"),
+    "GET /entries/{entry_id}/difference": Case(_difference),
+    "GET /entries/{entry_id}/original": _of_entry("/original"),
+    "POST /entries/mark": Case(_many, others=200),
+    "POST /entries/mark-all": Case(_all, others=200),
+    "POST /entries/undo": Case(_undo),
+    "GET /labels": Case(_labels, others=200),
+    "POST /labels": Case(_new_label, others=201),
+    "GET /labels/{label_id}": _of_label(),
+    "PATCH /labels/{label_id}": _of_label({"name": f"{SECRET} too"}),
+    "DELETE /labels/{label_id}": _of_label(secret=None),
+}
