@@ -16,6 +16,8 @@ from feedmill.errors import InfrastructureError
 from feedmill.store.chores import set_chore, take_chore
 from feedmill.store.database import Database
 from feedmill.store.search_missing import index_missing
+from feedmill.store.states import expire_later
+from feedmill.store.undo import empty_retired_lists
 
 log = structlog.get_logger(__name__)
 
@@ -95,11 +97,15 @@ def chores_of(app: App) -> Chores:
     async def forget_deliveries(now: datetime) -> dict[str, int]:
         return {"forgotten": await app.webhooks.prune(now)}
 
+    async def end_marks(now: datetime) -> dict[str, int]:
+        return {"later": await expire_later(db, now), "lists": await empty_retired_lists(db, now)}
+
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Chores(
         db,
         [
             Chore("cards", hour, cards),
+            Chore("marks", hour, end_marks),
             Chore("purge", day, drop_old),
             Chore("deliveries", day, forget_deliveries),
             Chore("search", day, index),
