@@ -13,7 +13,7 @@ from feedmill.library.subscribe import Discovery
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.subscription import State, Subscription
 from feedmill.outbound.options import FetchOptions
-from feedmill.serve.rest.fields import Address, Id
+from feedmill.serve.rest.fields import Address, Flag, Id, Whole
 
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")
@@ -25,7 +25,7 @@ FolderPath = Annotated[
 ]
 HeaderText = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[\x20-\x7e]*$")]
 HeaderName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
-Interval = Annotated[int, Field(ge=60, le=604_800, description="Seconds between two fetches; null is automatic.")]
+Interval = Annotated[Whole, Field(ge=60, le=604_800, description="Seconds between two fetches; null is automatic.")]
 # As it stands in the row: UTC, to the millisecond.
 MomentText = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
@@ -45,7 +45,7 @@ class HttpOptionsForm(BaseModel):
     headers: dict[HeaderName, HeaderText] = Field(default_factory=dict, max_length=20)
     proxy: Address | None = None
     user_agent: HeaderText | None = None
-    verify_tls: bool = True
+    verify_tls: Flag = True
 
     def kept(self) -> str | None:
         """As the feed's row keeps it; None when it says nothing."""
@@ -66,7 +66,7 @@ class FeedWish(BaseModel):
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicy | None = None
     http_options: HttpOptionsForm | None = None
-    anyway: bool = Field(default=False, description="Subscribe although nothing can be had there now.")
+    anyway: Flag = Field(default=False, description="Subscribe although nothing can be had there now.")
 
 
 class FeedChanges(BaseModel):
@@ -77,7 +77,7 @@ class FeedChanges(BaseModel):
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicy | None = None
     http_options: HttpOptionsForm | None = None
-    paused: bool | None = None
+    paused: Flag | None = None
 
 
 class FeedShown(BaseModel):

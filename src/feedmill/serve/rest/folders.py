@@ -7,14 +7,16 @@ from pydantic import BaseModel, Field
 
 from feedmill.library import folders as own
 from feedmill.model.subscription import Folder
-from feedmill.serve.rest.fields import Id, Line, PathId
+from feedmill.serve.rest.fields import Id, Line, PathId, Whole
 from feedmill.serve.rest.parts import Reader, TheApp, Writer
 from feedmill.serve.rest.problems import described
 from feedmill.store.folders import folders_of
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 
-Position = Annotated[int, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")]
+Position = Annotated[
+    Whole, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")
+]
 ParentId = Annotated[Id, Field(description="The folder that it is in; null is the top.")]
 
 

@@ -90,7 +90,7 @@ async def import_feeds(
     responses={200: {"content": {"text/x-opml": {"schema": {"type": "string"}}}}, **described(404)},
 )
 async def export_feeds(
-    app: TheApp, who: Reader, folder_id: Annotated[int | None, Query(ge=1, lt=MOST_ID)] = None
+    app: TheApp, who: Reader, folder_id: Annotated[int | None, Query(ge=1, le=MOST_ID)] = None
 ) -> Response:
     """The caller's feeds as OPML with their folders, or those of one folder; never with a password."""
     body = await export(app.db, who.user.id, folder_id, app.tools.clock())

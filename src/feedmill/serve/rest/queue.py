@@ -9,7 +9,7 @@ from feedmill.errors import NotFound
 from feedmill.library.subscriptions import find_subscription
 from feedmill.model.standing import standing
 from feedmill.serve.refreshing import refresh_one
-from feedmill.serve.rest.fields import Id
+from feedmill.serve.rest.fields import Flag, Id
 from feedmill.serve.rest.parts import TheApp, TheWork, Writer
 from feedmill.serve.rest.problems import described
 from feedmill.store.feeds import feeds_of_ids
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/queue", tags=["feeds"])
 
 class FeedToSchedule(BaseModel):
     feed_id: Id
-    force_immediate: bool = Field(default=False, description="Now, whenever it is due.")
+    force_immediate: Flag = Field(default=False, description="Now, whenever it is due.")
 
 
 class FeedScheduled(BaseModel):
