@@ -1,0 +1,142 @@
+"""The Python client against a real server."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from feedmill.client import Feedmill, NoAnswer, Problem
+from feedmill.model.account import SCOPES
+from tests.flows.world import answer, item
+from tests.serve.rest.site import Site, running_site
+from tests.services.server import free_port
+from tests.www import Web
+
+ENTRIES = [item(f"entry {number}") for number in range(3)]
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with Web() as web, running_site(tmp_path, web) as site:
+        yield site
+
+
+@pytest.fixture
+async def alice(site: Site) -> AsyncIterator[Feedmill]:
+    await site.person("alice", is_admin=True, scopes=SCOPES)
+    async with listening(site) as url, Feedmill(url, "fm_alice") as feedmill:
+        yield feedmill
+
+
+@asynccontextmanager
+async def listening(site: Site) -> AsyncIterator[str]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = uvicorn.Server(uvicorn.Config(site.asgi, log_config=None, lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[taken]))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+        server.should_exit = True
+        await serving
+
+
+async def test_subscribe_read_mark_and_leave(site: Site, alice: Feedmill) -> None:
+    url = site.web.serve("/feed", answer(*ENTRIES))
+
+    added = await alice.subscribe(url, title="Mine", folder="Tech/Python")
+    unread = [entry async for entry in alice.entries()]
+    await alice.mark([unread[0].id], read=True, starred=True)
+
+    assert (added.status, added.feed.title, added.feed.unread_count) == ("ready", "Mine", 3)
+    assert {folder.name for folder in await alice.folders()} == {"Tech", "Python"}
+    assert len([entry async for entry in alice.entries()]) == 2
+    assert [entry.id async for entry in alice.entries("starred")] == [unread[0].id]
+    assert unread[0].title in (await alice.entry(unread[0].id)).title
+
+    await alice.unsubscribe(added.feed.id)
+    assert await alice.feeds() == []
+
+
+async def test_a_page_ends_where_the_next_begins(site: Site, alice: Feedmill) -> None:
+    await alice.subscribe(site.web.serve("/feed", answer(*(item(f"entry {number}") for number in range(450)))))
+
+    read = [entry.id async for entry in alice.entries("all")]
+
+    assert len(read) == len(set(read)) == 450
+
+
+async def test_marking_all_read_is_taken_back(site: Site, alice: Feedmill) -> None:
+    await alice.subscribe(site.web.serve("/feed", answer(*ENTRIES)))
+
+    swept = await alice.mark_all_read()
+    assert [entry async for entry in alice.entries()] == []
+    await alice.undo(swept.undo)
+
+    assert swept.marked == len([entry async for entry in alice.entries()]) == 3
+
+
+async def test_what_a_search_finds(site: Site, alice: Feedmill) -> None:
+    await alice.subscribe(site.web.serve("/feed", answer(item("about herons"), item("关于苍鹭"))))
+
+    assert [entry.title async for entry in alice.search("heron*")] == ["about herons"]
+    assert [entry.title async for entry in alice.search("苍鹭")] == ["关于苍鹭"]
+
+
+async def test_a_refresh_of_all_is_watched_to_its_end(site: Site, alice: Feedmill) -> None:
+    for number in range(3):
+        await alice.subscribe(site.web.serve(f"/{number}", answer(item(f"entry {number}"))))
+
+    started = await alice.refresh_all()
+    ended = [feed async for feed in alice.watch(started.job_id)]
+
+    assert len(ended) == 3
+    assert (await alice.job(started.job_id)).status == "done"
+
+
+async def test_an_import_and_an_export_are_the_same_feeds(site: Site, alice: Feedmill) -> None:
+    urls = [site.web.serve(f"/{number}", answer(item(f"entry {number}"))) for number in range(2)]
+    outlines = "".join(f'<outline type="rss" text="t" xmlUrl="{url}"/>' for url in urls)
+
+    job_id = await alice.import_opml(f"<opml version='2.0'><body>{outlines}</body></opml>".encode())
+    assert job_id is not None
+    ended = [feed async for feed in alice.watch(job_id)]
+
+    exported = await alice.export_opml()
+    assert [feed.new for feed in ended] == [1, 1]
+    assert all(url.encode() in exported for url in urls)
+
+
+async def test_an_empty_pool_is_no_error_and_a_missing_one_is(alice: Feedmill) -> None:
+    with pytest.raises(Problem) as told:
+        await alice.pools.pop("nowhere")
+
+    assert (told.value.status, told.value.code) == (404, "unknown_group")
+
+
+async def test_a_problem_says_what_is_wrong(site: Site, alice: Feedmill) -> None:
+    url = site.web.serve("/feed", answer(*ENTRIES))
+    added = await alice.subscribe(url)
+
+    with pytest.raises(Problem, match="already") as told:
+        await alice.subscribe(url)
+
+    assert told.value.code == "already_subscribed"
+    assert told.value.more["subscription_id"] == added.feed.id
+
+
+async def test_a_key_that_does_not_hold_is_told(site: Site) -> None:
+    async with listening(site) as url, Feedmill(url, "fm_wrong") as stranger:
+        with pytest.raises(Problem) as told:
+            await stranger.me()
+
+    assert (told.value.status, told.value.code) == (401, "not_signed_in")
+
+
+async def test_a_feedmill_that_is_not_there_is_told() -> None:
+    async with Feedmill(f"http://127.0.0.1:{free_port()}", "fm_any") as nowhere:
+        with pytest.raises(NoAnswer, match="does not answer"):
+            await nowhere.me()
