@@ -87,6 +87,12 @@ def test_whatever_listens_says_whether_it_is_well(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
 
 
+def test_only_a_proxy_on_this_machine_is_believed() -> None:
+    [network] = COMPOSE["networks"]["outside"]["ipam"]["config"]
+
+    assert dict(_environment(SERVICES["api"]))["FEEDMILL_TRUSTED_PROXIES"] == f"{network['gateway']}/32"
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_nobody_starts_before_the_stores_are_well(name: str) -> None:
     assert SERVICES[name]["depends_on"] == {store: {"condition": "service_healthy"} for store in STORES}
