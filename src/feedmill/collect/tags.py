@@ -77,11 +77,10 @@ def tags(text: str, rules: Rules = HTML, start: int = 0) -> Iterator[Tag]:
         yield tag
         position = tag.end
         if tag.name in rules.raw_text and not tag.closing:
-            closing = _RAW_TEXT_END[tag.name].search(text, position)
-            if closing is None:
-                yield Tag("!", position, len(text))
+            position = end_of_raw_text(text, tag)
+            if position == len(text):
+                yield Tag("!", tag.end, position)
                 return
-            position = closing.start()
 
 
 def find_tags(text: str, names: frozenset[str]) -> Iterator[Tag]:
@@ -99,10 +98,15 @@ def find_tags(text: str, names: frozenset[str]) -> Iterator[Tag]:
             return
         position = tag.end
         if tag.name in HTML.raw_text and not tag.closing:
-            closing = _RAW_TEXT_END[tag.name].search(text, position)
-            position = closing.start() if closing else len(text)
+            position = end_of_raw_text(text, tag)
         if tag.name in names and not tag.closing:
             yield tag
+
+
+def end_of_raw_text(text: str, tag: Tag) -> int:
+    """Where the closing tag of a raw text element begins; the end of the text when there is none."""
+    closing = _RAW_TEXT_END[tag.name].search(text, tag.end)
+    return closing.start() if closing else len(text)
 
 
 @cache
@@ -150,10 +154,13 @@ def _tag_at(text: str, opening: re.Match[str], rules: Rules) -> Tag:
     closing, name = opening.groups()
     if name is None:
         return Tag("!", start, _end_of_declaration(text, start, rules))
-    end = _end_of_tag(text, opening.end(), min(len(text), start + rules.longest_tag))
+    name_end = opening.end()
+    if text.startswith(">", name_end) and name_end - start < rules.longest_tag:  # as most tags do
+        return Tag(name.lower(), start, name_end + 1, name_end, closing == "/")
+    end = _end_of_tag(text, name_end, min(len(text), start + rules.longest_tag))
     if end is None:
         return Tag("!", start, len(text))
-    return Tag(name.lower(), start, end, opening.end(), closing == "/")
+    return Tag(name.lower(), start, end, name_end, closing == "/")
 
 
 def _end_of_tag(text: str, position: int, limit: int) -> int | None:

@@ -79,6 +79,8 @@ def sanitize(html: str, base_url: str | None = None) -> str:
 
 def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
     def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
+        if not found:
+            return ALWAYS.get(tag, {})
         known = ATTRIBUTES.get(tag, EVERYWHERE)
         read = {
             name: _value(tag, name, value, base, ours)

@@ -5,10 +5,11 @@ takes 30 s for 100,000 nested `<div>`, and gigabytes for formatting tags that mu
 holds neither. Values are written from their decoded form, so no odd spelling survives.
 """
 
+import re
 from collections.abc import Callable
 from html import escape
 
-from feedmill.collect.tags import HTML, Tag, attributes, tags
+from feedmill.collect.tags import HTML, Tag, attributes, decode_attribute, end_of_raw_text, tags
 
 DEEPEST = 100
 """Tags inside each other; from there on the tags go and the text stays."""
@@ -28,6 +29,12 @@ BLOCKS = frozenset({
 TAGS = INLINE | BLOCKS
 # A browser opens these again in each paragraph until they are closed; so each stands open once and is bare.
 FORMATTING = frozenset({"b", "code", "em", "i", "s", "small", "strong", "u"})
+# Text, and a tag whose attributes are all quoted; most are so, and can be read at once.
+_SPACE = r"[\t\n\f\r ]"
+_QUOTED = rf"""{_SPACE}++([a-z][a-z-]*+)=("[^"]*+"|'[^']*+')"""
+_TAME = re.compile(rf"([^<]*+)<(/?)([a-z][a-z0-9]*+)((?:{_QUOTED}){{0,30}}+){_SPACE}*+/?>")
+_ATTRIBUTES = re.compile(_QUOTED)
+_NONE: dict[str, str] = {}
 # What a browser takes for another tag.
 ALIASES = {"image": "img", "amp-img": "img", "strike": "s", "tt": "code", "center": "div"}
 
@@ -54,16 +61,13 @@ Attributes = Callable[[str, dict[str, str]], dict[str, str]]
 def rewrite(html: str, choose: Attributes) -> str:
     """The HTML with the tags that we know, each with the attributes that `choose` wants."""
     writer = _Writer(choose)
-    position = 0
-    hidden = False
-    for tag in tags(html):
-        if not hidden:
-            writer.text(html[position : tag.start])
+    position = writer.tame(html, 0)
+    while tag := next(tags(html, HTML, position), None):
+        writer.text(html[position : tag.start])
         writer.tag(html, tag)
-        position = tag.end
-        hidden = tag.name in HTML.raw_text and not tag.closing
-    if not hidden:
-        writer.text(html[position:])
+        is_raw = tag.name in HTML.raw_text and not tag.closing
+        position = writer.tame(html, end_of_raw_text(html, tag) if is_raw else tag.end)
+    writer.text(html[position:])
     return writer.finish()
 
 
@@ -79,6 +83,20 @@ class _Writer:
         # A lone "<" that began no tag here must begin none anywhere, whatever comes to stand behind it.
         self._pieces.append(text.replace("<", "&lt;"))
 
+    def tame(self, html: str, position: int) -> int:
+        """Writes text and tame tags up to the first tag of another kind; where that is."""
+        while found := _TAME.match(html, position):
+            text, slash, name, quoted = found.group(1, 2, 3, 4)
+            if name not in TAGS:
+                break
+            self._pieces.append(text)
+            if slash:
+                self._end(name)
+            else:
+                self._start(name, _read(quoted) if quoted else _NONE)
+            position = found.end()
+        return position
+
     def tag(self, html: str, tag: Tag) -> None:
         name = ALIASES.get(tag.name, tag.name)
         if name == "noscript":
@@ -88,28 +106,33 @@ class _Writer:
         if tag.closing:
             self._end(name)
         else:
-            self._start(name, html, tag)
+            self._start(name, attributes(html, tag))
 
     def finish(self) -> str:
         self._close_down_to(0)
         return "".join(self._pieces)
 
-    def _start(self, name: str, html: str, tag: Tag) -> None:
+    def _start(self, name: str, found: dict[str, str]) -> None:
         if name in _ENDS:
             closes, walls = _ENDS[name]
             self._close_nearest(closes, walls)
         if name in BLOCKS and self._open and self._open[-1] == "p":
             self._close_down_to(len(self._open) - 1)
-        chosen = {} if name in FORMATTING else self._choose(name, attributes(html, tag))
+        chosen = _NONE if name in FORMATTING else self._choose(name, found)
         if name == "img" and not self._is_worth_showing(chosen):
             return
         if name not in VOID:
             if len(self._open) >= DEEPEST or (name in FORMATTING and name in self._open):
                 return
             self._open.append(name)
-        self._pieces.append(f"<{name}" + "".join(f' {key}="{escape(value)}"' for key, value in chosen.items()) + ">")
+        written = "".join([f' {key}="{escape(value)}"' for key, value in chosen.items()]) if chosen else ""
+        self._pieces.append(f"<{name}{written}>")
 
     def _end(self, name: str) -> None:
+        if self._open and self._open[-1] == name:
+            self._open.pop()
+            self._pieces.append(f"</{name}>")
+            return
         walls = _IN_TABLE - {name} if name in _OF_TABLES else _WALLS
         self._close_nearest(frozenset({name}), walls)
 
@@ -132,3 +155,10 @@ class _Writer:
             return False
         self._shown.add(source)
         return True
+
+
+def _read(quoted: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in _ATTRIBUTES.findall(quoted):
+        found.setdefault(name, decode_attribute(value[1:-1]))
+    return found
