@@ -1,73 +1,102 @@
-"""An article for the templates: its text made safe and without strangers' pictures, and what belongs to it."""
+"""An article for the templates: its safe text without strangers' pictures, and the ones beside it in its list."""
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
+from feedmill.library.article import Article, Enclosure, read_article
 from feedmill.library.images import image_urls
-from feedmill.library.reading import Listed, listed
-from feedmill.library.render import render as render_html
 from feedmill.serve.web.absent import Hiding
+from feedmill.serve.web.filters import filter_of
 from feedmill.serve.web.look import language_of
 from feedmill.serve.web.page import the_app
 from feedmill.serve.web.safety import ORIGINALS
-from feedmill.serve.web.views import ViewAddress
+from feedmill.serve.web.views import HOME, Opened, ViewAddress, open_view
 from feedmill.serve.web.words import words
-from feedmill.store.shown import whole_entry
+from feedmill.store.database import Row
+from feedmill.store.labels import labels_of
 
-WORDS_A_MINUTE = 230
+PLAYED = ("audio", "video")
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosure:
-    """A file that comes with an article; `kind` is audio, video, image or file."""
+class Attached:
+    """A file that comes with an article; `kind` is audio, video or file."""
 
     url: str
     kind: str
     name: str
-    size: int | None
+    bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
-    """`hidden`: so many pictures have placeholders."""
+class Shown:
+    """An article in a view. `hidden`: so many of its pictures have placeholders. `labels` are all of the reader's."""
 
-    entry: Listed
+    entry: Article
+    view: ViewAddress
     html: Markup
     hidden: int
-    minutes: int
-    enclosures: list[Enclosure]
-    comments_url: str | None
-    previous: str | None = None
-    next: str | None = None
+    attached: list[Attached]
+    labels: list[Row]
+
+    @property
+    def previous(self) -> str | None:
+        return self._item(self.entry.previous_id)
+
+    @property
+    def next(self) -> str | None:
+        return self._item(self.entry.next_id)
+
+    def _item(self, id: int | None) -> str | None:
+        return None if id is None else item_path(id, self.view)
 
 
-async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> Article:
-    """`NotFound` when there is none for this user."""
+def item_path(entry_id: int, view: ViewAddress) -> str:
+    """The address of an article that is read in a view."""
+    return f"/item/{entry_id}?in={quote(view.path)}"
+
+
+async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> Shown:
+    """The article with its neighbours in the view; `NotFound` when there is none for this user."""
     app = the_app(request)
-    row = await whole_entry(app.db, user_id, entry_id)
-    if row is None:
-        raise NotFound("there is no such entry")
-    [entry] = await listed(app.db, user_id, [entry_id])
-    archived = (await image_urls(app.db, app.blobs, [entry_id]))[entry_id]
-    html = render_html(row["full_html"] or row["content_html"] or row["summary"], row["base_url"], archived)
-    hiding = Hiding(frozenset(archived.values()), words(language_of(request)))
+    opened = await _opened(request, user_id, view)
+    within = opened.wanted(filter_of(request, opened.address.name, opened.address.usual))
+    article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within)
+    return await shown(request, article, opened.address, await labels_of(app.db, user_id))
+
+
+async def _opened(request: Request, user_id: int, view: ViewAddress) -> Opened:
+    """An article outlives the view that it was found in: then it is read among what is unread."""
+    try:
+        return await open_view(the_app(request).db, user_id, view)
+    except NotFound:
+        return Opened(HOME)
+
+
+async def shown(request: Request, article: Article, view: ViewAddress, labels: Sequence[Row] = ()) -> Shown:
+    app = the_app(request)
+    kept = (await image_urls(app.db, app.blobs, [article.id]))[article.id]
+    hiding = Hiding(frozenset(kept.values()), words(language_of(request)))
+    html = article.full_html or article.html
     safe = html if request.scope.get(ORIGINALS) else hiding.hide(html)
-    return Article(
-        entry=entry,
-        html=Markup(safe),  # noqa: S704 (sanitized by render)
+    attached = [_attached(each) for each in article.enclosures]
+    return Shown(
+        entry=article,
+        view=view,
+        html=Markup(safe),  # noqa: S704 (the library made it safe)
         hidden=hiding.hidden,
-        minutes=1,
-        enclosures=[_enclosure(each) for each in json.loads(row["enclosures"] or "[]")],
-        comments_url=row["comments_url"],
-    )  # fmt: skip
+        attached=attached,
+        labels=list(labels),
+    )
 
 
-def _enclosure(read: dict[str, Any]) -> Enclosure:
-    kind = (read.get("type") or "").partition("/")[0]
-    name = read["url"].partition("?")[0].rstrip("/").rpartition("/")[2] or read["url"]
-    return Enclosure(read["url"], kind if kind in ("audio", "video", "image") else "file", name, read.get("length"))
+def _attached(file: Enclosure) -> Attached:
+    kind = (file.type or "").partition("/")[0]
+    name = file.url.partition("?")[0].rstrip("/").rpartition("/")[2] or file.url
+    return Attached(file.url, kind if kind in PLAYED else "file", name, file.length)

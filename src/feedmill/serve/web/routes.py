@@ -1,7 +1,7 @@
 """Every page, screen by screen."""
 
 from feedmill.serve.web import assets
-from feedmill.serve.web.pages import article, home, keys, lists, look, manifest, marks, setup, sign_in
+from feedmill.serve.web.pages import article, home, keys, labels, lists, look, manifest, marks, setup, sign_in
 
 ROUTES = [
     *assets.routes,
@@ -11,6 +11,7 @@ ROUTES = [
     *sign_in.routes,
     *lists.routes,
     *article.routes,
+    *labels.routes,
     *marks.routes,
     *look.routes,
     *keys.routes,

@@ -30,10 +30,10 @@ async def item(request: Request) -> Response:
         request.scope[ORIGINALS] = True
     article = await load_article(request, caller.user.id, request.path_params["id"], view)
     if is_partial(request):
-        return render(request, "parts/article_pane.html", article=article, view=view)
+        return render(request, "parts/article_pane.html", article=article)
     if article.entry.unread and _was_opened(request):
         await mark_one(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
-    return await show(request, "article.html", article=article, view=view, active=view.path)
+    return await show(request, "article.html", article=article, active=article.view.path)
 
 
 def _wants_originals(request: Request) -> bool:

@@ -19,9 +19,9 @@ KEYS: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = (
     (
         "marking",
         (
-            ("read", ("m",)), ("read_back", ("M",)), ("star", ("s", "f")), ("later", ("l",)), ("original", ("v",)),
-            ("original_here", ("V",)), ("select", ("x",)), ("select_to", ("X",)), ("above", ("Y",)), ("below", ("B",)),
-            ("all_read", ("A",)),
+            ("read", ("m",)), ("read_back", ("M",)), ("star", ("s", "f")), ("later", ("l",)), ("labels", ("t",)),
+            ("original", ("v",)), ("original_here", ("V",)), ("select", ("x",)), ("select_to", ("X",)),
+            ("above", ("Y",)), ("below", ("B",)), ("all_read", ("A",)),
         ),
     ),
     (

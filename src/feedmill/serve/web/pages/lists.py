@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.library.article import read_article
 from feedmill.library.cursors import from_cursor
 from feedmill.library.images import image_urls
 from feedmill.library.reading import Listed, Page, list_entries
 from feedmill.model.account import User
+from feedmill.serve.web.article import Shown, item_path, shown
 from feedmill.serve.web.filters import Filter, filter_of, keep_filter
 from feedmill.serve.web.look import look_of
 from feedmill.serve.web.page import render, show, signed_in, the_app
@@ -19,6 +21,8 @@ from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.views import NAMED, SCOPED, Opened, ViewAddress, open_view
 
 LONGEST_CURSOR = 200
+ROWS = 50
+FULL_TEXTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,7 @@ class Listing:
     chosen: Filter
     page: Page
     pictures: dict[int, str]
+    texts: dict[int, Shown]
     is_first: bool
 
     @property
@@ -46,7 +51,7 @@ class Listing:
         return f"{self.view.address.path}?{urlencode(asked)}"
 
     def item(self, entry: Listed) -> str:
-        return f"/item/{entry.id}?in={quote(self.view.address.path)}"
+        return item_path(entry.id, self.view.address)
 
 
 async def of_name(request: Request) -> Response:
@@ -72,11 +77,20 @@ async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
     app = the_app(request)
     opened = await open_view(app.db, user.id, address)
     chosen = filter_of(request, address.name, address.usual)
-    cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR]
-    wanted = replace(opened.wanted(chosen), beyond=from_cursor(cursor) if cursor else None)
+    cursor, density = request.query_params.get("cursor", "")[:LONGEST_CURSOR], look_of(request).density
+    beyond = from_cursor(cursor) if cursor else None
+    wanted = replace(opened.wanted(chosen), beyond=beyond, most=FULL_TEXTS if density == "full" else ROWS)
     page = await list_entries(app.db, user.id, wanted, datetime.now(UTC))
-    pictures = await _pictures(request, page.items) if look_of(request).density == "cards" else {}
-    return Listing(opened, chosen, page, pictures, not cursor)
+    pictures = await _pictures(request, page.items) if density == "cards" else {}
+    texts = await _texts(request, user, page.items, address) if density == "full" else {}
+    return Listing(opened, chosen, page, pictures, texts, not cursor)
+
+
+async def _texts(request: Request, user: User, items: list[Listed], view: ViewAddress) -> dict[int, Shown]:
+    """By entry its article, for the density that shows all of it."""
+    app, now = the_app(request), datetime.now(UTC)
+    articles = [await read_article(app.db, app.blobs, user.id, item.id, now) for item in items]
+    return {article.id: await shown(request, article, view) for article in articles}
 
 
 async def _pictures(request: Request, items: list[Listed]) -> dict[int, str]:

@@ -3,6 +3,8 @@
 import "./keys.js";
 import "./pane.js";
 import "./look.js";
+import "./news.js";
+import "./player.js";
 import { all, one, say, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;

@@ -1,0 +1,54 @@
+"""`/item/n/labels`: which labels an article bears; a new one is made on the way."""
+
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import Conflict, NotFound
+from feedmill.library.marking import mark_one
+from feedmill.library.reading import listed
+from feedmill.model.reading import Marks
+from feedmill.serve.web.flash import say
+from feedmill.serve.web.page import form, go, render, signed_in, text, the_app
+from feedmill.serve.web.places import local
+from feedmill.serve.web.problems import is_partial
+from feedmill.store.database import Database
+from feedmill.store.labels import add_label, labels_of
+
+LONGEST_NAME = 100
+
+
+async def change(request: Request) -> Response:
+    """Takes the form for the whole truth: what is ticked is borne, what is not ticked is not."""
+    caller = await signed_in(request)
+    sent = await form(request)
+    db, user_id, entry_id = the_app(request).db, caller.user.id, request.path_params["id"]
+    if entry_id >= 2**53:
+        raise NotFound("there is no such entry")
+    ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
+    name = " ".join(text(sent, "new").split())[:LONGEST_NAME]
+    if name:
+        ticked.add(str(await _label(db, user_id, name)))
+    every = [row["id"] for row in await labels_of(db, user_id)]
+    marks = Marks(
+        add_labels=tuple(id for id in every if str(id) in ticked),
+        remove_labels=tuple(id for id in every if str(id) not in ticked),
+    )
+    await mark_one(db, user_id, entry_id, marks, datetime.now(UTC))
+    if is_partial(request):
+        [entry] = await listed(db, user_id, [entry_id])
+        return render(request, "parts/label_chips.html", entry=entry)
+    return go(local(sent.get("next")), say("article.labelled"))
+
+
+async def _label(db: Database, user_id: int, name: str) -> int:
+    """The label of that name, made if it is not there yet."""
+    try:
+        return int((await add_label(db, user_id, name))["id"])
+    except Conflict:
+        return next(int(row["id"]) for row in await labels_of(db, user_id) if row["name"] == name)
+
+
+routes = [Route("/item/{id:int}/labels", change, methods=["POST"])]
