@@ -24,20 +24,17 @@ async def caller_of(connection: HTTPConnection) -> Caller | None:
     app: App = connection.app.state.app
     now = datetime.now(UTC)
     if has_key(connection):
-        return await _holder(app, connection.headers["authorization"], now)
+        return await _holder(app, connection.headers["authorization"][len(BEARER) :].strip(), now)
     session = session_of(connection)
     return await holder_of_cookie(app.db, digest(session), now) if session else None
 
 
 def has_key(connection: HTTPConnection) -> bool:
-    """Whether a key or an access token is sent, which no browser does by itself."""
-    return "authorization" in connection.headers
+    """Whether a key or an access token is sent. Name and password are not ours: a proxy in front may want them."""
+    return (connection.headers.get("authorization", "") + " ").lower().startswith(BEARER)
 
 
-async def _holder(app: App, credentials: str, now: datetime) -> Caller | None:
-    if not credentials.lower().startswith(BEARER):
-        return None
-    secret = credentials[len(BEARER) :].strip()
+async def _holder(app: App, secret: str, now: datetime) -> Caller | None:
     if secret.startswith(PREFIX):
         return await holder_of_token(app.db, secret, now)
     claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)

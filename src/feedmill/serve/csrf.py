@@ -38,7 +38,11 @@ def check(request: HTTPConnection, sent: str | None) -> None:
 
 def refuse_other_sites(request: HTTPConnection) -> None:
     """Refuses what a browser says another site made it send; for forms that need no session, such as signing in."""
-    came_from = request.headers.get("origin")
-    is_other = came_from is not None and came_from.partition("://")[2] != request.headers.get("host")
-    if is_other or request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+    relation, came_from = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if relation is not None:
+        is_other = relation not in ("same-origin", "none")
+    else:
+        # Without TLS browsers tell the origin only.
+        is_other = came_from is not None and came_from.partition("://")[2] != request.headers.get("host")
+    if is_other:
         raise BadCsrfToken("this request was made by another site")

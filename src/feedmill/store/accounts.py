@@ -24,6 +24,7 @@ COUNT = select(func.count().label("n")).select_from(users)
 SET_PASSWORD = (
     users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
 )
+SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
 REHASH = SET_PASSWORD.where(users.c.password_hash == bindparam("old_hash"))
 
 
@@ -75,6 +76,11 @@ def set_password(user_id: int, password_hash: str) -> Step:
 def rehash(user_id: int, old_hash: str, password_hash: str) -> Step:
     """The step that replaces a hash by a better one of the same password, unless that was changed meanwhile."""
     return Step(REHASH, {"of_user": user_id, "old_hash": old_hash, "password_hash": password_hash})
+
+
+def seen(user_id: int, now: datetime) -> Step:
+    """The step that says that the user was here."""
+    return Step(SEEN, {"of_user": user_id, "now": to_text(now)})
 
 
 async def count_users(db: Database) -> int:

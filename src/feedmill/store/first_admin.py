@@ -6,9 +6,10 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import AlreadySetUp, ConstraintViolated
-from feedmill.model.account import User
+from feedmill.model.account import Actor, User
 from feedmill.model.times import to_text
 from feedmill.store.accounts import count_users, user_of_name, user_steps
+from feedmill.store.audit import write_down
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert, one_of
 from feedmill.store.schema import entries, facts, feeds, subscriptions, unread, users
@@ -66,6 +67,7 @@ async def add_first_admin(db: Database, name: str, password_hash: str, now: date
                 Step(ONCE, {"name": "set_up_at", "value": at}),
                 *user_steps(name, password_hash, True, now),
                 Step(SUBSCRIBE, {"of_name": name, "at": at}),
+                write_down(Actor(), "user.set_up", name, now),
             ]
         )
     except ConstraintViolated as error:

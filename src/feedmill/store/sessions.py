@@ -6,7 +6,7 @@ from sqlalchemy import Select, bindparam, select
 
 from feedmill.model.account import ACTIVE, BROWSER, JWT, Caller, Origin, Session
 from feedmill.model.times import from_text, to_text
-from feedmill.store.accounts import to_user
+from feedmill.store.accounts import seen, to_user
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import sessions, users
@@ -19,7 +19,6 @@ LONGEST_AGENT = 500
 INSERT = insert(
     sessions, "user_id", "kind", "token_hash", "user_agent", "address", "created_at", "last_seen_at", "expires_at"
 )
-USER_SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
 SEEN = (
     sessions.update()
     .where(sessions.c.id == bindparam("session_id"), sessions.c.last_seen_at < bindparam("lately"))
@@ -78,7 +77,7 @@ async def begin(
     await db.batch(
         [
             Step(INSERT, row),
-            Step(USER_SEEN, {"of_user": user_id, "now": at}),
+            seen(user_id, now),
             Step(DROP_EXPIRED, {"now": at}),
             *([Step(END_BY_TOKEN, {"token_hash": replacing})] if replacing else []),
         ]
@@ -140,7 +139,7 @@ async def _found(db: Database, rows: list[Row], now: datetime) -> Caller | None:
 
 async def _see(db: Database, row: Row, now: datetime) -> None:
     at = {"now": to_text(now), "lately": to_text(now - SEEN_EVERY), "until": to_text(now + LIFE)}
-    await db.batch([Step(SEEN, at | {"session_id": row["session_id"]}), Step(USER_SEEN, at | {"of_user": row["id"]})])
+    await db.batch([Step(SEEN, at | {"session_id": row["session_id"]}), seen(row["id"], now)])
 
 
 def _session(row: Row) -> Session:
