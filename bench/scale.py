@@ -2,11 +2,11 @@
 
 usage: python bench/scale.py [--feeds 2000] [--workers 1,2,4]        (the long form: --feeds 20000)
 
-Needs the feed farm of ../shared, PostgreSQL and Redis. Every feed is due at once; images are not archived. The
-rate and the CPU time of the refreshing processes and of PostgreSQL are taken between the first and the last
-twentieth, so that their start does not count; lateness is from the moment when the feeds were due to their fetch.
-A worker's share of the embedded engine is told by rate, for each process, and by CPU time, which holds better
-where processes outnumber the cores.
+Needs the feed farm of ../shared, PostgreSQL and Redis. Every feed is due at once: first when it is new, then
+unchanged, then with two new entries in every tenth. Images are not archived. The rate and the CPU time of the
+refreshing processes and of PostgreSQL are taken between the first and the last twentieth, so that their start does
+not count; lateness is from the moment when the feeds were due to their fetch. A worker's share of the embedded
+engine is told by rate, for each process, and by CPU time, which holds better where processes outnumber the cores.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from tests.services.redis import running_redis  # noqa: E402
 from tests.services.server import free_port  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
-PHASES = ("first", "unchanged")
+PHASES = ("first", "unchanged", "changed")
 GIVE_UP = 1800
 HEADINGS = (
     ("feeds/s", 9), ("CPU ms/feed", 13), ("PostgreSQL", 12), ("late p99 s", 12), ("messages/1000", 15),
@@ -77,14 +77,16 @@ class Bench:
             started = [self._start(folder, "worker") for _ in range(workers)] or [self._serve(folder)]
             try:
                 await asyncio.sleep(6)
-                return {phase: await self._phase(started, bool(workers)) for phase in PHASES}
+                return {phase: await self._phase(phase, started, bool(workers)) for phase in PHASES}
             finally:
                 for process in started:
                     process.terminate()
                 for process in started:
                     process.wait(40)
 
-    async def _phase(self, processes: Processes, with_celery: bool) -> Figures:
+    async def _phase(self, phase: str, processes: Processes, with_celery: bool) -> Figures:
+        if phase == "changed":
+            self.farm.get("/admin/advance?share=0.1&k=2")
         due = datetime.now(UTC)
         await self.db.batch([Step(update(feeds).values(next_fetch_at=to_text(due)))])
         sent = self._messages()
