@@ -8,6 +8,7 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.for_user import subscribe_user
 from feedmill.cli.records import print_record
 from feedmill.cli.say import say
 from feedmill.cli.world import run
@@ -16,8 +17,10 @@ from feedmill.collect.declared_file import Unfit, read_interval
 from feedmill.collect.discover import FoundFeed
 from feedmill.collect.find import FeedHere, FeedsOfPage, NoFeed, find_feed, first_that_answers
 from feedmill.collect.first_fetch import add_answered
+from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, SeveralFeeds
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Updated
+from feedmill.model.subscription import Choice
 from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
 from feedmill.store.feeds import feeds_of_ids
 
@@ -35,6 +38,7 @@ class Wish:
     anyway: bool = False
     best: bool = False
     every: bool = False
+    user: str | None = None
 
     def feed(self, url: str, http_options: str | None = None, title: str | None = None) -> NewFeed:
         return NewFeed(
@@ -72,6 +76,7 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--title", help="What to call it, whatever the feed says.")
 @click.option("--folder", help="Where to file it, like Tech/Python.")
 @click.option("--interval", callback=_interval, metavar="TIME", help="How often to fetch it: 30m, 2h, 1d.")
+@click.option("--user", metavar="NAME", help="Subscribe this person to it, with a title and folder of their own.")
 @click.option("--best", is_flag=True, help="Of several feeds of a page, add the likeliest.")
 @click.option("--all", "every", is_flag=True, help="Of several feeds of a page, add all.")
 @click.option("--anyway", is_flag=True, help="Add it although it can't be fetched now, or is no feed yet.")
@@ -80,7 +85,7 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 @pass_context
 def add(
     context: Context, urls: tuple[str, ...], title: str | None, folder: str | None, interval: timedelta | None,
-    best: bool, every: bool, anyway: bool, no_fetch: bool, as_json: bool,
+    user: str | None, best: bool, every: bool, anyway: bool, no_fetch: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Add feeds: URLs of feeds, or of pages that have one.
 
@@ -88,8 +93,10 @@ def add(
     """
     if title and len(urls) > 1:
         raise click.UsageError("--title is for one URL")
+    if user and (best or every or no_fetch):
+        raise click.UsageError("--user goes without --best, --all and --no-fetch")
     names = tuple(name.strip() for name in (folder or "").split("/") if name.strip())
-    wish = Wish(title, names, interval, not no_fetch, anyway, best, every)
+    wish = Wish(title, names, interval, not no_fetch, anyway, best, every, user)
     done = run(context.quiet_settings, lambda app: _add_all(app, urls, wish, as_json))
     if code := max(added.code for added in done):
         raise click.exceptions.Exit(code)
@@ -109,6 +116,8 @@ async def _add(app: App, text: str, wish: Wish) -> list[Added]:
         address = read_address(text)
     except BadAddress as error:
         return [Added(text, "failed", str(error), code=MISUSED)]
+    if wish.user:
+        return [await _add_for(app, text, wish.user, wish)]
     if there := await _there(app, address.url):
         return [there]
     if not wish.fetch:
@@ -121,6 +130,19 @@ async def _add(app: App, text: str, wish: Wish) -> list[Added]:
             return await _add_of_page(app, found, wish)
         case NoFeed():
             return [await _add_nothing(app, address, found, wish)]
+
+
+async def _add_for(app: App, url: str, user: str, wish: Wish) -> Added:
+    seconds = None if wish.interval is None else int(wish.interval.total_seconds())
+    try:
+        done = await subscribe_user(app, user, url, Choice(wish.title, seconds), wish.folder, wish.anyway)
+    except AlreadySubscribed:
+        return Added(url, "exists", f"{user} is subscribed to {url} already")
+    except (SeveralFeeds, NotSubscribable) as error:
+        return Added(url, "failed", str(error), code=FAILED if error.more.get("may_pass") else MISUSED)
+    mine = done.subscription
+    [feed] = await feeds_of_ids(app.db, [mine.feed_id])
+    return Added(mine.url, "added", f"feed {feed.id} {mine.title} for {user}", feed, mine.unread_count)
 
 
 async def _there(app: App, url: str) -> Added | None:

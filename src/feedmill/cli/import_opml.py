@@ -10,6 +10,7 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.for_user import import_for_user
 from feedmill.cli.records import print_record
 from feedmill.cli.refresh import refresh_some
 from feedmill.cli.say import say
@@ -33,18 +34,20 @@ class Imported:
 @click.command("import")
 @click.argument("file")
 @click.option("--fetch", is_flag=True, help="Fetch the new feeds at once instead of leaving that to a server.")
+@click.option("--user", metavar="NAME", help="Subscribe this person to them, in folders of their own.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
-def import_opml(context: Context, file: str, fetch: bool, as_json: bool) -> None:
+def import_opml(context: Context, file: str, fetch: bool, user: str | None, as_json: bool) -> None:
     """Add the feeds of an OPML FILE (- for standard input).
 
     Those that are there already stay as they are. What can't be taken over is told with its line.
     """
-    document = read_opml(_read(file))
+    opml = _read(file)
+    document = read_opml(opml)
     if not document.feeds and document.errors:
         raise CallerError(f"{file}: line {document.errors[0].line}: {document.errors[0].message}")
     settings = context.quiet_settings
-    imported = run(settings, lambda app: _import(app, document))
+    imported = run(settings, lambda app: _import_for(app, user, opml) if user else _import(app, document))
     if as_json:
         print_record({"added": len(imported.added), "known": imported.known, "problems": imported.problems})
     else:
@@ -62,6 +65,10 @@ def _read(file: str) -> bytes:
             return opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise CallerError(f"{file} can't be read: {error.strerror}") from error
+
+
+async def _import_for(app: App, user: str, opml: bytes) -> Imported:
+    return Imported(*await import_for_user(app, user, opml))
 
 
 async def _import(app: App, document: OpmlDocument) -> Imported:

@@ -1,0 +1,72 @@
+"""`feedmill add --user` and `feedmill import --user`."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from feedmill.model.account import User
+from feedmill.model.subscription import Subscription
+from feedmill.store.accounts import add_user
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.folders import folders_of
+from feedmill.store.migrations import migrate
+from feedmill.store.subscriptions import subscriptions_of
+from tests.cli.mill import Mill
+from tests.flows.world import answer, item
+from tests.www import Answer
+
+
+@pytest.fixture
+async def alice(mill: Mill) -> User:
+    (mill.folder / "data").mkdir()
+    db = _open(mill)
+    await migrate(db)
+    user = await add_user(db, "alice", None, False, datetime.now(UTC))
+    await db.close()
+    return user
+
+
+async def test_a_person_is_subscribed_and_told_when_they_are_already(mill: Mill, alice: User) -> None:
+    url = mill.web.serve("/feed", answer(item("a"), title="News"))
+
+    first = await mill.ok("add", "--user", "alice", "--folder", "Tech", "--title", "Mine", url)
+    again = await mill.ok("add", "--user", "alice", url)
+
+    assert first.out.endswith("Mine for alice\n")
+    assert "already" in again.out
+    [hers], folders = await _hers(mill, alice)
+    assert (hers.title, hers.unread_count, len(hers.folder_ids), folders) == ("Mine", 1, 1, ["Tech"])
+
+
+async def test_what_can_not_be_had_is_told_and_nobody_is_subscribed(mill: Mill, alice: User) -> None:
+    url = mill.web.serve("/feed", Answer(status=404))
+
+    failed = await mill.run("add", "--user", "alice", url)
+    unknown = await mill.run("add", "--user", "nobody", url)
+
+    assert (failed.code, "HTTP 404" in failed.err) == (1, True)
+    assert (unknown.code, unknown.err) == (2, "feedmill: there is no user 'nobody'\n")
+    assert (await _hers(mill, alice))[0] == []
+
+
+async def test_a_list_is_taken_over_for_a_person(mill: Mill, alice: User) -> None:
+    inside = '<outline text="F"><outline text="x" xmlUrl="https://x.example/"/></outline>'
+    (mill.folder / "list.opml").write_text(f"<opml><body>{inside}</body></opml>")
+
+    done = await mill.ok("import", "--user", "alice", "--json", "list.opml")
+
+    assert done.records == [{"added": 1, "known": 0, "problems": []}]
+    mine, folders = await _hers(mill, alice)
+    assert ([each.title for each in mine], folders) == (["x"], ["F"])
+
+
+async def _hers(mill: Mill, alice: User) -> tuple[list[Subscription], list[str]]:
+    db = _open(mill)
+    try:
+        return await subscriptions_of(db, alice.id), [folder.name for folder in await folders_of(db, alice.id)]
+    finally:
+        await db.close()
+
+
+def _open(mill: Mill) -> SqliteDatabase:
+    return SqliteDatabase(mill.folder / "data" / "feedmill.db")
