@@ -83,8 +83,11 @@ class PostgresDatabase:
             return [dict(record) for record in await connection.fetch(sql, *values)]
 
     async def _run_batch(self, steps: Sequence[Step]) -> list[int]:
-        async with self._connection() as connection, connection.transaction():
-            return [await self._run_step(connection, *step) for step in steps]
+        async with self._connection() as connection:
+            if len(steps) == 1:  # a statement alone is all or nothing by itself, in one round trip instead of three
+                return [await self._run_step(connection, *steps[0])]
+            async with connection.transaction():
+                return [await self._run_step(connection, *step) for step in steps]
 
     async def _run_step(self, connection: Any, statement: Executable, params: Params | Sequence[Params]) -> int:
         compiled = self._compile(statement)
