@@ -13,6 +13,7 @@ from feedmill.app import opened_pools
 from feedmill.coordination.locks import feed_lock
 from feedmill.coordination.queues import list_name
 from feedmill.coordination.redis_sight import RedisSight
+from feedmill.engine.celery_app import make_celery
 from feedmill.model.pool import Kind, Rule
 from feedmill.settings import load
 from feedmill.store.schema import batch_jobs, batches, image_tasks
@@ -159,6 +160,16 @@ async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled:
     await second.stop()
 
     assert await sight.present() == {"worker": 1}
+
+
+async def test_workers_of_one_machine_have_names_of_their_own(scaled: Scaled) -> None:
+    await scaled.start("worker")
+    control = make_celery(scaled.redis.service.url).control
+
+    async def both_answer() -> bool:
+        return len({name for reply in control.ping(timeout=0.5) for name in reply}) == 2
+
+    await until(both_answer, 20, "they answer to the same name")
 
 
 async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(tmp_path: Path, scaled: Scaled) -> None:
