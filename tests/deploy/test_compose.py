@@ -12,7 +12,18 @@ from feedmill.settings import PREFIX, Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 TEXT = (DEPLOY / "compose.yaml").read_text()
-COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
+
+
+class Strict(yaml.SafeLoader):
+    """Says no to a name that is there twice, as Docker does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        assert len(names) == len(set(names)), f"twice in {node.start_mark}: {names}"
+        return super().construct_mapping(node, deep)
+
+
+COMPOSE: dict[str, Any] = yaml.load(TEXT, Strict)
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = ("api", "scheduler", "worker")
 STORES = ("postgres", "redis", "s3")
@@ -61,9 +72,9 @@ def test_redis_wants_its_password() -> None:
 
 def test_what_has_to_be_filled_in_is_empty_in_the_example() -> None:
     lines = (DEPLOY / "example.env").read_text().splitlines()
-    given = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    given = [line for line in lines if line and not line.startswith("#")]
 
-    assert given == dict.fromkeys(REQUIRED.findall(TEXT), "")
+    assert sorted(given) == sorted(f"{name}=" for name in set(REQUIRED.findall(TEXT)))
 
 
 @pytest.mark.parametrize("name", OURS)
