@@ -193,6 +193,8 @@ async def test_nobody_has_more_feeds_than_their_quota(world: World, readers: Rea
 
     with pytest.raises(QuotaReached):
         await readers.subscribe(charlie, world.web.serve("/2", answer()))
+    with pytest.raises(AlreadySubscribed):
+        await readers.subscribe(charlie, world.web.url("/1", "127.0.0.1"))
 
 
 async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
@@ -237,6 +239,17 @@ async def test_a_login_in_the_address_is_as_private(world: World, readers: Reade
     his = (await readers.subscribe(bob, url)).subscription
 
     assert (hers.url, hers.title, hers.is_private, his.title) == (url, "Members", True, "Open")
+
+
+async def test_what_a_login_showed_does_not_become_the_first_fetch_of_a_shared_feed(
+    world: World, readers: Readers, alice: User
+) -> None:
+    url = world.web.serve("/feed", for_alice_alone)
+    await discover(world.tools, alice, url.replace("://", "://alice:secret@"), readers.answers)
+
+    shared = (await readers.subscribe(alice, url)).subscription
+
+    assert (shared.is_private, shared.title) == (False, "Open")
 
 
 async def test_a_feed_that_the_operators_login_opens_is_not_shared(world: World, readers: Readers, bob: User) -> None:

@@ -63,6 +63,16 @@ async def test_a_new_interval_counts_from_the_last_fetch(readers: Readers, alice
     assert at_once.next_fetch_at == to_text(NOW + HOUR)
 
 
+async def test_the_interval_of_a_new_subscriber_counts_at_once(
+    readers: Readers, alice: User, bob: User, url: str
+) -> None:
+    await readers.subscribe(alice, url, interval_seconds=604_800)
+
+    his = (await readers.subscribe(bob, url, interval_seconds=3600)).subscription
+
+    assert his.next_fetch_at == to_text(NOW + HOUR)
+
+
 async def test_a_feed_that_backs_off_is_not_hurried_by_an_interval(
     world: World, readers: Readers, alice: User, url: str
 ) -> None:

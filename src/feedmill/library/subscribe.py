@@ -14,6 +14,7 @@ from feedmill.collect.refresh import Tools
 from feedmill.errors import NotFound
 from feedmill.library.discovery import Answers, Candidate, Looking, Tried, described, look, look_into
 from feedmill.library.privacy import Place, place_of
+from feedmill.library.subscriptions import follow_interval
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds, why_not
 from feedmill.model.account import User
 from feedmill.model.feed import ArchivePolicy
@@ -61,7 +62,8 @@ async def discover(tools: Tools, user: User, url: str, answers: Answers) -> Disc
     if isinstance(found, NoFeed):
         return Discovery(address.url, [], web.tried, why_not(found, web))
     here = [found] if isinstance(found, FeedHere) else await look_into(web, found.feeds)
-    for each in here:
+    # What a login opened must not become the first fetch of a feed that others share.
+    for each in here if address.http_options is None else ():
         answers.keep(user.id, each)
     if isinstance(found, FeedsOfPage):
         candidates = described(candidates, here)
@@ -72,10 +74,10 @@ async def subscribe(tools: Tools, user: User, wish: Wish, answers: Answers) -> S
     """Subscribes the user to the feed at the address; raises a `CallerError` that says what to do instead."""
     address = _read(wish.url)
     wish = replace(wish, http_options=wish.http_options or address.http_options)
-    await check_quota(tools, user)
     place = await place_of(tools.db, user.id, address.url, wish.http_options)
     if place.feed_id is not None:
         return await _join(tools, user, wish, place)
+    await _check_quota(tools, user)
     if wish.http_options is None and (remembered := answers.take(user.id, address.url)):
         return await _join_found(tools, user, wish, remembered)
     web = Looking(tools.client)
@@ -91,7 +93,7 @@ async def subscribe(tools: Tools, user: User, wish: Wish, answers: Answers) -> S
             return await _join_anyway(tools, user, wish, place, why_not(found, web))
 
 
-async def check_quota(tools: Tools, user: User) -> None:
+async def _check_quota(tools: Tools, user: User) -> None:
     if user.quota_feeds is not None and await count_subscriptions(tools.db, user.id) >= user.quota_feeds:
         raise QuotaReached(user.quota_feeds)
 
@@ -117,10 +119,13 @@ async def _join(tools: Tools, user: User, wish: Wish, place: Place, found: FeedH
     """Subscribes to the feed at that place, which is added if it is not here yet."""
     if place.feed_id is not None and (mine := await subscribed_to(tools.db, user.id, [place.feed_id])):
         raise AlreadySubscribed(mine[place.feed_id])
+    await _check_quota(tools, user)
     now = tools.clock()
     new = NewSubscription(_new_feed(wish, place.url, found), place.feed_id, wish.choice, wish.folder_ids)
     await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
     subscription = await _subscription_at(tools, user, place)
+    if place.feed_id is not None and wish.choice.interval_seconds is not None:
+        subscription = await follow_interval(tools.db, tools.rules, user.id, subscription, now)
     return Subscribed(subscription, subscription.last_fetched_at is not None)
 
 

@@ -53,6 +53,16 @@ async def change(
     return await find_subscription(db, user_id, subscription_id)
 
 
+async def follow_interval(
+    db: Database, rules: Rules, user_id: int, subscription: Subscription, now: datetime
+) -> Subscription:
+    """Lets the interval of a new subscriber count at once, for a feed that was here already."""
+    choice = _choice(subscription)
+    schedule = await _rescheduled(db, rules, subscription, choice, now)
+    await change_subscription(db, user_id, subscription, choice, None, schedule, now)
+    return await find_subscription(db, user_id, subscription.id)
+
+
 async def change_login(
     db: Database, user_id: int, subscription_id: int, http_options: str | None, now: datetime
 ) -> Subscription:
