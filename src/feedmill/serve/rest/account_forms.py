@@ -5,19 +5,25 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
+from feedmill.library.passwords import LEAST, MOST
 from feedmill.model.account import Caller, Session, Token
 from feedmill.serve.csrf import token_for
 from feedmill.serve.rest.fields import Line
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
-# As typed; how long a new one must be is for the library to say.
-Password = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")]
+Password = Annotated[str, StringConstraints(min_length=1, max_length=MOST, pattern=r"^[^\x00]*$")]
+NewPassword = Annotated[str, StringConstraints(min_length=LEAST, max_length=MOST, pattern=r"^[^\x00]*$")]
 Scope = Literal["read", "write", "pools", "admin"]
 
 
 class NameAndPassword(BaseModel):
     name: Name = Field(description="The account's name; capital and small letters are the same.")
     password: Password
+
+
+class NewAccount(BaseModel):
+    name: Name = Field(description="Letters, digits or . _ - @ +, at most 64; kept in small letters.")
+    password: NewPassword
 
 
 class Me(BaseModel):
@@ -95,7 +101,7 @@ class KeyPage(BaseModel):
 
 class PasswordChange(BaseModel):
     current: Password
-    new: Password
+    new: NewPassword
 
 
 class AccessTokens(BaseModel):

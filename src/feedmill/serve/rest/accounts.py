@@ -12,7 +12,7 @@ from feedmill.model.account import Actor
 from feedmill.serve import csrf
 from feedmill.serve.auth import origin_of
 from feedmill.serve.cookies import session_of
-from feedmill.serve.rest.account_forms import Me, NameAndPassword
+from feedmill.serve.rest.account_forms import Me, NewAccount
 from feedmill.serve.rest.parts import TheApp
 from feedmill.serve.rest.problems import described
 from feedmill.serve.rest.sessions import answer_signed_in
@@ -33,7 +33,7 @@ async def read_setup(app: TheApp) -> SetupState:
 
 
 @router.post("/setup", status_code=201, responses=described(409))
-async def set_up(app: TheApp, request: Request, response: Response, new: NameAndPassword) -> Me:
+async def set_up(app: TheApp, request: Request, response: Response, new: NewAccount) -> Me:
     """Makes the admin, once, and signs them in; they are subscribed to every feed that is there already."""
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
@@ -42,7 +42,7 @@ async def set_up(app: TheApp, request: Request, response: Response, new: NameAnd
 
 
 @router.post("/register", status_code=201, responses=described(409))
-async def register(app: TheApp, request: Request, response: Response, new: NameAndPassword) -> Me:
+async def register(app: TheApp, request: Request, response: Response, new: NewAccount) -> Me:
     """Makes an account and signs in; refused unless the setting `registration` is on."""
     csrf.refuse_other_sites(request)
     if not app.settings.registration or await accounts.needs_setup(app.db):

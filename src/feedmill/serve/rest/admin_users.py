@@ -12,7 +12,7 @@ from feedmill.errors import NotFound
 from feedmill.library.accounts import add_account, remove_account, set_password
 from feedmill.model.account import Actor, Caller
 from feedmill.serve.auth import origin_of
-from feedmill.serve.rest.account_forms import NameAndPassword, Password
+from feedmill.serve.rest.account_forms import NewAccount, NewPassword
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID, PathId
 from feedmill.serve.rest.parts import Admin, TheApp
@@ -47,7 +47,7 @@ class UserPage(BaseModel):
     next: str | None
 
 
-class NewUser(NameAndPassword):
+class NewUser(NewAccount):
     is_admin: bool = False
 
 
@@ -58,7 +58,7 @@ class UserChanges(BaseModel):
     is_admin: bool | None = None
     quota_feeds: Quota | None = Field(None, description="How many feeds they may subscribe to; null for any number.")
     quota_bytes: Quota | None = Field(None, description="How many bytes they may keep; null for any number.")
-    password: Password | None = Field(None, description="A new password; it signs the user out everywhere.")
+    password: NewPassword | None = Field(None, description="A new password; it signs the user out everywhere.")
 
 
 def actor(who: Caller, request: Request) -> Actor:
