@@ -59,12 +59,8 @@ def feeds_of(seen: list[Event]) -> list[int | None]:
     return [number for name, number, _ in seen if name == "feed"]
 
 
-
-
 async def test_each_feed_is_told_once_with_its_number_and_then_the_end(db: Database) -> None:
-    work = Script(
-        Progress(batch(2), (ended(2), ended(1))), Progress(batch(3, "done"), (ended(3),))
-    )
+    work = Script(Progress(batch(2), (ended(2), ended(1))), Progress(batch(3, "done"), (ended(3),)))
 
     seen = await told(db, work)
 

@@ -119,9 +119,7 @@ async def look_into(web: Looking, feeds: Sequence[FoundFeed]) -> list[FeedHere]:
 def described(candidates: Sequence[Candidate], looked_into: Sequence[FeedHere]) -> list[Candidate]:
     """The candidates with what those that were looked into say of themselves."""
     known = {here.response.url: here for here in looked_into}
-    return [
-        _candidate(known[each.url], each.why, each.title) if each.url in known else each for each in candidates
-    ]
+    return [_candidate(known[each.url], each.why, each.title) if each.url in known else each for each in candidates]
 
 
 def in_words(outcome: Outcome) -> str:

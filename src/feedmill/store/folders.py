@@ -10,9 +10,7 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of
 from feedmill.store.schema import folders
 
-OF_USER = (
-    select(folders).where(folders.c.user_id == bindparam("user_id")).order_by(folders.c.position, folders.c.name)
-)
+OF_USER = select(folders).where(folders.c.user_id == bindparam("user_id")).order_by(folders.c.position, folders.c.name)
 ADD = insert(folders, "user_id", "parent_id", "name", "position")
 ADD_MISSING = insert_new(folders, "user_id", "parent_id", "name", "position")
 BY_NAME = OF_USER.where(folders.c.parent_id == bindparam("parent_id"), folders.c.name == bindparam("name"))

@@ -1,6 +1,5 @@
 """`/api/feeds`: subscribing, the list, changes, and refreshes."""
 
-
 import pytest
 
 from feedmill.store.batches import start_batch

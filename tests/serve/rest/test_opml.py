@@ -64,7 +64,9 @@ async def test_no_more_of_a_huge_list_is_read_than_is_taken(alice: Person) -> No
 
 
 async def test_a_bomb_is_refused_with_its_reason(alice: Person) -> None:
-    bomb = b'<!DOCTYPE o [<!ENTITY a "aaaaaaaa">]><opml><body><outline text="&a;" xmlUrl="https://e.org/"/></body></opml>'
+    bomb = (
+        b'<!DOCTYPE o [<!ENTITY a "aaaaaaaa">]><opml><body><outline text="&a;" xmlUrl="https://e.org/"/></body></opml>'
+    )
 
     refused = await alice.post("/feeds/import", content=bomb)
 

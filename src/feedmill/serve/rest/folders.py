@@ -14,9 +14,7 @@ from feedmill.store.folders import folders_of
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 
-Position = Annotated[
-    Whole, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")
-]
+Position = Annotated[Whole, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")]
 ParentId = Annotated[Id, Field(description="The folder that it is in; null is the top.")]
 
 
