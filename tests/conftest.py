@@ -33,7 +33,8 @@ def _service(name: str, start: Callable[[], AbstractContextManager[Any]]) -> Ite
         if os.environ.get("CI"):
             pytest.fail(f"{name} can't be had: {why}")
         pytest.skip(str(why))
-    used.append(f"{service.name} {service.version}")
+    if (version := f"{service.name} {service.version}") not in used:
+        used.append(version)
     try:
         yield service
     finally:
@@ -65,7 +66,8 @@ def d1_service() -> Iterator[Any]:
     yield from _service("D1", running_d1)
 
 
-@pytest.fixture(scope="session")
+# For a file at a time: while Playwright runs, this thread has an event loop, and no other test may have one.
+@pytest.fixture(scope="module")
 def chromium_service() -> Iterator[Any]:
     yield from _service("Chromium", running_chromium)
 
