@@ -1,13 +1,21 @@
 """Errands: worked off as they come, whatever goes wrong."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from feedmill.app import build
 from feedmill.errors import DatabaseUnavailable
+from feedmill.model.webhook import Event
+from feedmill.run.embedded import embedded, scheduling
 from feedmill.run.errands import Errands
+from feedmill.settings import load
+from feedmill.store.accounts import add_user
+from tests.www import Answer, Seen, Web
 
 SOON = timedelta(milliseconds=1)
 
@@ -32,7 +40,7 @@ class Work:
 
 
 async def _run(*works: Any) -> None:
-    running = asyncio.create_task(Errands(*works, every=SOON).keep_running())
+    running = asyncio.create_task(Errands(works[0], works[1], SOON).keep_running())
     async with asyncio.timeout(5):
         await asyncio.gather(*(work.done.wait() for work in works))
     running.cancel()
@@ -47,3 +55,25 @@ async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
     await _run(broken, sound)
 
     assert (broken.lots, sound.lots) == ([], [])
+
+
+async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Path) -> None:
+    settings = load(data=str(tmp_path), allow_private="127.0.0.0/8", host_gap=0)
+    async with Web() as web, build(settings) as app, embedded(app) as parts:
+        called, read = asyncio.Event(), asyncio.Event()
+        alice = await add_user(app.db, "alice", None, False, app.tools.clock())
+        hook = await app.webhooks.create(alice.id, web.serve("/hook", _noting(called)), [Event.NEW_ENTRIES])
+        await app.webhooks.test(alice.id, hook.id)
+        await app.bookmarks.save(alice.id, web.serve("/page", _noting(read)), None, None)
+
+        async with scheduling(parts), asyncio.timeout(5):
+            await called.wait()
+            await read.wait()
+
+
+def _noting(event: asyncio.Event) -> Callable[[Seen], Answer]:
+    def answer(seen: Seen) -> Answer:
+        event.set()
+        return Answer()
+
+    return answer
