@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from feedmill.store.batches import (
     JobOutcome,
     adopt_batches,
+    batches_of_user,
     cancel_batch,
     end_job,
+    failures_of,
     finish_batch,
     is_left,
     jobs_left,
@@ -151,3 +153,23 @@ async def test_a_batch_may_be_large(any_db: Database) -> None:
 
 async def test_there_is_no_batch_where_there_is_none(any_db: Database) -> None:
     assert await read_batch(any_db, 12345) is None
+
+
+async def test_the_batches_of_a_user_are_read_with_what_they_came_to(any_db: Database) -> None:
+    first, _ = await start_batch(any_db, "import", [1, 2], NOW, 7, report='{"errors":[]}')
+    second, _ = await start_batch(any_db, "refresh", [3], NOW, 7, about="feed-3")
+    other, is_new = await start_batch(any_db, "refresh", [4], NOW, 7, about="feed-4")
+    await start_batch(any_db, "refresh", [3], NOW, 8, about="feed-3")
+    await end(any_db, first, JobOutcome(1, "updated", 5), JobOutcome(2, "failed", message="HTTP 404"))
+
+    mine = await batches_of_user(any_db, 7, 2**53, 10)
+
+    assert [(batch.id, batch.done, batch.new_entries, batch.failed) for batch in mine] == [
+        (other, 0, 0, 0),
+        (second, 0, 0, 0),
+        (first, 2, 5, 1),
+    ]
+    assert is_new
+    assert mine[-1].report == '{"errors":[]}'
+    assert [batch.id for batch in await batches_of_user(any_db, 7, second, 10)] == [first]
+    assert [(outcome.feed_id, outcome.message) for outcome in await failures_of(any_db, first, 10)] == [(2, "HTTP 404")]

@@ -1,0 +1,53 @@
+"""Answers that are remembered between looking and subscribing."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.collect.find import FeedHere
+from feedmill.library.discovery import REMEMBERED_BYTES, REMEMBERED_FOR, Answers
+from feedmill.model.outcome import Freshness, Response, Validators
+from tests.flows.world import NOW
+
+ALICE, BOB = 1, 2
+
+
+@dataclass
+class Clock:
+    now: datetime = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def here(url: str, size: int = 10) -> FeedHere:
+    response = Response(
+        url, url, 200, {}, b"x" * size, "", Validators(), Freshness(), None, True, size, NOW, timedelta()
+    )
+    return FeedHere(url, response, "News")
+
+
+def test_an_answer_is_good_for_one_person_and_once() -> None:
+    answers = Answers()
+    answers.keep(ALICE, here("a"))
+
+    assert answers.take(BOB, "a") is None
+    assert answers.take(ALICE, "a") == here("a")
+    assert answers.take(ALICE, "a") is None
+
+
+def test_an_answer_is_forgotten_after_some_minutes() -> None:
+    clock = Clock()
+    answers = Answers(clock)
+    answers.keep(ALICE, here("a"))
+
+    clock.now += REMEMBERED_FOR
+
+    assert answers.take(ALICE, "a") is None
+
+
+def test_the_oldest_answers_go_when_they_become_too_large() -> None:
+    answers = Answers()
+    for url in ("a", "b", "c"):
+        answers.keep(ALICE, here(url, REMEMBERED_BYTES // 2))
+
+    assert [answers.take(ALICE, url) is None for url in ("a", "b", "c")] == [True, False, False]
