@@ -117,3 +117,21 @@ def test_of_two_descriptions_the_first_is_the_summary_and_the_second_the_content
     for names in (("description", "summary"), ("summary", "description")):
         [entry] = parse(item.format(*names).encode()).entries
         assert (entry.summary, entry.content_html) == ("one", "two")
+
+
+def test_an_attribute_that_nobody_asked_for_takes_nothing_away() -> None:
+    itunes = 'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
+    item = """<item><comments a="1">/c</comments><itunes:duration a="1">90</itunes:duration>
+    <itunes:keywords a="1">sea,sky</itunes:keywords><enclosure url="/1.mp3" type="audio/mpeg"/></item>"""
+
+    [entry] = parse(f"<rss {itunes}><channel>{item}</channel></rss>".encode(), url="https://example.org/").entries
+
+    assert entry.comments_url == "https://example.org/c"
+    assert entry.categories == ("sea", "sky")
+    assert entry.enclosures[0].duration == timedelta(seconds=90)
+
+
+def test_an_empty_entry_inside_another_is_none() -> None:
+    feed = parse(b"<rss><channel><item><title>1</title><item/></item><item><title>2</title></item></channel></rss>")
+
+    assert [entry.title for entry in feed.entries] == ["1", "2"]

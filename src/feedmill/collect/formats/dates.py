@@ -15,6 +15,7 @@ _ZONE_OFFSETS = {"": "+00:00"} | {
     for name, minutes in ZONES.items()
 }
 _MAX_LENGTH = 100
+_AFTER_DAY = ("T", " ", "")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2199
 _FARTHEST = timedelta(hours=15)
 
@@ -24,10 +25,10 @@ def parse_date(text: str | None) -> datetime | None:
     if not text or len(text) > _MAX_LENGTH:
         return None
     try:
-        if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
-            return _in_utc(datetime.fromisoformat(text))
         if text[3:5] == ", ":
             return _in_utc(datetime.fromisoformat(_rfc_822_as_iso(text)))
+        if text[4:5] == "-" and text[10:11] in _AFTER_DAY:
+            return _in_utc(datetime.fromisoformat(text))
     except ValueError:
         pass
     return _loosely(text)

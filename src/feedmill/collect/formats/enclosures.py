@@ -1,14 +1,15 @@
 """The files that an entry carries, from RSS, Atom, Media RSS and podcast elements."""
 
 from datetime import timedelta
+from xml.etree.ElementTree import Element
 
 from msgspec.structs import replace
 
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import parse_duration
-from feedmill.collect.formats.links import Related
+from feedmill.collect.formats.grouping import first_text, text_of
+from feedmill.collect.formats.links import Related, resolve_in
 from feedmill.collect.formats.scope import Scope
-from feedmill.collect.xml_tree import Attributes
 from feedmill.model.parsed import Enclosure
 
 _MAX_ENCLOSURES = 100
@@ -17,31 +18,26 @@ _PLAYED = ("audio", "video")
 
 def enclosures(fields: Fields, found_media: Fields, related: Related, scope: Scope) -> tuple[Enclosure, ...]:
     """Every file once, the feed's own enclosures first."""
+    files = fields.get("enclosure")
+    files += [link for link in related.get("enclosure", ()) if link.get("href")]
+    files += [file for file in found_media.get("media:content") if file.get("url") and _is_played(file)]
     found: dict[str, Enclosure] = {}
-    for attributes, text, _ in fields.get("enclosure") if "enclosure" in fields.rich else ():
-        _add(found, attributes.get("url") or attributes.get("href") or text, attributes, "length", scope)
-    for attributes in related.get("enclosure", ()):
-        _add(found, attributes["href"], attributes, "length", scope)
-    for attributes, _, _ in found_media.rich.get("media:content", ()):
-        if _is_played(attributes):
-            _add(found, attributes.get("url"), attributes, "fileSize", scope)
-    if "itunes:duration" in fields.plain:
-        _set_duration(found, parse_duration(fields.plain["itunes:duration"]))
+    for file in files[:_MAX_ENCLOSURES]:
+        address = file.get("url") or file.get("href") or text_of(file)
+        if address:
+            enclosure = _enclosure(file, address, scope)
+            found.setdefault(enclosure.url, enclosure)
+    if "itunes:duration" in fields.layout.places:
+        _set_duration(found, parse_duration(first_text(fields, "itunes:duration")))
     return tuple(found.values())
 
 
-def _add(found: dict[str, Enclosure], address: str | None, attributes: Attributes, size: str, scope: Scope) -> None:
-    if address and len(found) < _MAX_ENCLOSURES:
-        enclosure = _enclosure(address, attributes, size, scope)
-        found.setdefault(enclosure.url, enclosure)
-
-
-def _enclosure(address: str, attributes: Attributes, size: str, scope: Scope) -> Enclosure:
+def _enclosure(file: Element, address: str, scope: Scope) -> Enclosure:
     return Enclosure(
-        scope.inside(attributes).resolve(address),
-        attributes.get("type") or None,
-        _length(attributes.get(size)),
-        parse_duration(attributes.get("duration")),
+        resolve_in(file, address, scope),
+        file.get("type") or None,
+        _length(file.get("length") or file.get("fileSize")),
+        parse_duration(file.get("duration")),
     )
 
 
@@ -53,12 +49,14 @@ def _length(text: str | None) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
-def _is_played(attributes: Attributes) -> bool:
-    return attributes.get("medium") in _PLAYED or attributes.get("type", "").startswith(_PLAYED)
+def _is_played(file: Element) -> bool:
+    return file.get("medium") in _PLAYED or file.get("type", "").startswith(_PLAYED)
 
 
 def _set_duration(found: dict[str, Enclosure], duration: timedelta | None) -> None:
     """Give the podcast's duration to the first file that can be played."""
+    if duration is None:
+        return
     for url, enclosure in found.items():
         if enclosure.duration is None and (enclosure.type or "audio").startswith(_PLAYED):
             found[url] = replace(enclosure, duration=duration)

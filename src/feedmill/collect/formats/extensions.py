@@ -1,12 +1,12 @@
 """What the namespaces add: podcast durations, Media RSS files and thumbnails, wishes about polling."""
 
+from collections.abc import Iterable
 from datetime import timedelta
+from xml.etree.ElementTree import Element
 
-from feedmill.collect.fields import NO_FIELDS, Field, Fields
-from feedmill.collect.formats.grouping import first_text
-from feedmill.collect.formats.names import CONTAINERS, LEAVES
+from feedmill.collect.fields import Fields, fields_of
+from feedmill.collect.formats.grouping import first_text, text_of
 from feedmill.collect.formats.scope import Scope
-from feedmill.collect.xml_tree import NO_ATTRIBUTES
 
 _PERIODS = {
     "hourly": timedelta(hours=1),
@@ -18,60 +18,61 @@ _PERIODS = {
 _LONGEST_TTL = timedelta(days=365)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MAX_GROUPS = 3
-_MEDIA = frozenset(name for name in CONTAINERS | LEAVES if name.startswith("media:"))
 
 
 def media(fields: Fields) -> Fields:
     """The Media RSS elements of an entry, taken out of their groups."""
-    found = Fields({}, {})
-    _take_media(fields, found.rich, 0)
+    outer = [fields.elements[place] for place in fields.layout.plan.media]
+    return fields_of(_ungrouped(outer, 0) if any(map(len, outer)) else outer, fields.layout.layouts)
+
+
+def _ungrouped(elements: Iterable[Element], depth: int) -> list[Element]:
+    found = []
+    for element in elements:
+        found.append(element)
+        if len(element) and depth < _MAX_GROUPS:
+            found += _ungrouped(element, depth + 1)
     return found
-
-
-def _take_media(fields: Fields, found: dict[str, list[Field]], depth: int) -> None:
-    plain, rich = fields
-    for name, text in plain.items():
-        if name in _MEDIA:
-            found.setdefault(name, []).append((NO_ATTRIBUTES, text, NO_FIELDS))
-    for name, elements in rich.items():
-        if name in _MEDIA:
-            for field in elements:
-                found.setdefault(name, []).append(field)
-                if depth < _MAX_GROUPS and field[2] is not NO_FIELDS:
-                    _take_media(field[2], found, depth + 1)
 
 
 def picture(fields: Fields, scope: Scope, *names: str) -> str | None:
     """The address in the first of these elements that carry one as `href`, `url`, a child or their text."""
-    plain, rich = fields
+    places = fields.layout.places
     for name in names:
-        for attributes, text, children in fields.get(name) if name in rich or name in plain else ():
-            address = attributes.get("href") or attributes.get("url") or first_text(children, "url") or text
+        for place in places.get(name, ()):
+            address = _picture_address(fields, place)
             if address and "<" not in address:
                 return scope.resolve(address)
     return None
 
 
+def _picture_address(fields: Fields, place: int) -> str | None:
+    element = fields.elements[place]
+    address = element.get("href") or element.get("url") or fields.texts[place]
+    return first_text(fields.inside(element), "url") if not address and len(element) else address
+
+
 def media_picture(found_media: Fields, scope: Scope) -> str | None:
     """The address of a Media RSS thumbnail, or of a file that is an image."""
     thumbnail = picture(found_media, scope, "media:thumbnail")
-    if thumbnail or "media:content" not in found_media.rich:
+    if thumbnail:
         return thumbnail
-    images = [
-        field
-        for field in found_media.rich["media:content"]
-        if field[0].get("medium") == "image" or field[0].get("type", "").startswith("image/")
-    ]
-    return picture(Fields({}, {"media:content": images}), scope, "media:content")
+    files = [file.get("url") for file in found_media.get("media:content") if _is_image(file)]
+    return next((scope.resolve(url) for url in files if url), None)
+
+
+def _is_image(file: Element) -> bool:
+    return file.get("medium") == "image" or file.get("type", "").startswith("image/")
 
 
 def parse_duration(text: str | None) -> timedelta | None:
     """Seconds, or minutes and hours before colons, as podcasts write them."""
     if not text:
         return None
-    parts = text.strip().split(":")
+    parts, seconds = text.strip().split(":", 3), 0.0
     try:
-        seconds = sum(float(part or 0) * 60**power for power, part in enumerate(reversed(parts)))
+        for part in parts:
+            seconds = seconds * 60 + float(part or 0)
         return timedelta(seconds=round(seconds)) if len(parts) <= 3 and seconds >= 0.5 else None
     except (ValueError, OverflowError):
         return None
@@ -101,7 +102,7 @@ def skip_days(fields: Fields) -> frozenset[int]:
 
 
 def _children(fields: Fields, name: str, child: str) -> list[str]:
-    return [one[1] for field in fields.get(name) for one in field[2].get(child)]
+    return [text_of(one) for element in fields.get(name) for one in fields.inside(element).get(child)]
 
 
 def _number(text: str | None) -> int | None:

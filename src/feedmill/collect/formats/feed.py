@@ -5,9 +5,10 @@ from xml.etree.ElementTree import Element
 from feedmill.collect.fields import Fields
 from feedmill.collect.formats.extensions import picture, skip_days, skip_hours, ttl, update_period
 from feedmill.collect.formats.grouping import first_date, first_text, short_text
-from feedmill.collect.formats.links import related_link, related_links, web_address
+from feedmill.collect.formats.links import Related, related_link, web_address
 from feedmill.collect.formats.names import ATOM_03, RSS_090, split
 from feedmill.collect.formats.people import authors
+from feedmill.collect.formats.plan import groups, newest_first
 from feedmill.collect.formats.scope import Scope, clean_language
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
 
@@ -23,18 +24,24 @@ _AUTHORS = ("author", "managingeditor", "dc:creator", "itunes:author", "dc:autho
 
 
 def read_feed(
-    fields: Fields, link: str | None, scope: Scope, entries: tuple[ParsedEntry, ...], form: str, encoding: str
+    fields: Fields,
+    related: Related,
+    link: str | None,
+    scope: Scope,
+    entries: tuple[ParsedEntry, ...],
+    form: str,
+    encoding: str,
 ) -> ParsedFeed:
     """Make a feed of its fields and the entries that were read before; `scope` is that of its addresses."""
-    updated_at, updated_raw = first_date(fields, _UPDATED)
-    related = related_links(fields)
+    places = fields.layout.places
+    updated_at, updated_raw = first_date(fields.texts, newest_first(places, _UPDATED))
     icon = web_address(fields, scope, "icon")
     return ParsedFeed(
         title=short_text(fields, "title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title"),
         link=link,
         description=first_text(fields, *_DESCRIPTIONS),
         language=_language(fields, scope),
-        author=authors(fields, _AUTHORS),
+        author=authors(fields, groups(places, _AUTHORS)),
         icon_url=icon,
         image_url=_image(fields, scope) or icon,
         updated_at=updated_at,

@@ -1,59 +1,63 @@
 """Addresses: a feed's or entry's own page, and the links that Atom tells apart by `rel`."""
 
+from collections.abc import Iterable
 from functools import lru_cache
+from xml.etree.ElementTree import Element
 
 from feedmill.collect.fields import Fields
-from feedmill.collect.formats.grouping import first_text
+from feedmill.collect.formats.grouping import first_text, text_of
 from feedmill.collect.formats.names import RDF_ABOUT, RDF_RESOURCE
-from feedmill.collect.formats.scope import Scope
-from feedmill.collect.xml_tree import Attributes
+from feedmill.collect.formats.scope import WEB, Scope
+from feedmill.collect.xml_tree import attributes_of
 
-Related = dict[str, list[Attributes]]
+Related = dict[str, list[Element]]
 
 _REGISTRY = "http://www.iana.org/assignments/relation/"
 _MAX_RELATIONS = 1_000
 _HTML = frozenset({"", "html", "xhtml", "text/html", "application/xhtml+xml", "text/plain"})
 
 
-def page_link(fields: Fields, scope: Scope) -> str | None:
+def by_relation(links: Iterable[Element]) -> Related:
+    """Links by what they lead to; one that does not say leads to the page itself, which is the "alternate"."""
+    found: Related = {}
+    for link in links:
+        for relation in _relations(link.get("rel", "alternate")):
+            found.setdefault(relation, []).append(link)
+    return found
+
+
+def page_link(related: Related, scope: Scope) -> str | None:
     """The address of the page: RSS's link, or Atom's link to an HTML alternate, or to any alternate."""
-    if fields.plain.get("link"):
-        return scope.resolve(fields.plain["link"])
     fallback = None
-    for attributes, text, _ in fields.rich.get("link", ()):
-        address = _alternate(attributes, text)
+    for link in related.get("alternate", ()):
+        address = _address(link)
         if not address:
             continue
-        if attributes.get("type", "").lower() in _HTML:
-            return scope.inside(attributes).resolve(address)
-        fallback = fallback or scope.inside(attributes).resolve(address)
+        if link.get("type", "").lower() in _HTML:
+            return resolve_in(link, address, scope)
+        fallback = fallback or resolve_in(link, address, scope)
     return fallback
 
 
-def _alternate(attributes: Attributes, text: str) -> str | None:
-    if "rel" in attributes and "alternate" not in _relations(attributes["rel"]):
-        return None
+def _address(link: Element) -> str | None:
+    text = text_of(link)
     if text and is_web(text):
         return text
-    return attributes.get("href") or attributes.get(RDF_RESOURCE) or attributes.get(RDF_ABOUT) or text
+    return link.get("href") or link.get(RDF_RESOURCE) or link.get(RDF_ABOUT) or text
 
 
-def related_links(fields: Fields) -> Related:
-    """The links that are more than the page itself, by their relation."""
-    found: Related = {}
-    for attributes, _, _ in fields.rich.get("link", ()):
-        if attributes.get("rel", "alternate") != "alternate" and attributes.get("href"):
-            for relation in _relations(attributes["rel"]):
-                found.setdefault(relation, []).append(attributes)
-    return found
+def resolve_in(element: Element, address: str, scope: Scope) -> str:
+    """Make an address in an element absolute, which may have an xml:base of its own."""
+    return (scope if address.startswith(WEB) else scope.inside(attributes_of(element))).resolve(address)
 
 
 def related_link(related: Related, relation: str, scope: Scope) -> str | None:
     """The address of the first link with this relation, an HTML page if there is one."""
-    if relation not in related:
+    found = [link for link in related.get(relation, ()) if link.get("href")]
+    if not found:
         return None
-    found = sorted(related[relation], key=lambda attributes: attributes.get("type", "") not in _HTML)
-    return scope.inside(found[0]).resolve(found[0]["href"])
+    best = min(found, key=lambda link: link.get("type", "") not in _HTML)
+    return resolve_in(best, best.get("href", ""), scope)
 
 
 @lru_cache(maxsize=256)
@@ -63,8 +67,9 @@ def _relations(written: str) -> tuple[str, ...]:
 
 def permalink(fields: Fields) -> str | None:
     """The guid of an RSS item, where it is an address and not said to be none."""
-    for attributes, text, _ in fields.get("guid"):
-        said = attributes.get("isPermaLink", attributes.get("ispermalink", "true"))
+    for guid in fields.get("guid"):
+        said = guid.get("isPermaLink", guid.get("ispermalink", "true"))
+        text = text_of(guid)
         if said.strip().lower() != "false" and is_web(text):
             return text
     return None

@@ -137,12 +137,6 @@ class Names(dict[str, str]):
         return prefix + local.lower()
 
 
-@lru_cache(maxsize=64)
-def names_below(root_namespace: str) -> Names:
-    """The names in documents with such a root; they share them, so that each is found out once."""
-    return Names(root_namespace)
-
-
 def opens_feed(element: str) -> bool:
     """Whether an element of this name can be the outermost one of a feed; Atom lets one entry be a document."""
     return split(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES

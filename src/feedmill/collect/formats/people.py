@@ -1,38 +1,44 @@
 """Who wrote it: `name (email)` where both are known, else what there is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element
 
-from feedmill.collect.fields import NO_FIELDS, Field, Fields
-from feedmill.collect.formats.grouping import MAX_SHORT_TEXT, short_text
+from feedmill.collect.fields import Fields
+from feedmill.collect.formats.grouping import MAX_SHORT_TEXT, shortened
+from feedmill.collect.formats.names import Names
 
 _MAX_PEOPLE = 20
 
 
-def authors(fields: Fields, names: Sequence[str]) -> str | None:
-    """The people under the first of these names that names anyone; a bare address gives way to a name."""
-    plain, rich = fields
+def authors(fields: Fields, groups: Iterable[tuple[int, ...]]) -> str | None:
+    """The people in the first of these groups that names anyone; a bare address gives way to a name."""
     address = None
-    for name in names:
-        people = _people(fields.get(name)) if name in rich else plain.get(name)
+    for places in groups:
+        people = _person(fields, places[0]) if len(places) == 1 else _people(fields, places)
         if people and ("@" not in people or " " in people):
             return people[:MAX_SHORT_TEXT]
         address = address or people
     return address
 
 
-def _people(fields: Sequence[Field]) -> str | None:
-    if len(fields) == 1:
-        return _person(fields[0])
-    names = dict.fromkeys(filter(None, map(_person, fields)))
+def _people(fields: Fields, places: Iterable[int]) -> str | None:
+    names = dict.fromkeys([name for place in places if (name := _person(fields, place))])
     return ", ".join(list(names)[:_MAX_PEOPLE]) or None
 
 
-def _person(field: Field) -> str | None:
-    _, text, children = field
-    if text or children is NO_FIELDS:
-        return text[:MAX_SHORT_TEXT] or None
-    name = short_text(children, "name") or short_text(children, "itunes:name")
-    email = short_text(children, "email") or short_text(children, "itunes:email")
+def _person(fields: Fields, place: int) -> str | None:
+    text = fields.texts[place]
+    if text:
+        return text[:MAX_SHORT_TEXT]
+    element = fields.elements[place]
+    return _described(element, fields.layout.layouts.names) if len(element) else None
+
+
+def _described(person: Element, names: Names) -> str | None:
+    """The person that the elements inside another describe; the first of each name counts."""
+    said = {names[child.tag]: text for child in reversed(person) if (text := (child.text or "").strip())}
+    name = shortened(said.get("name") or said.get("itunes:name"))
+    email = shortened(said.get("email") or said.get("itunes:email"))
     if name and email and email != name:
         return f"{name} ({email})"
-    return name or email or short_text(children, "uri") or short_text(children, "url")
+    return name or email or shortened(said.get("uri") or said.get("url"))

@@ -1,45 +1,96 @@
-"""What there is to read in an entry, worked out once for all entries that consist of the same elements."""
+"""What there is to read in an entry: which of its elements can answer which question."""
 
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
+from msgspec import Struct
+
+Places = Mapping[str, tuple[int, ...]]
+
+NOWHERE = -1
+_GUIDS = ("guid", "id")
 _CONTENT = ("content:encoded", "content", "fullitem", "xhtml:body", "xhtml:div", "body")
 _DESCRIPTIONS = ("description", "summary")
 _PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
 _AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
-_EXTRAS = frozenset({
-    "enclosure", "image", "categories", "itunes:image", "googleplay:image", "itunes:category", "itunes:keywords",
-    "keywords", "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
-    "media:keywords", "dc:subject", "dcterms:subject",
-})  # fmt: skip
+_CATEGORIES = ("category", "dc:subject", "dcterms:subject")
+_LANGUAGES = ("dc:language", "language")
+_MEDIA = (
+    "media:group", "media:content", "media:thumbnail", "media:title", "media:description", "media:category",
+    "media:keywords",
+)  # fmt: skip
+_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords", *_MEDIA})
+_FILES = frozenset({"enclosure", *_MEDIA})
+_IMAGES = frozenset({"enclosure", "image", "itunes:image", "googleplay:image", *_MEDIA})
 
 
-class Plan(NamedTuple):
-    """The names of an entry's elements that can answer a question, best first; descriptions in their order."""
+class Plan(Struct, frozen=True, gc=False):
+    """The places of an entry's elements that can answer a question, best first, in groups where a name has several.
 
-    content: tuple[str, ...]
-    descriptions: tuple[str, ...]
-    published: tuple[str, ...]
-    updated: tuple[str, ...]
-    authors: tuple[str, ...]
-    has_extras: bool
-    has_media: bool
+    What is one place only is that of the first element, or NOWHERE.
+    """
+
+    guid: int
+    title: int
+    link: int
+    comments: int
+    language: int
+    original: int
+    links: tuple[int, ...]
+    contents: tuple[tuple[int, ...], ...]
+    descriptions: tuple[int, ...]
+    published: tuple[int, ...]
+    updated: tuple[int, ...]
+    authors: tuple[tuple[int, ...], ...]
+    categories: tuple[int, ...]
+    media: tuple[int, ...]
+    has_source: bool
+    has_topics: bool
+    has_files: bool
+    has_images: bool
 
 
-@lru_cache(maxsize=1024)
-def plan(names: tuple[str, ...]) -> Plan:
-    """The plan for an entry with these elements."""
+def plan_for(places: Places) -> Plan:
+    """The plan for an entry with elements at these places."""
     return Plan(
-        content=_among(names, _CONTENT),
-        descriptions=tuple(name for name in names if name in _DESCRIPTIONS),
-        published=_among(names, _PUBLISHED),
-        updated=_among(names, _UPDATED),
-        authors=_among(names, _AUTHORS),
-        has_extras=not _EXTRAS.isdisjoint(names),
-        has_media=any(name.startswith("media:") and name in _EXTRAS for name in names),
+        guid=_first(places, _GUIDS),
+        title=_first(places, ("title",)),
+        link=_first(places, ("link",)),
+        comments=_first(places, ("comments",)),
+        language=_first(places, _LANGUAGES),
+        original=_first(places, ("feedburner:origlink",)),
+        links=places.get("link", ()),
+        contents=groups(places, _CONTENT),
+        descriptions=_in_order(places, _DESCRIPTIONS),
+        published=newest_first(places, _PUBLISHED),
+        updated=newest_first(places, _UPDATED),
+        authors=groups(places, _AUTHORS),
+        categories=_joined(groups(places, _CATEGORIES)),
+        media=_in_order(places, _MEDIA),
+        has_source="source" in places,
+        has_topics=not _TOPICS.isdisjoint(places),
+        has_files=not _FILES.isdisjoint(places),
+        has_images=not _IMAGES.isdisjoint(places),
     )
 
 
-def _among(names: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in wanted if name in names)
+def groups(places: Places, names: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """The places of each of these names that is there."""
+    return tuple([places[name] for name in names if name in places])
+
+
+def newest_first(places: Places, names: Iterable[str]) -> tuple[int, ...]:
+    """The places of these names; of several dates with one name the last counts."""
+    return _joined([group[::-1] for group in groups(places, names)])
+
+
+def _first(places: Places, names: Iterable[str]) -> int:
+    return next((places[name][0] for name in names if name in places), NOWHERE)
+
+
+def _in_order(places: Places, names: Iterable[str]) -> tuple[int, ...]:
+    return tuple(sorted(_joined(groups(places, names))))
+
+
+def _joined(found: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple([place for group in found for place in group])

@@ -7,6 +7,7 @@ from urllib.parse import urljoin
 from feedmill.collect.formats.names import XML_BASE, XML_LANG
 
 _MAX_URL = 8192
+WEB = ("http://", "https://")
 
 
 class Scope(NamedTuple):
@@ -32,7 +33,7 @@ class Scope(NamedTuple):
         url = url.strip()
         if "&" in url:  # escaped once too often; no address means these letters
             url = url.replace("&amp;", "&").replace("&#38;", "&")
-        if url.startswith(("http://", "https://")) or not self.base or len(url) > _MAX_URL:
+        if url.startswith(WEB) or not self.base or len(url) > _MAX_URL:
             return url
         try:
             return urljoin(self.base, url)

@@ -7,9 +7,11 @@ from xml.etree.ElementTree import Element
 from feedmill.collect.fields import FieldReader, Fields
 from feedmill.collect.formats.entry import read_entry
 from feedmill.collect.formats.feed import feed_format, read_feed
-from feedmill.collect.formats.links import is_web, page_link
-from feedmill.collect.formats.names import ENTRIES, FRAMES, names_below, opens_feed, split
+from feedmill.collect.formats.layout import layouts_below
+from feedmill.collect.formats.links import by_relation, is_web, page_link
+from feedmill.collect.formats.names import ENTRIES, FRAMES, opens_feed, split
 from feedmill.collect.formats.people import authors
+from feedmill.collect.formats.plan import groups
 from feedmill.collect.formats.scope import Scope, scope_of
 from feedmill.collect.xml_tree import Attributes, attributes_of
 from feedmill.model.parsed import ParsedEntry, ParsedFeed
@@ -42,39 +44,46 @@ class _XmlFeed:
     def __init__(self, root: Element, url: str | None) -> None:
         self._root = root
         self._url = url
-        self._reader = FieldReader(names_below(split(root.tag)[0]))
+        layouts = layouts_below(split(root.tag)[0])
+        self._names = layouts.names
+        self._reader = FieldReader(layouts)
         self._frames: list[Attributes] = []
         self._form = feed_format(root)
-        self._fields = Fields({}, {})
+        self._own = Element("feed")
         self._entries: list[Element] = []
 
     def read(self, encoding: str) -> ParsedFeed:
-        if self._reader.names[self._root.tag] in ENTRIES:
+        if self._names[self._root.tag] in ENTRIES:
             self._entries.append(self._root)
         else:
             self._take_apart(self._root, 0)
         scope = scope_of(self._url, self._frames)
-        link = page_link(self._fields, scope)
+        fields = self._reader.read(self._own)
+        related = by_relation(fields.get("link"))
+        link = page_link(related, scope)
         inner = scope._replace(base=link) if link and is_web(link) and not scope.stated else scope
-        entries = tuple(islice(self._read_entries(inner), MAX_ENTRIES))
-        return read_feed(self._fields, link, inner, entries, self._form, encoding)
+        entries = tuple(islice(self._read_entries(inner, self._common_author(fields)), MAX_ENTRIES))
+        return read_feed(fields, related, link, inner, entries, self._form, encoding)
 
     def _take_apart(self, frame: Element, depth: int) -> None:
         """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
         self._frames.append(attributes_of(frame))
         own = []
         for child in frame:
-            name = self._reader.names[child.tag]
+            name = self._names[child.tag]
             if name in ENTRIES:
                 self._entries.append(child)
             elif name in FRAMES and depth < _MAX_FRAMES:
                 self._take_apart(child, depth + 1)
             elif name:
                 own.append(child)
-        self._reader.read_all(own, self._fields, 0)
+        self._own.extend(own)
 
-    def _read_entries(self, scope: Scope) -> Iterator[ParsedEntry]:
-        author = authors(self._fields, ("author",)) if self._form.startswith("atom") else None
+    def _common_author(self, fields: Fields) -> str | None:
+        """Who wrote the entries that name nobody: in Atom, the feed's author."""
+        return authors(fields, groups(fields.layout.places, ("author",))) if self._form.startswith("atom") else None
+
+    def _read_entries(self, scope: Scope, author: str | None) -> Iterator[ParsedEntry]:
         strays = self._reader.strays
         for entry in self._entries:
             yield read_entry(attributes_of(entry), self._reader.read(entry), scope, author)
