@@ -2,19 +2,20 @@
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from feedmill.errors import BadInput, NotFound, TooMany
+from feedmill.errors import BadInput, DatabaseUnavailable, NotFound, TooMany
 from feedmill.library.delivering import judge
 from feedmill.library.webhooks import MOST_WEBHOOKS, StillPending
 from feedmill.model.outcome import HttpError
 from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.store.database import Database, Step
-from feedmill.store.deliveries import LEASE
+from feedmill.store.deliveries import LEASE, WELL
 from feedmill.store.merges import merge_feeds
 from feedmill.store.schema import subscriptions, webhooks
 from tests.library.receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
@@ -33,6 +34,19 @@ def silent() -> tuple[Script, asyncio.Event]:
         await asyncio.sleep(30)
 
     return answer, begun
+
+
+class Fading:
+    """A database that does not take how one webhook fared."""
+
+    def __init__(self, db: Database, webhook_id: int) -> None:
+        self._db, self._webhook_id = db, webhook_id
+        self.dialect_name, self.query, self.exec, self.close = db.dialect_name, db.query, db.exec, db.close
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        if steps[0].statement is WELL and dict(steps[0].params)["webhook"] == self._webhook_id:  # type: ignore[arg-type]
+            raise DatabaseUnavailable("away")
+        return await self._db.batch(steps)
 
 
 @pytest.fixture
@@ -205,6 +219,30 @@ async def test_a_stopped_worker_gives_back_what_it_did_not_send(here: Receivers)
     here.web.serve("/hook", OK)
 
     assert await here.deliver() == 1
+
+
+async def test_a_failing_database_does_not_cut_short_what_others_send(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    answered = asyncio.Event()
+
+    async def slow(seen: Seen, wire: Wire) -> None:
+        await answered.wait()
+        await wire.send(OK.encode())
+
+    def quick(seen: Seen) -> Answer:
+        asyncio.get_running_loop().call_later(0.05, answered.set)
+        return OK
+
+    first, second = await here.hook(alice, quick, "/quick"), await here.hook(alice, slow, "/slow")
+    await here.happens(feed)
+    here.webhooks.messenger = replace(here.webhooks.messenger, db=Fading(here.db, first.id))
+
+    with pytest.raises(DatabaseUnavailable):
+        await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, second.id)).last_success_at == here.now
+    assert await _outcome(here) == [DeliveryStatus.PENDING, DeliveryStatus.DELIVERED]
 
 
 async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(here: Receivers) -> None:

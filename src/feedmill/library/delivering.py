@@ -17,6 +17,7 @@ import msgspec
 import structlog
 
 from feedmill.collect.html import plain_text
+from feedmill.library.side_by_side import all_of
 from feedmill.model.feed import PRIVATE_MARK
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.model.times import to_text
@@ -57,7 +58,7 @@ async def deliver(messenger: Messenger) -> int:
     queues = [list(queue) for _, queue in groupby(lot, key=lambda taken: taken.delivery.webhook_id)]
     try:
         async with asyncio.timeout(messenger.soft_limit.total_seconds()):
-            await asyncio.gather(*(_deliver_in_order(messenger, queue) for queue in queues))
+            await all_of([_deliver_in_order(messenger, queue) for queue in queues])
     except TimeoutError:
         log.info("some deliveries wait for the next lot", taken=len(lot))
     finally:

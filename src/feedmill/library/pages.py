@@ -12,6 +12,7 @@ from feedmill.collect.html import plain_text
 from feedmill.collect.keepable import text as keepable
 from feedmill.collect.links import absolute
 from feedmill.collect.page import read_page
+from feedmill.library.side_by_side import all_of
 from feedmill.model.bookmark import MOST_TRIES, PAUSES, Bookmark, PageFacts, Unread
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.outbound.client import Client
@@ -46,7 +47,7 @@ async def read_pages(reader: PageReader) -> int:
         return 0
     try:
         async with asyncio.timeout(reader.soft_limit.total_seconds()):
-            await asyncio.gather(*(_read(reader, bookmark, token) for bookmark in lot))
+            await all_of([_read(reader, bookmark, token) for bookmark in lot])
     except TimeoutError:
         pass  # what was not reached waits for the next lot
     finally:
