@@ -56,7 +56,7 @@ async def list_entries_of_view(
     return Response(msgspec.json.encode(page), headers=headers, media_type="application/json")
 
 
-@router.get("/{entry_id}", response_model=ArticleShown, responses=described(404))
+@router.get("/{entry_id:int}", response_model=ArticleShown, responses=described(404))
 async def read_entry(
     app: TheApp, who: Reader, wanted: TheList, entry_id: PathId, version: Number | None = None, raw: bool = False
 ) -> Response:
@@ -67,14 +67,14 @@ async def read_entry(
     return Response(msgspec.json.encode(article), headers=NOT_KEPT, media_type="application/json")
 
 
-@router.get("/{entry_id}/revisions", responses=described(404))
+@router.get("/{entry_id:int}/revisions", responses=described(404))
 async def list_revisions(app: TheApp, who: Reader, entry_id: PathId) -> VersionPage:
     """What the feed made of an entry over time; number 0 is how it first came."""
     found = await versions_of(app.db, who.user.id, entry_id)
     return VersionPage.model_validate({"items": found}, from_attributes=True)
 
 
-@router.get("/{entry_id}/difference", responses=described(404))
+@router.get("/{entry_id:int}/difference", responses=described(404))
 async def compare_revisions(
     app: TheApp, who: Reader, entry_id: PathId, old: Number = 0, new: Number = 1
 ) -> DifferenceShown:
@@ -83,7 +83,7 @@ async def compare_revisions(
     return DifferenceShown.model_validate(found, from_attributes=True)
 
 
-@router.get("/{entry_id}/original", response_class=PlainTextResponse, responses=described(404))
+@router.get("/{entry_id:int}/original", response_class=PlainTextResponse, responses=described(404))
 async def read_original(app: TheApp, who: Reader, entry_id: PathId) -> PlainTextResponse:
     """The HTML of an entry exactly as it first came, as plain text: it may hold anything."""
     return PlainTextResponse(await original_html(app.db, who.user.id, entry_id), headers=HARMLESS)

@@ -2,13 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 from fastapi import APIRouter
+from fastapi.responses import Response
 
+from feedmill.library.article import read_article
+from feedmill.library.full_text import fetch_full_text
 from feedmill.library.marking import mark, mark_all_read, mark_one, take_back
 from feedmill.library.reading import listed
 from feedmill.library.scopes import find_scope
 from feedmill.model.reading import Sweep
 from feedmill.serve.rest.entry_forms import (
+    ArticleShown,
     EntryChanges,
     EntryShown,
     ManyChanges,
@@ -24,12 +29,21 @@ from feedmill.serve.rest.problems import described
 router = APIRouter(prefix="/entries", tags=["entries"])
 
 
-@router.patch("/{entry_id}", responses=described(404))
+@router.patch("/{entry_id:int}", responses=described(404))
 async def mark_entry(app: TheApp, who: Writer, entry_id: PathId, changes: EntryChanges) -> EntryShown:
     """Reads, stars or keeps an entry for later, or takes that back."""
     await mark_one(app.db, who.user.id, entry_id, changes.marks(), datetime.now(UTC))
     [entry] = await listed(app.db, who.user.id, [entry_id])
     return EntryShown.model_validate(entry, from_attributes=True)
+
+
+@router.post("/{entry_id}/full-text", response_model=ArticleShown, responses=described(404, 409))
+async def fetch_entry_in_full(app: TheApp, who: Writer, entry_id: PathId, again: bool = False) -> Response:
+    """Fetches the page that an entry links to and keeps its article; what is kept already is not fetched again."""
+    now = datetime.now(UTC)
+    await fetch_full_text(app.db, app.client, who.user.id, entry_id, now, again=again)
+    article = await read_article(app.db, app.blobs, who.user.id, entry_id, now)
+    return Response(msgspec.json.encode(article), media_type="application/json")
 
 
 @router.post("/mark", responses=described(404))

@@ -86,10 +86,10 @@ class Looking(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    older: int = Field(
+    older: Whole = Field(
         default=int(DEFAULT_SEARCH.youngest.total_seconds()), ge=0, le=365 * DAY, description="Seconds since queued."
     )
-    look_again: int = Field(
+    look_again: Whole = Field(
         default=int(DEFAULT_SEARCH.look_again.total_seconds()), ge=0, le=20, description="Seconds between the looks."
     )
 
