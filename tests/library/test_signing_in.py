@@ -2,13 +2,15 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 
-from feedmill.errors import TooMany, WrongPassword
+from feedmill.errors import DatabaseUnavailable, TooMany, WrongPassword
 from feedmill.library.accounts import add_account
 from feedmill.library.passwords import is_outdated
 from feedmill.library.signing_in import authenticate, begin_session, sign_in, sign_out
@@ -16,11 +18,13 @@ from feedmill.library.throttle import ADDRESS, NAME, PAIR, Patience, Place
 from feedmill.model.account import DISABLED, Actor, Origin, User
 from feedmill.store.accounts import add_user, password_of
 from feedmill.store.administration import change_account
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Step
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import migrate
 from feedmill.store.schema import sign_in_tries
 from feedmill.store.sessions import SEEN_EVERY, holder_of_cookie, sessions_of
 from feedmill.store.sign_in_tries import Tried
-from feedmill.store.tokens import digest
+from feedmill.store.tokens import add_token, digest, holder_of_token
 from tests.library.shelf import DAY, NOW
 
 GOOD = "correct horse"
@@ -116,6 +120,25 @@ async def test_that_a_session_is_used_is_written_down_now_and_then(db: Database,
     [later] = await sessions_of(db, alice.id, NOW)
 
     assert (soon.last_seen_at, later.last_seen_at) == (NOW, NOW + SEEN_EVERY + SECOND)
+
+
+async def test_who_is_signed_in_can_read_while_nothing_can_be_written(tmp_path: Path) -> None:
+    class Full(SqliteDatabase):
+        async def batch(self, steps: Sequence[Step]) -> list[int]:
+            raise DatabaseUnavailable("the disk is full")
+
+    db, full = SqliteDatabase(tmp_path / "f.db"), Full(tmp_path / "f.db")
+    try:
+        await migrate(db)
+        user = await add_user(db, "alice", None, False, NOW)
+        token, _ = await begin_session(db, user, HOME, NOW)
+        await add_token(db, user.id, "script", "fm_x", ["read"], NOW)
+
+        assert await holder_of_cookie(full, digest(token), NOW + DAY) is not None
+        assert await holder_of_token(full, "fm_x", NOW + DAY) is not None
+    finally:
+        await db.close()
+        await full.close()
 
 
 async def test_a_hash_of_other_days_is_made_anew_at_the_next_sign_in(db: Database) -> None:

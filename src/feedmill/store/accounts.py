@@ -1,16 +1,20 @@
 """People as rows."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
+import structlog
 from sqlalchemy import bindparam, func, select
 
-from feedmill.errors import ConstraintViolated, NameTaken
+from feedmill.errors import ConstraintViolated, DatabaseUnavailable, NameTaken
 from feedmill.model.account import Actor, User
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.audit import write_down
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import unread_lists, users
+
+log = structlog.get_logger(__name__)
 
 _of_name = select(users.c.id).where(users.c.name == bindparam("of_name")).scalar_subquery()
 _list_of_name = select(func.max(unread_lists.c.id)).where(unread_lists.c.user_id == _of_name).scalar_subquery()
@@ -81,6 +85,14 @@ def rehash(user_id: int, old_hash: str, password_hash: str) -> Step:
 def seen(user_id: int, now: datetime) -> Step:
     """The step that says that the user was here."""
     return Step(SEEN, {"of_user": user_id, "now": to_text(now)})
+
+
+async def note(db: Database, steps: Sequence[Step]) -> None:
+    """Writes down that something was used. A disk that is full stops nobody from reading."""
+    try:
+        await db.batch(steps)
+    except DatabaseUnavailable as error:
+        log.warning("who was here could not be written down", reason=str(error))
 
 
 async def count_users(db: Database) -> int:

@@ -6,7 +6,7 @@ from sqlalchemy import Select, bindparam, select
 
 from feedmill.model.account import ACTIVE, BROWSER, JWT, Caller, Origin, Session
 from feedmill.model.times import from_text, to_text
-from feedmill.store.accounts import seen, to_user
+from feedmill.store.accounts import note, seen, to_user
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import sessions, users
@@ -139,7 +139,7 @@ async def _found(db: Database, rows: list[Row], now: datetime) -> Caller | None:
 
 async def _see(db: Database, row: Row, now: datetime) -> None:
     at = {"now": to_text(now), "lately": to_text(now - SEEN_EVERY), "until": to_text(now + LIFE)}
-    await db.batch([Step(SEEN, at | {"session_id": row["session_id"]}), seen(row["id"], now)])
+    await note(db, [Step(SEEN, at | {"session_id": row["session_id"]}), seen(row["id"], now)])
 
 
 def _session(row: Row) -> Session:

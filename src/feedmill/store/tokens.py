@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, or_, select
 
 from feedmill.model.account import ACTIVE, Caller, Token
 from feedmill.model.times import from_text, moment_or_none, text_or_none, to_text
-from feedmill.store.accounts import seen, to_user
+from feedmill.store.accounts import note, seen, to_user
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import tokens, users
@@ -86,7 +86,7 @@ async def holder_of_token(db: Database, secret: str, now: datetime) -> Caller | 
     used_at = moment_or_none(row["last_used_at"])
     if used_at is None or used_at < now - USED_EVERY:
         at = {"now": to_text(now), "lately": to_text(now - USED_EVERY)}
-        await db.batch([Step(USED, at | {"token_id": row["token_id"]}), seen(row["id"], now)])
+        await note(db, [Step(USED, at | {"token_id": row["token_id"]}), seen(row["id"], now)])
     user = to_user(row)
     # A key made by an admin loses that power when its maker does.
     return Caller(user, frozenset(json.loads(row["scopes"])) & user.scopes)
