@@ -12,17 +12,18 @@ from feedmill.store.sweeps import sweep
 from tests.library.shelf import Shelf
 from tests.serve.rest.cases import Asked, Case
 from tests.serve.rest.site import Person, Site
+from tests.www import Answer
 
 SECRET = "Alices own"
 REVISED = Revision(0, 1, "e", "https://example.org/", f"{SECRET} changed", None, None, f"<p>{SECRET} changed</p>")
 
 
-async def entry_of(site: Site, person: Person) -> int:
+async def entry_of(site: Site, person: Person, **more: Any) -> int:
     """An entry that is unread, of a feed that nobody else subscribes to."""
     shelf = Shelf(site.app.db)
     feed = await shelf.feed("private")
     await shelf.subscribe(person.user, feed)
-    [entry] = await shelf.arrive(feed, SECRET)
+    [entry] = await shelf.arrive(feed, SECRET, **more)
     return entry
 
 
@@ -50,6 +51,13 @@ async def _difference(site: Site, alice: Person) -> Asked:
     entry = await entry_of(site, alice)
     await site.app.db.batch(add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
     return Asked(f"/entries/{entry}/difference?old=0&new=1", secret=SECRET)
+
+
+async def _full_text(site: Site, alice: Person) -> Asked:
+    page = f"<html><body><p>{SECRET}, and more of it, in whole sentences. </p>{'<p>More, and more.</p>' * 20}"
+    site.web.serve("/page", Answer(page.encode(), headers={"Content-Type": "text/html"}))
+    entry = await entry_of(site, alice, link=site.web.url("/page"))
+    return Asked(f"/entries/{entry}/full-text", secret=f"{SECRET}, and more")
 
 
 async def _many(site: Site, alice: Person) -> Asked:
@@ -83,6 +91,7 @@ CASES = {
     "GET /entries/{entry_id}/revisions": _of_entry("/revisions"),
     "GET /entries/{entry_id}/difference": Case(_difference),
     "GET /entries/{entry_id}/original": _of_entry("/original"),
+    "POST /entries/{entry_id}/full-text": Case(_full_text),
     "POST /entries/mark": Case(_many, others=200),
     "POST /entries/mark-all": Case(_all, others=200),
     "POST /entries/undo": Case(_undo),

@@ -1,0 +1,54 @@
+"""The article of a web page."""
+
+import time
+
+import pytest
+
+from feedmill.library.main_text import LONGEST_PAGE, main_html
+
+PROSE = "The river rose in the night, and by the morning, as everybody had feared, it stood in the streets. "
+ARTICLE = f"<p>{PROSE}</p><p>Nobody was hurt. {PROSE}</p><img src='/flood.jpg'><p>{PROSE}</p>"
+MENU = "<ul>" + "".join(f"<li><a href='/{n}'>Menu item {n}</a></li>" for n in range(20)) + "</ul>"
+TEASERS = "".join(f"<div><h4><a href='/t'>Teaser</a></h4><p>Another story, quite long, {n}.</p></div>" for n in range(5))
+
+LAYOUTS = {
+    "as HTML 5 has it": "<nav>{menu}</nav><main><article><h1>T</h1>{article}</article></main><aside>{teasers}</aside>",
+    "with classes": "<div id=menu>{menu}</div><div class=post>{article}</div><div class='related x'>{teasers}</div>",
+    "without any names": "<div>{menu}</div><div><div><h1>T</h1></div><div>{article}</div></div><div>{teasers}</div>",
+    "in a table": "<table><tr><td>{menu}</td><td>{article}</td><td>{teasers}</td></tr></table>",
+    "in blocks": "<div>{menu}</div><section>" + "<div class=b><div>{article}</div></div>" * 3 + "</section>",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_article_is_found_and_what_stands_around_is_not(layout: str) -> None:
+    page = LAYOUTS[layout].format(menu=MENU, article=ARTICLE, teasers=TEASERS)
+
+    found = main_html(f"<html><body>{page}</body></html>")
+
+    assert found is not None
+    assert found.count("The river rose") == page.count("The river rose")
+    assert "/flood.jpg" in found
+    assert "Menu item" not in found
+    assert "Another story" not in found
+
+
+def test_lines_that_are_only_broken_are_prose_too() -> None:
+    found = main_html(f"<body><div>{MENU}</div><div id=t>{PROSE}<br><br>{PROSE}<br></div></body>")
+
+    assert found is not None
+    assert found.count("The river rose") == 2
+
+
+@pytest.mark.parametrize("page", ["", " ", "<", "<p>Too short.</p>", MENU, "x" * (LONGEST_PAGE + 1), "<!--", "\x00"])
+def test_where_there_is_no_article_none_is_found(page: str) -> None:
+    assert main_html(page) is None
+
+
+@pytest.mark.parametrize("piece", ["<div>", "<p>a, b, c", "<a href=x>y", "<table><tr><td>", "<b>", "<div class=ad>x"])
+def test_a_hostile_page_takes_no_longer_than_a_moment(piece: str) -> None:
+    started = time.process_time()
+
+    main_html(piece * (LONGEST_PAGE // len(piece)))
+
+    assert time.process_time() - started < 20
