@@ -131,8 +131,8 @@ async def list_deliveries(
     app: TheApp, who: Reader, webhook_id: PathId, limit: Limit = 50, cursor: Cursor = None
 ) -> DeliveryPage:
     """What was sent in the last 30 days, the last first."""
-    before = max(0, min(place_at(cursor, MOST_ID), MOST_ID))
-    page, last = cut(await app.webhooks.deliveries(who.user.id, webhook_id, before, limit + 1), limit)
+    found = await app.webhooks.deliveries(who.user.id, webhook_id, place_at(cursor, MOST_ID), limit + 1)
+    page, last = cut(found, limit)
     return DeliveryPage(items=[DeliveryShown.of(one) for one in page], next=cursor_at(last.id) if last else None)
 
 
