@@ -11,6 +11,7 @@ from feedmill.library.discovery import Answers
 from feedmill.library.folders import ensure_folders
 from feedmill.library.subscribe import Wish, subscribe
 from feedmill.model.account import User
+from feedmill.store.accounts import BY_NAME, to_user
 from tests.archive import pictures
 from tests.serve.rest.site import Site
 from tests.www import Answer
@@ -135,6 +136,11 @@ async def furnish(site: Site) -> None:
     site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
     for paper in papers(site.web.url("")):
         await subscribe_to(site, alice, paper)
+
+
+async def reader(site: Site, name: str = NAME) -> User:
+    [row] = await site.app.db.query(BY_NAME, {"name": name})
+    return to_user(row)
 
 
 async def subscribe_to(site: Site, user: User, paper: Paper) -> None:

@@ -219,3 +219,39 @@ def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page
     alice.page.goto("/starred")
 
     assert title in alice.titles()
+
+
+def test_a_label_is_put_on_without_leaving_the_list(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/all")
+    alice.press("j")
+    alice.page.wait_for_selector(".pane .article")
+
+    alice.press("t")
+    alice.page.get_by_label("New label").fill("水车")
+    alice.press("Enter")
+    expect(alice.page.locator(".pane .chip")).to_have_text("水车")
+    alice.press("t")
+    expect(alice.page.get_by_role("checkbox", name="水车")).to_be_checked()
+    alice.page.get_by_role("checkbox", name="水车").uncheck()
+    alice.page.locator(".menu.labels").get_by_role("button", name="Keep").click()
+
+    expect(alice.page.locator(".pane .chip")).to_have_count(0)
+    expect(alice.page.locator(".row").first).to_be_visible()
+
+
+def test_what_arrives_meanwhile_is_offered_and_nothing_jumps(guest: GuestMaker, house: House) -> None:
+    alice = guest()
+    with alice.page.expect_response("**/counts"):
+        pass
+    before = alice.titles()
+    user = house.do(papers.reader(house.site))
+    fresh = papers.Paper("/fresh.xml", "Fresh", [papers.Piece("Just in"), papers.Piece("Just in too")])
+    house.do(papers.subscribe_to(house.site, user, fresh))
+
+    alice.press("n", "m")
+    expect(alice.page.get_by_role("link", name="2 new, show")).to_be_visible()
+    assert alice.titles() == before
+    alice.page.get_by_role("link", name="2 new, show").click()
+
+    expect(alice.page.get_by_role("link", name="Just in too")).to_be_visible()

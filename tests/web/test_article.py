@@ -56,3 +56,46 @@ async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: S
 
     [load] = page.xpath("//div[@class='notice']/a/@href")
     assert (await alice.see(load)).xpath("//img/@src") == [site.web.url("/wheel.png")]
+
+
+async def test_the_articles_before_and_after_are_those_of_the_view(alice: Visitor) -> None:
+    hrefs = (await alice.see("/folder/2?show=all")).xpath("//a[@class='title']/@href")
+
+    page = await alice.see(hrefs[1])
+
+    assert page.xpath("//a[@rel='prev']/@href") == [hrefs[0]]
+    assert page.xpath("//a[@rel='next']/@href") == [hrefs[2]]
+    assert page.xpath("//a[@data-closes-pane]/@href") == ["/folder/2"]
+    assert (await alice.see(hrefs[0])).xpath("//a[@rel='prev']") == []
+    assert (await alice.see(hrefs[2])).xpath("//a[@rel='next']") == []
+
+
+async def test_an_article_outlives_the_view_that_it_was_found_in(alice: Visitor) -> None:
+    page = await alice.see("/item/1?in=/folder/999")
+
+    assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
+
+
+async def test_labels_are_made_put_on_and_taken_off(alice: Visitor) -> None:
+    await alice.send("/item/1/labels", new="  Wheels &  water ")
+    page = await alice.see("/item/1")
+    assert page.xpath("//a[@class='chip']/text()") == ["Wheels & water"]
+    assert page.xpath("//input[@name='label']/@checked") == ["checked"]
+    assert len(titles(await alice.see("/label/1"))) == 1
+    assert "Wheels & water" in text_of(await alice.see("/unread"))
+
+    await alice.send("/item/2/labels", new="Wheels & water")
+    assert len(titles(await alice.see("/label/1"))) == 2
+
+    await alice.send("/item/1/labels")
+    assert (await alice.see("/item/1")).xpath("//a[@class='chip']") == []
+
+
+async def test_nobody_labels_what_is_not_theirs(alice: Visitor, charlie: Visitor) -> None:
+    await alice.send("/item/1/labels", new="mine")
+
+    assert (await charlie.send("/item/1/labels", new="his")).status_code == 404
+    await charlie.send("/marks", do="star:1")
+
+    assert (await alice.see("/item/1")).xpath("//a[@class='chip']/text()") == ["mine"]
+    assert (await charlie.client.get("/label/1")).status_code == 404

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.papers import Paper, Piece, subscribe_to
+from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of, titles
 
 ENGLISH = "Against the clever cache"
@@ -124,3 +126,25 @@ async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> 
 
     assert len(titles(await alice.see("/unread"))) == 8
     assert titles(await charlie.see("/all")) == []
+
+
+async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> None:
+    await alice.send("/look", density="full", quiet="yes")
+
+    page = await alice.see("/all")
+
+    bodies = page.xpath("//li[contains(@class, 'row')]/div[@class='body']")
+    assert len(bodies) == 8
+    assert all("hx-ignore" in body.attrib for body in bodies)
+    assert "清晨五点，水闸缓缓打开" in text_of(page)
+
+
+async def test_what_feeds_call_themselves_is_only_text(site: Site, alice: Visitor) -> None:
+    piece = Piece("<img src=x onerror=y> & <i>so</i>")
+    hostile = Paper("/x.xml", '<b onmouseover="x">&amp;lt;i&amp;gt;"\'', [piece], "<u>F</u>")
+    await subscribe_to(site, await alice.user(site), hostile)
+
+    for path in ("/unread", "/all?show=all"):
+        page = await alice.see(path)
+        assert page.xpath("//nav//b | //nav//i | //nav//u | //li//b | //ol//i | //ol//img") == []
+        assert page.xpath("//@onmouseover | //@onerror") == []

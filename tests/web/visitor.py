@@ -7,8 +7,7 @@ import httpx
 from lxml import html
 
 from feedmill.model.account import User
-from feedmill.store.accounts import BY_NAME, to_user
-from tests.browser.papers import PASSWORD
+from tests.browser.papers import PASSWORD, reader
 from tests.serve.rest.site import Site
 
 
@@ -31,8 +30,7 @@ class Visitor:
         return html.fromstring(answer.text)
 
     async def user(self, site: Site) -> User:
-        [row] = await site.app.db.query(BY_NAME, {"name": self.name})
-        return to_user(row)
+        return await reader(site, self.name)
 
     async def csrf(self) -> str:
         [token] = (await self.see("/look")).xpath("//meta[@name='csrf']/@content")

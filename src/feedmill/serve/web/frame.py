@@ -32,6 +32,10 @@ class SidebarFeed:
     is_failing: bool
 
     @property
+    def path(self) -> str:
+        return f"/feed/{self.id}"
+
+    @property
     def initial(self) -> str:
         """The first letter or digit of the title, for where an icon would be."""
         return next((letter.upper() for letter in self.title if letter.isalnum()), "·")

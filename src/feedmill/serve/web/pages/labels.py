@@ -39,7 +39,7 @@ async def change(request: Request) -> Response:
     await mark_one(db, user_id, entry_id, marks, datetime.now(UTC))
     if is_partial(request):
         [entry] = await listed(db, user_id, [entry_id])
-        return render(request, "parts/label_chips.html", entry=entry)
+        return render(request, "parts/labels_changed.html", entry=entry, labels=await labels_of(db, user_id))
     return go(local(sent.get("next")), say("article.labelled"))
 
 

@@ -28,6 +28,12 @@ document.addEventListener("click", (event) => {
   for (const menu of all(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 
+// What a menu was opened for is done.
+document.addEventListener("submit", ({ target }) => {
+  const menu = target.closest(".menu");
+  if (menu) menu.open = false;
+});
+
 // A list that could not go on says so where it stopped.
 document.addEventListener("htmx:error", ({ target }) => {
   if (target.matches?.(".more a")) target.textContent = t("more_failed");

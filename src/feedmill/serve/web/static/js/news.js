@@ -16,7 +16,10 @@ const counted = (counts) => {
 };
 let known = null;
 
-// What this page marks itself changes the count too, so only the growth beyond it is news.
+// What this page marks itself changes the count too: only growth beyond it is news.
+document.addEventListener("marked", ({ detail }) => {
+  if (known !== null) known += detail;
+});
 document.addEventListener("counts", ({ detail }) => {
   const now = counted(detail);
   if (known !== null && now > known && isGrowing && bar) offer(now - known);

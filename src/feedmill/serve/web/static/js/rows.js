@@ -48,6 +48,7 @@ export function toggle(kind, id) {
 }
 
 function count(feed, by) {
+  document.dispatchEvent(new CustomEvent("marked", { detail: by }));
   for (const place of all(`[data-feed="${feed}"].count, #count-unread`)) {
     const now = Math.max(0, Number(place.textContent.replace(/\D/g, "")) + by);
     show(place, now);
