@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from feedmill.library.difference import Kind
 from feedmill.model.reading import MOST_MARKED, Marks
-from feedmill.serve.rest.fields import Id, Line
+from feedmill.serve.rest.fields import Flag, Id, Line, Moment, Whole
 
 Ids = Annotated[list[Id], Field(min_length=1, max_length=MOST_MARKED)]
 LabelIds = Annotated[list[Id], Field(max_length=100)]
@@ -97,9 +97,9 @@ class EntryChanges(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    read: bool | None = None
-    starred: bool | None = None
-    later: bool | AwareDatetime | None = Field(default=None, description="Or until when; 30 days unless said.")
+    read: Flag | None = None
+    starred: Flag | None = None
+    later: Flag | Moment | None = Field(default=None, description="Or until when; 30 days unless said.")
 
     def marks(self) -> Marks:
         return Marks(self.read, self.starred, self.later)
@@ -127,7 +127,7 @@ class SweepAsked(BaseModel):
     feed_id: Id | None = Field(default=None, description="Of this subscription.")
     folder_id: Id | None = Field(default=None, description="Of this folder and those below it.")
     label_id: Id | None = None
-    older_than_days: int | None = Field(default=None, ge=0, le=36_500)
+    older_than_days: Whole | None = Field(default=None, ge=0, le=36_500)
     up_to: Id | None = Field(default=None, description="The `as_of` of the list that you looked at.")
 
 

@@ -16,6 +16,14 @@ def _text(given: object) -> object:
     return given
 
 
+def _no_flag(given: object) -> object:
+    if isinstance(given, bool):
+        raise ValueError("a number is wanted, not true or false")
+    return given
+
+
+# In a query everything is text, so a number may be written as one; true is none all the same.
+Number = Annotated[int, BeforeValidator(_no_flag)]
 # Strict: "5" is no number, 0 is no flag and no time.
 Whole = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]

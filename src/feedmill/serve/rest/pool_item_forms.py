@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.pools.lost import DEFAULT_SEARCH, Search
 from feedmill.pools.tools import MOST_AT_ONCE
-from feedmill.serve.rest.fields import Id, Whole
+from feedmill.serve.rest.fields import Id, Number, Whole
 from feedmill.serve.rest.pool_forms import DAY
 
 Token = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[ -~]+$")]
@@ -86,10 +86,10 @@ class Looking(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    older: Whole = Field(
+    older: Number = Field(
         default=int(DEFAULT_SEARCH.youngest.total_seconds()), ge=0, le=365 * DAY, description="Seconds since queued."
     )
-    look_again: Whole = Field(
+    look_again: Number = Field(
         default=int(DEFAULT_SEARCH.look_again.total_seconds()), ge=0, le=20, description="Seconds between the looks."
     )
 
