@@ -99,3 +99,12 @@ async def test_nobody_labels_what_is_not_theirs(alice: Visitor, charlie: Visitor
 
     assert (await alice.see("/item/1")).xpath("//a[@class='chip']/text()") == ["mine"]
     assert (await charlie.client.get("/label/1")).status_code == 404
+
+
+async def test_times_are_those_of_the_readers_zone(alice: Visitor) -> None:
+    alice.client.cookies.set("feedmill_zone", "Asia/Tokyo")
+
+    [time] = (await alice.see("/item/1")).xpath("//article//time")
+
+    assert time.text.endswith(" JST")
+    assert time.get("datetime").endswith("+09:00")

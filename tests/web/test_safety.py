@@ -1,14 +1,17 @@
 """The headers of every page, and changes that only our own pages can make."""
 
 import re
+from dataclasses import replace
 
 import httpx
 import pytest
 
+from feedmill.errors import DatabaseUnavailable
+from feedmill.serve import web
 from feedmill.serve.web.routes import ROUTES
 from feedmill.serve.web.safety import origin_of_images
 from feedmill.settings import load
-from tests.serve.rest.site import Site
+from tests.serve.rest.site import ORIGIN, Site
 from tests.web.visitor import Visitor
 
 PAGES = ["/unread", "/all", "/look", "/keys", "/login", "/nowhere", "/item/1", "/logout", "/manifest.webmanifest"]
@@ -79,3 +82,23 @@ async def test_a_page_that_is_not_there_says_so_kindly(site: Site, nobody: httpx
 
     assert answer.status_code == 404
     assert "There is no such page, or it is not yours." in answer.text
+
+
+class Dead:
+    """A database that does not answer."""
+
+    async def query(self, *_: object) -> None:
+        raise DatabaseUnavailable("no answer")
+
+
+async def test_a_database_that_does_not_answer_is_told_as_a_page_and_as_a_part(site: Site, alice: Visitor) -> None:
+    pages = web.create(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(pages)
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
+        page = await client.get("/unread")
+        part = await client.get("/unread?cursor=x", headers={"HX-Request": "true"})
+
+    assert (page.status_code, page.headers["retry-after"]) == (503, "5")
+    assert "Nothing is lost; try again in a moment." in page.text
+    assert (part.status_code, "<html" in part.text) == (503, False)
+    assert 'hx-get="/unread?cursor=x"' in part.text

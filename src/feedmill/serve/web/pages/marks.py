@@ -29,7 +29,10 @@ AGES = {"1": timedelta(days=1), "7": timedelta(days=7)}
 
 
 async def marks(request: Request) -> Response:
-    """`do=read:12` marks one, `do=read` those that are ticked (`id`). Scripts get the counts, forms their page."""
+    """`do=read:12` marks one, `do=read` those that are ticked (`id`).
+
+    Scripts get the counts, forms their page, and who leaves the page gets nothing.
+    """
     caller = await signed_in(request)
     sent = await form(request)
     ticked = [id for id in sent.getlist("id") if isinstance(id, str)]
@@ -41,7 +44,7 @@ async def marks(request: Request) -> Response:
         await mark(app.db, caller.user.id, ids, ACTIONS[action], now)
     if "application/json" in request.headers.get("accept", ""):
         return await _counts(request, caller.user)
-    return go(local(sent.get("next")))
+    return Response(status_code=204) if sent.get("quiet") else go(local(sent.get("next")))
 
 
 def _wishes(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str, list[int]]]:

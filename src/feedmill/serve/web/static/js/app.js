@@ -5,6 +5,7 @@ import "./pane.js";
 import "./look.js";
 import "./news.js";
 import "./player.js";
+import "./touch.js";
 import { all, one, say, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;

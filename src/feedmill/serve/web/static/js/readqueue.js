@@ -48,6 +48,6 @@ addEventListener("pagehide", () => {
   const lot = waiting();
   if (!lot.length) return;
   // They stay in the queue: whether a beacon arrives is never told, and the same mark twice is one mark.
-  navigator.sendBeacon("/marks", new URLSearchParams([...lot.map((mark) => ["do", mark]), ["csrf", csrf]]));
+  navigator.sendBeacon("/marks", new URLSearchParams([...lot.map((mark) => ["do", mark]), ["csrf", csrf], ["quiet", "yes"]]));
 });
 flushIn(SOON);
