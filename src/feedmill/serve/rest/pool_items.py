@@ -17,10 +17,6 @@ from feedmill.serve.rest.fields import PathId
 from feedmill.serve.rest.parts import Admin, PoolUser, TheApp
 from feedmill.serve.rest.pool_forms import DAY, Status
 from feedmill.serve.rest.pool_item_forms import (
-    LONGEST,
-    LONGEST_LOOK,
-    LOOK_AGAIN,
-    OLDER,
     Count,
     Extension,
     Held,
@@ -107,12 +103,9 @@ async def requeue_items(app: TheApp, key: PoolUser, group: GroupName, kind: Kind
 
 @router.get("/{group}/{kind}/lost", responses=described(404, 409))
 async def list_lost_items(
-    app: TheApp, key: PoolUser, group: GroupName, kind: KindOf,
-    older: Annotated[int, Query(ge=0, le=LONGEST, description="Seconds since queued.")] = OLDER,
-    look_again: Annotated[int, Query(ge=0, le=LONGEST_LOOK, description="Seconds between two looks.")] = LOOK_AGAIN,
-) -> LostItems:  # fmt: skip
+    app: TheApp, key: PoolUser, group: GroupName, kind: KindOf, looking: Annotated[Looking, Query()]
+) -> LostItems:
     """What is queued and in no list: a crash took it, or a program used it and never said so. Takes some seconds."""
-    looking = Looking(older=older, look_again=look_again)
     return LostItems(items=[Lost(**asdict(item)) for item in await app.pools.lost(group, kind, looking.search())])
 
 
