@@ -10,6 +10,7 @@ from feedmill.model.search import Dated, Every, Labelled, OfFeeds, State, Text, 
 from feedmill.store.database import Database
 from feedmill.store.migrations import DIALECTS
 from feedmill.store.search import by_date, by_rank
+from feedmill.store.search_leads import WORDS
 from feedmill.store.search_shapes import take_apart
 from tests.databases import emptied
 from tests.store.library_rows import ALICE, START, add_library
@@ -38,7 +39,7 @@ async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Datab
     for condition in BY_WORDS:
         question = take_apart(condition, "sqlite")
 
-        plan = await _plan(sqlite, by_date("sqlite", True, question.shape, None), question.params)
+        plan = await _plan(sqlite, by_date("sqlite", True, question.shape, WORDS), question.params)
 
         assert plan[0].startswith("SCAN search_index VIRTUAL TABLE INDEX")
         assert [line for line in plan[1:] if "SCAN" in line and "json_each" not in line] == []
@@ -48,7 +49,7 @@ async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Datab
 async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
     question = take_apart(CAT, "sqlite")
 
-    plan = await _plan(sqlite, by_rank("sqlite", True, question.shape, None), question.params)
+    plan = await _plan(sqlite, by_rank("sqlite", True, question.shape, WORDS), question.params)
 
     assert sum("B-TREE FOR ORDER BY" in line for line in plan) == 1
     assert plan[-1] == "USE TEMP B-TREE FOR ORDER BY"

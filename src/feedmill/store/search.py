@@ -17,6 +17,7 @@ from sqlalchemy import (
     String,
     bindparam,
     column,
+    exists,
     func,
     literal_column,
     select,
@@ -30,7 +31,7 @@ from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.schema import entries
 from feedmill.store.search_conditions import Sql, first_second, is_visible, sql_of
-from feedmill.store.search_leads import find_lead, led_by
+from feedmill.store.search_leads import WORDS, find_lead, members_of
 from feedmill.store.search_shapes import Question, Shape, take_apart
 from feedmill.store.search_texts import IDS, LATEST, seconds_of, texts
 
@@ -47,7 +48,7 @@ async def find_newest(
 ) -> list[int]:
     """The ids of the newest entries for which the condition holds, from `below` on."""
     question = take_apart(condition, db.dialect_name)
-    lead = await find_lead(db, question, user_id)
+    lead = await find_lead(db, question, user_id, most)
     statement = by_date(db.dialect_name, question.has_match, question.shape, lead)
     return await _ids(db, statement, question, user_id, {"most": most, **_bounds(below)})
 
@@ -55,7 +56,7 @@ async def find_newest(
 async def find_best(db: Database, condition: Condition, user_id: int, most: int, skipped: int = 0) -> list[int]:
     """The ids of the entries that fit best, `skipped` of them left out; without words, the newest."""
     question = take_apart(condition, db.dialect_name)
-    lead = await find_lead(db, question, user_id)
+    lead = await find_lead(db, question, user_id, RANKED)
     statement = by_rank(db.dialect_name, question.has_match, question.shape, lead)
     return await _ids(db, statement, question, user_id, {"most": most, "skipped": skipped})
 
@@ -78,46 +79,67 @@ def by_date(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> 
     """The statement for a page of the newest."""
     found, place = _found(dialect, has_match, shape, lead)
     bound = first_second("below_second") + bindparam("below_id", type_=BigInteger())
-    return found.add_columns(entries.c.id).where(place < bound).order_by(place.desc()).limit(_most)
+    # Plus nothing: else PostgreSQL reads its index of places as well as that of the words.
+    walks = dialect != "postgresql" or lead is None
+    return _newest(dialect, found.where((place if walks else place + 0) < bound), place, lead, _most)
 
 
 @lru_cache(maxsize=256)
 def by_rank(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
     """The statement for a page of the best."""
     found, place = _found(dialect, has_match, shape, lead)
-    measured = _MEASURED[dialect] if has_match and lead is None else literal_column("0")
-    newest = (
-        found.add_columns(entries.c.id, place.label("place"), measured.label("measured"))
-        .order_by(place.desc())
-        .limit(literal_column(str(RANKED)))
-        .subquery("newest")
-    )
+    if has_match and _can_measure(dialect, lead):
+        found = found.add_columns(_MEASURED[dialect].label("measured"))
+    newest = _newest(dialect, found, place, lead, literal_column(str(RANKED))).subquery("newest")
     page = _best(dialect, newest, lead) if has_match else select(newest.c.id)
-    skipped = bindparam("skipped", type_=Integer())
-    return page.order_by(newest.c.place.desc()).limit(_most).offset(skipped)
+    return page.order_by(newest.c.place.desc()).limit(_most).offset(bindparam("skipped", type_=Integer()))
+
+
+def _can_measure(dialect: str, lead: Shape | None) -> bool:
+    return dialect != "sqlite" or lead == WORDS
 
 
 def _best(dialect: str, newest: FromClause, lead: Shape | None) -> Select[Any]:
     """The newest by how well the words fit."""
     if dialect != "sqlite":
         return select(newest.c.id).order_by(_WORTH[dialect](newest.c.measured).desc())
-    if lead is None:
+    if _can_measure(dialect, lead):
         return select(newest.c.id).order_by(newest.c.measured)
     again = newest.join(_index, _index.c.rowid == newest.c.place)
     return select(newest.c.id).select_from(again).where(_fts5("match")).order_by(_BM25)
 
 
+def _newest(
+    dialect: str, found: Select[Any], place: ColumnElement[int], lead: Shape | None, most: ColumnElement[int]
+) -> Select[Any]:
+    if dialect != "postgresql" or lead is None:
+        return found.order_by(place.desc()).limit(most)
+    # All of it before it is ordered: else PostgreSQL walks by date after all.
+    fenced = found.offset(literal_column("0")).subquery("fenced")
+    return select(fenced).order_by(fenced.c.place.desc()).limit(most)
+
+
 def _found(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> tuple[Select[Any], ColumnElement[int]]:
     """Everything that the search finds, and the column that it can be ordered by."""
-    by_words = has_match and dialect == "sqlite" and lead is None
-    place = _index.c.rowid if by_words else texts.c.place
-    source = texts.join(entries, entries.c.id == texts.c.entry_id)
-    if by_words:
-        source = _index.join(source, texts.c.place == _index.c.rowid)
-    found = select().select_from(source).where(is_visible, sql_of(shape, place, _TEXT[dialect]))
+    by_index = lead == WORDS and dialect == "sqlite"
+    place = _index.c.rowid if by_index else texts.c.place
+    source = _index.join(texts, texts.c.place == _index.c.rowid) if by_index else texts
+    found = select(texts.c.entry_id.label("id"), place.label("place")).select_from(source)
     if has_match:
-        found = found.where(_fts5("match") if by_words else _TEXT[dialect]("match"))
-    return found if lead is None else found.where(led_by(lead)), place
+        found = found.where(_fts5("match") if by_index else _TEXT[dialect]("match"))
+    if lead is not None and lead != WORDS:
+        found = found.where(texts.c.entry_id.in_(members_of(lead)))
+    dated = [sql_of(part, place, _TEXT[dialect]) for part in shape.parts if part.kind == "dated"]
+    return found.where(*dated, _holds(dialect, shape, place)), place
+
+
+def _holds(dialect: str, shape: Shape, place: ColumnElement[int]) -> Sql:
+    """Whether the entry is one that the user may see and that fits, looked up for each that the index names."""
+    rest = [sql_of(part, place, _TEXT[dialect]) for part in shape.parts if part.kind != "dated"]
+    entry: Select[Any] = select(literal_column("1")).where(entries.c.id == texts.c.entry_id, is_visible, *rest)
+    entry = entry.select_from(entries).correlate(texts, _index)
+    # With an offset PostgreSQL does not turn it into a join with all entries.
+    return exists(entry.offset(literal_column("0")) if dialect == "postgresql" else entry)
 
 
 def _fts5(name: str) -> Sql:

@@ -47,9 +47,8 @@ _unread = exists().where(
     unread.c.sort_at == entries.c.sort_at,
     unread.c.entry_id == entries.c.id,
 )
-# Plus nothing: else SQLite may begin with all entries of the user's feeds.
 is_visible: Sql = or_(
-    (entries.c.feed_id + 0).in_(select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)),
+    entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)),
     _state.where(or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))),
     _label,
 )
@@ -80,7 +79,7 @@ def first_second(name: str) -> ColumnElement[int]:
 def sql_of(shape: Shape, place: ColumnElement[int], text: Callable[[str], Sql]) -> Sql:
     """The condition of a shape; `text` makes that of words."""
     match shape.kind:
-        case "all":
+        case "all" | "dated":
             return and_(true(), *(sql_of(part, place, text) for part in shape.parts))
         case "any":
             return or_(*(sql_of(part, place, text) for part in shape.parts))
@@ -95,7 +94,7 @@ def sql_of(shape: Shape, place: ColumnElement[int], text: Callable[[str], Sql]) 
         case "language":
             return _in_language(shape.name)
         case "feeds":
-            return one_of(entries.c.feed_id + 0, shape.name)
+            return one_of(entries.c.feed_id, shape.name)
         case "labels":
             return _has_label(shape.name)
         case kind:

@@ -1,63 +1,134 @@
-"""Where SQLite begins a search. It keeps no statistics, so the few entries of a narrow condition are counted first.
+"""Where a search begins, which the databases can't be left to guess.
 
-Words lead, and so does the date where there are none: fine while many entries fit the other conditions. But three
-starred entries among a million would be met after a million steps; such a condition leads by itself.
+By date, the walk ends as soon as a page is full: best when much of what it meets fits. But three starred entries
+among a million would be met after a million steps. So what is narrow is counted first, up to `FEW`, and leads if it
+is. Words lead by themselves: SQLite's index walks by date too; PostgreSQL has to fetch all that match, which is
+worth it unless the word is so common that the walk is shorter. MySQL always begins with the words.
 """
 
+from math import sqrt
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, bindparam, func, literal_column, select
+import msgspec
+from sqlalchemy import BigInteger, CompoundSelect, Select, bindparam, func, literal_column, select, text, union
 
 from feedmill.store.database import Database
 from feedmill.store.dialect import one_of
-from feedmill.store.schema import entries, entry_labels, states, unread, users
-from feedmill.store.search_conditions import Sql
+from feedmill.store.schema import entries, entry_labels, feeds, labels, states, subscriptions, unread, users
 from feedmill.store.search_shapes import Question, Shape
 
 # So many are looked at one by one in some 20 ms.
 FEW = 5_000
+# So many are fetched without a thought.
+RARE = 10_000
+# More than these are not added up to know whether they are few.
+FEW_SUBSCRIPTIONS = 50
+# To look into one more vector while walking takes as long as fetching so many that the index named.
+LOOK = 8
+
+WORDS = Shape("words")
+VISIBLE = Shape("visible")
 
 _user = bindparam("user_id", type_=BigInteger())
 _states = select(states.c.entry_id).where(states.c.user_id == _user)
-_FIXED: dict[str, Select[Any]] = {
-    "starred": _states.where(states.c.starred_at.is_not(None)),
-    "later": _states.where(states.c.later_at.is_not(None)),
+_starred = _states.where(states.c.starred_at.is_not(None))
+_later = _states.where(states.c.later_at.is_not(None))
+_its_feeds = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)
+_labelled = select(entry_labels.c.entry_id).join(labels, labels.c.id == entry_labels.c.label_id)
+_FIXED: dict[str, Select[Any] | CompoundSelect[Any]] = {
+    "starred": _starred,
+    "later": _later,
     "unread": select(unread.c.entry_id).where(
         unread.c.list_id == select(users.c.unread_list_id).where(users.c.id == _user).scalar_subquery()
     ),
+    "visible": union(
+        select(entries.c.id).where(entries.c.feed_id.in_(_its_feeds)),
+        _starred,
+        _later,
+        _labelled.where(labels.c.user_id == _user),
+    ),
 }
-_OF_LABELS = select(entry_labels.c.entry_id).select_from(entry_labels).where(one_of(entry_labels.c.label_id, "listed"))
-_OF_FEEDS = select(entries.c.id).select_from(entries).where(one_of(entries.c.feed_id, "listed"))
-_LISTED = {"labels": _OF_LABELS, "feeds": _OF_FEEDS}
 
 
-def _counting(members: Select[Any]) -> Select[Any]:
-    some = members.with_only_columns(literal_column("1").label("one")).limit(literal_column(str(FEW + 1))).subquery()
+def _of_feeds(name: str) -> Select[Any]:
+    return select(entries.c.id).select_from(entries).where(one_of(entries.c.feed_id, name))
+
+
+def _of_labels(name: str) -> Select[Any]:
+    return select(entry_labels.c.entry_id).select_from(entry_labels).where(one_of(entry_labels.c.label_id, name))
+
+
+def _counting(members: Select[Any] | CompoundSelect[Any], most: int) -> Select[Any]:
+    some = members.limit(literal_column(str(most + 1))).subquery("some")
     return select(func.count().label("members")).select_from(some)
 
 
-_COUNTS = {kind: _counting(members) for kind, members in (_FIXED | _LISTED).items()}
+_LISTED = {"feeds": _of_feeds("listed"), "labels": _of_labels("listed")}
+_COUNTS = {kind: _counting(members, FEW) for kind, members in (_FIXED | _LISTED).items()}
+_SUBSCRIPTIONS = _counting(_its_feeds, FEW_SUBSCRIPTIONS)
+# What the planner expects, from its statistics of common words.
+_EXPECTED = text(
+    "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts WHERE words @@ to_tsquery('simple', CAST(:match AS text))"
+)
+_ALL_ENTRIES = text("SELECT CAST(reltuples AS bigint) AS n FROM pg_class WHERE oid = CAST('search_texts' AS regclass)")
+_IN_SIGHT = (
+    select(func.coalesce(func.sum(feeds.c.entry_count), 0).label("n"))
+    .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id))
+    .where(subscriptions.c.user_id == _user)
+)
 
 
-async def find_lead(db: Database, question: Question, user_id: int) -> Shape | None:
-    """The condition to begin with; None when words or the date lead."""
-    if db.dialect_name != "sqlite":
-        return None
+async def find_lead(db: Database, question: Question, user_id: int, wanted: int) -> Shape | None:
+    """What to begin with: a narrow condition, `WORDS`, or the date (None). `wanted`: when a walk may end."""
+    if db.dialect_name == "mysql":
+        return WORDS if question.has_match else None
     for shape in question.shape.parts:
-        if shape.kind in _COUNTS:
-            params = {"user_id": user_id, "listed": question.params.get(shape.name)}
-            [row] = await db.query(_COUNTS[shape.kind], params)
-            if row["members"] <= FEW:
-                return shape
-    return None
+        if shape.kind in _COUNTS and await _is_few(db, shape, question, user_id):
+            return shape
+    expected = await _expected(db, question)
+    if expected is not None and expected <= RARE:
+        return WORDS
+    if await _sees_little(db, question, user_id):
+        return VISIBLE
+    if expected is not None and await _walk_is_shorter(db, expected, user_id, wanted):
+        return None
+    return WORDS if question.has_match else None
 
 
-def led_by(shape: Shape) -> Sql:
-    """Whether an entry is among those of a condition, in the form that SQLite begins with."""
-    match shape.kind:
+def members_of(lead: Shape) -> Select[Any] | CompoundSelect[Any]:
+    """The entries of a condition to begin with."""
+    match lead.kind:
         case "feeds":
-            return one_of(entries.c.feed_id, shape.name)
+            return _of_feeds(lead.name)
         case "labels":
-            return entries.c.id.in_(select(entry_labels.c.entry_id).where(one_of(entry_labels.c.label_id, shape.name)))
+            return _of_labels(lead.name)
         case kind:
-            return entries.c.id.in_(_FIXED[kind])
+            return _FIXED[kind]
+
+
+async def _is_few(db: Database, shape: Shape, question: Question, user_id: int) -> bool:
+    params = {"user_id": user_id, "listed": question.params.get(shape.name)}
+    [row] = await db.query(_COUNTS[shape.kind], params)
+    return int(row["members"]) <= FEW
+
+
+async def _sees_little(db: Database, question: Question, user_id: int) -> bool:
+    [row] = await db.query(_SUBSCRIPTIONS, {"user_id": user_id})
+    return row["members"] <= FEW_SUBSCRIPTIONS and await _is_few(db, VISIBLE, question, user_id)
+
+
+async def _expected(db: Database, question: Question) -> int | None:
+    """How many matches PostgreSQL expects; None where there are no words, or where it does not matter."""
+    if db.dialect_name != "postgresql" or not question.has_match:
+        return None
+    [plan] = await db.query(_EXPECTED, {"match": question.params["match"]})
+    return int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
+
+
+async def _walk_is_shorter(db: Database, expected: int, user_id: int, wanted: int) -> bool:
+    """Whether walking by date until enough was met takes less than fetching all that match."""
+    [everything] = await db.query(_ALL_ENTRIES)
+    [seen] = await db.query(_IN_SIGHT, {"user_id": user_id})
+    total = max(everything["n"], 1)
+    share = min(int(seen["n"]) / total, 1)
+    return share > 0 and expected > sqrt(LOOK * wanted * total / share)

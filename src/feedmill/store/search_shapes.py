@@ -81,7 +81,7 @@ class _Taking:
 
     def _dated(self, dated: Dated) -> Shape:
         ends = (("since", dated.since), ("until", dated.until))
-        return Shape("all", parts=tuple(Shape(kind, self._named(seconds_of(at))) for kind, at in ends if at))
+        return Shape("dated", parts=tuple(Shape(kind, self._named(seconds_of(at))) for kind, at in ends if at))
 
     def _named(self, value: object) -> str:
         name = f"p{len(self.params)}"
