@@ -59,6 +59,7 @@ class Piece:
     hours: float = 1
     author: str = ""
     more: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _item(paper: Paper, number: int, piece: Piece) -> str:
     author = f"<dc:creator>{escape(piece.author)}</dc:creator>" if piece.author else ""
     return (
         f"<item><title>{escape(piece.title)}</title><guid isPermaLink='false'>{paper.path}-{number}</guid>"
-        f"<link>https://example.org{paper.path}/{number}</link><pubDate>{at}</pubDate>{author}"
+        f"<link>{piece.link or f'https://example.org{paper.path}/{number}'}</link><pubDate>{at}</pubDate>{author}"
         f"<dc:language>{paper.language}</dc:language>"
         f"<content:encoded>{escape(piece.html)}</content:encoded>{piece.more}</item>"
     )

@@ -1,8 +1,12 @@
 """An article as somebody without scripts reads it."""
 
 from tests.browser import papers
+from tests.browser.papers import Paper, Piece, subscribe_to
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of, titles
+from tests.www import Answer
+
+LONG_TEXT = "<p>The stone turns slowly at first, then faster, and the flour comes warm from between the two.</p>" * 12
 
 
 async def test_opening_an_article_shows_it_and_marks_it_read(alice: Visitor) -> None:
@@ -108,3 +112,35 @@ async def test_times_are_those_of_the_readers_zone(alice: Visitor) -> None:
 
     assert time.text.endswith(" JST")
     assert time.get("datetime").endswith("+09:00")
+
+
+async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice: Visitor) -> None:
+    page = f"<html><body><nav>Menu</nav><article><h1>Stones</h1>{LONG_TEXT}</article></body></html>"
+    link = site.web.serve("/stones", Answer(page.encode(), headers={"Content-Type": "text/html"}))
+    paper = Paper("/s.xml", "S", [Piece("Stones", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), paper)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Stones']/@href")
+    [form] = (await alice.see(href)).xpath("//form[@class='texts']")
+
+    answer = await alice.send(form.get("action"), **{"in": "/unread"})
+
+    whole = await alice.see(answer.headers["location"])
+    assert "turns slowly at first" in text_of(whole.xpath("//article")[0])
+    [own] = whole.xpath("//form[@class='texts']/a/@href")
+    assert "Short." in text_of((await alice.see(own)).xpath("//article")[0])
+
+
+async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: Visitor) -> None:
+    link = site.web.serve("/gone", Answer(status=404))
+    paper = Paper("/g.xml", "G", [Piece("Gone", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), paper)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Gone']/@href")
+    [action] = (await alice.see(href)).xpath("//form[@class='texts']/@action")
+
+    answer = await alice.send(action)
+    page = text_of(await alice.see(answer.headers["location"]))
+    part = await alice.client.post(action, data={"csrf": await alice.csrf()}, headers={"HX-Request": "true"})
+
+    assert "could not be fetched: the server says 404" in page
+    assert "could not be fetched: the server says 404" in part.text
+    assert "Short." in part.text

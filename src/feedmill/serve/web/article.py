@@ -36,12 +36,17 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An article in a view. `hidden`: so many of its pictures have placeholders. `labels` are all of the reader's."""
+    """An article in a view.
+
+    `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
+    `labels` are all of the reader's.
+    """
 
     entry: Article
     view: ViewAddress
     html: Markup
     hidden: int
+    is_full: bool
     attached: list[Attached]
     labels: list[Row]
 
@@ -63,7 +68,10 @@ def item_path(entry_id: int, view: ViewAddress) -> str:
 
 
 async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> Shown:
-    """The article with its neighbours in the view; `NotFound` when there is none for this user."""
+    """The article with its neighbours in the view; `NotFound` when there is none for this user.
+
+    The whole text is shown where it was fetched, unless the address says `text=feed`.
+    """
     app = the_app(request)
     opened = await _opened(request, user_id, view)
     within = opened.wanted(filter_of(request, opened.address.name, opened.address.usual))
@@ -83,7 +91,8 @@ async def shown(request: Request, article: Article, view: ViewAddress, labels: S
     app = the_app(request)
     kept = (await image_urls(app.db, app.blobs, [article.id]))[article.id]
     hiding = Hiding(frozenset(kept.values()), words(language_of(request)))
-    html = article.full_html or article.html
+    full_html = None if request.query_params.get("text") == "feed" else article.full_html
+    html = full_html or article.html
     safe = html if request.scope.get(ORIGINALS) else hiding.hide(html)
     attached = [_attached(each) for each in article.enclosures]
     return Shown(
@@ -91,6 +100,7 @@ async def shown(request: Request, article: Article, view: ViewAddress, labels: S
         view=view,
         html=Markup(safe),  # noqa: S704 (the library made it safe)
         hidden=hiding.hidden,
+        is_full=full_html is not None,
         attached=attached,
         labels=list(labels),
     )

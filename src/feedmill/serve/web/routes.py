@@ -1,7 +1,19 @@
 """Every page, screen by screen."""
 
 from feedmill.serve.web import assets
-from feedmill.serve.web.pages import article, home, keys, labels, lists, look, manifest, marks, setup, sign_in
+from feedmill.serve.web.pages import (
+    article,
+    full_text,
+    home,
+    keys,
+    labels,
+    lists,
+    look,
+    manifest,
+    marks,
+    setup,
+    sign_in,
+)
 
 ROUTES = [
     *assets.routes,
@@ -11,6 +23,7 @@ ROUTES = [
     *sign_in.routes,
     *lists.routes,
     *article.routes,
+    *full_text.routes,
     *labels.routes,
     *marks.routes,
     *look.routes,

@@ -21,7 +21,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = (
         (
             ("read", ("m",)), ("read_back", ("M",)), ("star", ("s", "f")), ("later", ("l",)), ("labels", ("t",)),
             ("original", ("v",)), ("original_here", ("V",)), ("select", ("x",)), ("select_to", ("X",)),
-            ("comments", ("c",)), ("above", ("Y",)), ("below", ("B",)), ("all_read", ("A",)),
+            ("full", ("d",)), ("comments", ("c",)), ("above", ("Y",)), ("below", ("B",)), ("all_read", ("A",)),
         ),
     ),
     (
