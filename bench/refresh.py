@@ -71,17 +71,24 @@ async def run_same_work(folder: Path, urls: list[str], phase: str) -> None:
     report(started, new=await loop.refresh_all(urls), failed=0)
 
 
-async def run_reader(folder: Path, urls: list[str], phase: str) -> None:
+async def run_reader(folder: Path, urls: list[str], phase: str, searches: bool = False) -> None:
     import reader
 
-    library = reader.make_reader(str(folder / "reader.db"), feed_root=None)
+    library = reader.make_reader(str(folder / "reader.db"), feed_root=None, search_enabled=searches)
     if phase == "first":
         for url in urls:
             library.add_feed(url)
     started = mark()
     library.update_feeds(workers=AT_ONCE, scheduled=False)
+    if searches:
+        library.update_search()
     report(started, new=library.get_entry_counts().total, failed=0)
     library.close()
+
+
+async def run_reader_search(folder: Path, urls: list[str], phase: str) -> None:
+    """reader does not index for search unless it is told to; we do."""
+    await run_reader(folder, urls, phase, searches=True)
 
 
 def mark() -> tuple[float, float]:
@@ -187,7 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--feeds", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", help="candidates, separated by commas")
+    parser.add_argument("--only", help="candidates, separated by commas; reader_search is among them only if asked for")
     parser.add_argument("--latency", action="store_true", help="measure wall time at 150 ms latency as well")
     parser.add_argument("--candidate")
     parser.add_argument("--phase")
@@ -199,6 +206,7 @@ def main() -> None:
             "same_work": run_same_work,
             "bare": run_bare,
             "reader": run_reader,
+            "reader_search": run_reader_search,
         }
         asyncio.run(runners[args.candidate](args.folder, (args.folder / "urls").read_text().split(), args.phase))
         return
