@@ -281,6 +281,17 @@ async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) 
     assert len(await any_db.query(select(unread_lists))) == 1
 
 
+async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, _ = await _shelf_of_alice(shelf, "abc")
+    swept = await sweep(db, alice.id, Sweep(), NOW)
+    await take_back(db, alice.id, swept.undo, NOW)
+
+    await empty_retired_lists(db, NOW + KEPT_FOR + HOUR)
+
+    assert await shelf.unread_of(alice) == (3, 3)
+
+
 # --- at once -----------------------------------------------------------------------------------------------
 
 
@@ -313,6 +324,22 @@ async def test_the_count_is_right_whatever_happens_at_once(db: Database) -> None
         )
         listed, counted = await shelf.unread_of(alice)
         assert listed == counted
+
+
+async def test_what_arrives_while_others_are_marked_or_brought_back_is_unread(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    old = await shelf.arrive(feed, *(f"old {number}" for number in range(40)))
+
+    for number in range(10):
+        await mark(db, alice.id, old, Marks(read=False), NOW)
+        during = (sweep(db, alice.id, Sweep(up_to=old[-1]), NOW), shelf.arrive(feed, f"during {number}"))
+        swept, _ = await asyncio.gather(*during)
+        assert f"during {number}" in await _unread(db, alice)
+
+        await asyncio.gather(take_back(db, alice.id, swept.undo, NOW), shelf.arrive(feed, f"after {number}"))
+        assert f"after {number}" in await _unread(db, alice)
 
 
 async def _shelf_of_alice(shelf: Shelf, titles: Sequence[str]) -> tuple[User, list[int]]:

@@ -6,7 +6,7 @@ the marking stays read.
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Integer, and_, bindparam, exists, func, select
+from sqlalchemy import Integer, and_, bindparam, func, select
 
 from feedmill.model.times import to_text
 from feedmill.store.columns import Id
@@ -67,8 +67,7 @@ async def undo(db: Database, user_id: int, token: str, now: datetime) -> bool:
 
 # --- emptying ----------------------------------------------------------------------------------------------
 
-_nobodys = ~exists().where(users.c.unread_list_id == unread_lists.c.id)
-OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"), _nobodys)
+OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"))
 END_OF_LOT = (
     select(unread.c.sort_at)
     .where(unread.c.list_id == bindparam("retired"))
