@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 
 from feedmill.model.times import from_text, to_text
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
 from feedmill.store.schema import feed_urls, fetch_log
 
 # What a fetch may come to without being a failure.
@@ -60,8 +60,12 @@ class Tally:
 async def latest_fetches(db: Database, feed_id: int, most: int) -> list[Fetch]:
     """The last fetches, the newest first."""
     rows = await db.query(LATEST, {"feed_id": feed_id, "most": most})
+    return [read_fetch(row) for row in rows]
+
+
+def read_fetch(row: Row) -> Fetch:
     names = ("outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message")
-    return [Fetch(from_text(row["at"]), *(row[name] for name in names)) for row in rows]
+    return Fetch(from_text(row["at"]), *(row[name] for name in names))
 
 
 async def tally_fetches(db: Database, feed_id: int, since: datetime) -> Tally:

@@ -1,0 +1,66 @@
+"""Raw bodies as a person looks through them: what was kept of one feed, the newest first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Integer, bindparam, select
+
+from feedmill.model.times import from_text, to_text
+from feedmill.store.database import Database, Row
+from feedmill.store.schema import raw_bodies
+
+_of_feed = raw_bodies.c.feed_id == bindparam("feed_id")
+# By time and not by id: what was found in the store later is older than its number.
+BEFORE = (
+    select(raw_bodies)
+    .where(_of_feed, raw_bodies.c.fetched_at < bindparam("before"))
+    .order_by(raw_bodies.c.fetched_at.desc(), raw_bodies.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+ONE = select(raw_bodies).where(_of_feed, raw_bodies.c.id == bindparam("body_id"))
+END_OF_TIME = "9999"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer as it was kept; `parse_result` is `ok`, what was wrong with it, or None when nobody noted it."""
+
+    id: int
+    key: str
+    at: datetime
+    http_status: int | None
+    content_type: str | None
+    size: int
+    entry_count: int
+    new_entries: int
+    parse_result: str | None
+
+    @property
+    def is_feed(self) -> bool:
+        return self.parse_result in (None, "ok")
+
+
+async def answers_before(db: Database, feed_id: int, before: datetime | None, most: int) -> list[KeptAnswer]:
+    """What was kept of the feed before that moment, or at all; the newest first."""
+    asked = {"feed_id": feed_id, "before": to_text(before) if before else END_OF_TIME, "most": most}
+    return [_read(row) for row in await db.query(BEFORE, asked)]
+
+
+async def answer_of_feed(db: Database, feed_id: int, body_id: int) -> KeptAnswer | None:
+    """The kept answer of that number, if it is this feed's."""
+    rows = await db.query(ONE, {"feed_id": feed_id, "body_id": body_id})
+    return _read(rows[0]) if rows else None
+
+
+def _read(row: Row) -> KeptAnswer:
+    names = ("http_status", "size", "entry_count", "new_entries", "parse_result")
+    values: dict[str, Any] = {name: row[name] for name in names}
+    return KeptAnswer(row["id"], row["key"], from_text(row["fetched_at"]), content_type=_type(row), **values)
+
+
+def _type(row: Row) -> str | None:
+    headers: Mapping[str, str] = msgspec.json.decode(row["headers"]) if row["headers"] else {}
+    return next((value for name, value in headers.items() if name.lower() == "content-type"), None)

@@ -1,0 +1,48 @@
+"""How much room the feeds of a person take: read from indexes that have the sizes."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, func, select
+
+from feedmill.store.database import Database
+from feedmill.store.schema import image_tasks, raw_bodies, subscriptions
+
+_mine = subscriptions.c.user_id == bindparam("user_id")
+RAW = (
+    select(raw_bodies.c.feed_id, func.count().label("n"), func.sum(raw_bodies.c.size).label("bytes"))
+    .join(subscriptions, subscriptions.c.feed_id == raw_bodies.c.feed_id)
+    .where(_mine)
+    .group_by(raw_bodies.c.feed_id)
+)
+IMAGES = (
+    select(image_tasks.c.feed_id, func.count().label("n"), func.sum(image_tasks.c.size).label("bytes"))
+    .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
+    .where(_mine, image_tasks.c.status == "success")
+    .group_by(image_tasks.c.feed_id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What is kept of one feed."""
+
+    bodies: int = 0
+    raw_bytes: int = 0
+    images: int = 0
+    image_bytes: int = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.raw_bytes + self.image_bytes
+
+
+async def space_of_user(db: Database, user_id: int) -> dict[int, Space]:
+    """By feed, for those of the user's feeds of which anything is kept."""
+    raw = {row["feed_id"]: row for row in await db.query(RAW, {"user_id": user_id})}
+    images = {row["feed_id"]: row for row in await db.query(IMAGES, {"user_id": user_id})}
+    nothing = {"n": 0, "bytes": 0}
+    pairs = {id: (raw.get(id, nothing), images.get(id, nothing)) for id in raw | images}
+    return {
+        id: Space(xml["n"], int(xml["bytes"]), image["n"], int(image["bytes"] or 0))
+        for id, (xml, image) in pairs.items()
+    }
