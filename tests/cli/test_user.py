@@ -52,3 +52,10 @@ def test_what_can_not_be_done_is_told_in_one_line(
     mill_of_alice: Path, typed: str, args: tuple[str, ...], words: str
 ) -> None:
     assert_one_line(with_input(typed, "user", *args, cwd=mill_of_alice), words, code=2)
+
+
+def test_a_key_is_printed_once_and_no_more_powerful_than_its_owner(mill_of_alice: Path) -> None:
+    made = feedmill("user", "key", "alice", "--for", "a script", "--scope", "read", cwd=mill_of_alice)
+
+    assert made.returncode == 0
+    assert made.stdout.startswith("fm_")

@@ -16,7 +16,8 @@ from feedmill.cli.world import run
 from feedmill.collect.explain import ago
 from feedmill.errors import CallerError
 from feedmill.library.accounts import add_account, needs_setup, normal_name, set_password, set_up
-from feedmill.model.account import ACTIVE, DISABLED, Actor, User
+from feedmill.library.api_keys import make_key
+from feedmill.model.account import ACTIVE, DISABLED, SCOPES, Actor, Caller, User
 from feedmill.model.times import text_or_none, to_text
 from feedmill.store.accounts import user_of_name
 from feedmill.store.administration import Account, accounts_page, change_account
@@ -33,7 +34,7 @@ class UnknownUser(CallerError):
 
 @click.group()
 def user() -> None:
-    """Make accounts, list them, give new passwords, disable and enable."""
+    """Make accounts and API keys, list them, give new passwords, disable and enable."""
 
 
 @user.command()
@@ -93,6 +94,16 @@ def enable(context: Context, name: str) -> None:
     say(f"{run(context.quiet_settings, lambda app: _set_status(app, name, ACTIVE))} may sign in again")
 
 
+@user.command()
+@click.argument("name")
+@click.option("--for", "purpose", default="made on the command line", help="What the key is for, shown in lists.")
+@click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it may do; else all NAME may.")
+@pass_context
+def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...]) -> None:
+    """Print a new API key of NAME, this once."""
+    click.echo(run(context.quiet_settings, lambda app: _key(app, name, purpose, scopes)))
+
+
 def _new_password() -> str:
     if sys.stdin.isatty():
         typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
@@ -121,6 +132,13 @@ async def _named(app: App, name: str) -> User:
     if found is None:
         raise UnknownUser(f"there is no account {name}: 'feedmill user list' shows them all")
     return found
+
+
+async def _key(app: App, name: str, purpose: str, scopes: tuple[str, ...]) -> str:
+    found = await _named(app, name)
+    who = Caller(found, found.scopes)
+    secret, _ = await make_key(app.db, who, purpose, scopes or found.scopes, None, datetime.now(UTC))
+    return secret
 
 
 async def _set_status(app: App, name: str, status: str) -> str:
