@@ -24,7 +24,7 @@ async def image_urls(
     That is the store itself when browsers may ask it, else our own route; `site` goes before its path.
     """
     kept = await archived_images(db, entry_ids)
-    return {id: {url: await _url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
+    return {id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
 
 
 async def read_html(db: Database, blobs: Blobs, entry: Row, site: str = "") -> str:
@@ -42,5 +42,6 @@ async def images_to_keep(db: Database, entry_id: int, now: datetime) -> list[Ste
     return want_images(entry["feed_id"], entry_id, addresses, now)
 
 
-async def _url(blobs: Blobs, key: str, site: str) -> str:
+async def image_url(blobs: Blobs, key: str, site: str = "") -> str:
+    """Where the archived image under the key can be loaded from."""
     return await blobs.url(key, LINK_LIFE) or f"{site}/{quote(key)}"

@@ -1,0 +1,115 @@
+"""What is kept of a person's feeds: answers byte for byte, images, and the room that they take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.archive.blobs import Blobs
+from feedmill.collect.decode import decode
+from feedmill.errors import NotFound
+from feedmill.library.images import image_url
+from feedmill.library.subscriptions import find_subscription
+from feedmill.model.image import ImageStatus
+from feedmill.model.subscription import Subscription
+from feedmill.store.database import Database
+from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
+from feedmill.store.kept_images import ImageSum, hurry_waiting, images_before, retry_failed, sum_images
+from feedmill.store.space import Space, space_of_user
+from feedmill.store.subscriptions import subscriptions_of
+
+MOST_ID = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersPage:
+    """`more` is the moment before which there are more; None when these are the last."""
+
+    items: Sequence[KeptAnswer]
+    more: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptImage:
+    """`url` is where an archived one can be loaded from; None for one that is not."""
+
+    id: int
+    entry_id: int
+    entry_title: str
+    original_url: str
+    url: str | None
+    size: int
+    attempts: int
+    last_error: str | None
+    next_attempt_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSpace:
+    feed: Subscription
+    space: Space
+
+
+async def kept_answers(db: Database, feed_id: int, before: datetime | None, most: int) -> AnswersPage:
+    found = await answers_before(db, feed_id, before, most + 1)
+    return AnswersPage(found[:most], found[most - 1].at if len(found) > most else None)
+
+
+async def find_answer(db: Database, user_id: int, subscription_id: int, body_id: int) -> KeptAnswer:
+    """A kept answer of a feed of the user's; `NotFound` for any other."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    found = await answer_of_feed(db, subscription.feed_id, body_id) if body_id < MOST_ID else None
+    if found is None:
+        raise NotFound("there is no such answer")
+    return found
+
+
+async def answer_before(db: Database, feed_id: int, answer: KeptAnswer) -> KeptAnswer | None:
+    """The one that was kept before it; None for the first."""
+    found = await answers_before(db, feed_id, answer.at, 1)
+    return found[0] if found else None
+
+
+def in_text(data: bytes, content_type: str | None) -> str:
+    """A kept answer as characters, in whatever encoding it is."""
+    return decode(data, content_type).text
+
+
+async def images_page(
+    db: Database, blobs: Blobs, feed_id: int, status: ImageStatus, before: int | None, most: int
+) -> tuple[list[KeptImage], int | None]:
+    """Images in that state, the newest first, and the number before which there are more."""
+    rows = await images_before(db, feed_id, status, before or MOST_ID, most + 1)
+    keys = [row["object_key"] if status is ImageStatus.SUCCESS else None for row in rows[:most]]
+    urls = [await image_url(blobs, key) if key else None for key in keys]
+    names = ("original_url", "size", "attempts", "last_error", "next_attempt_at")
+    items = [
+        KeptImage(row["id"], row["entry_id"], row["title"] or "", url=url, **{name: row[name] for name in names})
+        for row, url in zip(rows, urls, strict=False)
+    ]
+    return items, items[-1].id if len(rows) > most else None
+
+
+async def count_images(db: Database, feed_id: int) -> dict[str, ImageSum]:
+    return await sum_images(db, feed_id)
+
+
+async def try_failed_again(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
+    """Has the failed images of a feed of the user's tried anew; how many."""
+    return await retry_failed(db, (await find_subscription(db, user_id, subscription_id)).feed_id, now)
+
+
+async def fetch_missing(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
+    """Has the images that wait for a later attempt fetched now; how many."""
+    return await hurry_waiting(db, (await find_subscription(db, user_id, subscription_id)).feed_id, now)
+
+
+async def measure_feeds(db: Database, user_id: int) -> list[FeedSpace]:
+    """What each feed of the user's takes up, the largest first."""
+    kept = await space_of_user(db, user_id)
+    spaces = [FeedSpace(each, kept.get(each.feed_id, Space())) for each in await subscriptions_of(db, user_id)]
+    return sorted(spaces, key=lambda each: (-each.space.bytes, each.feed.title.casefold()))
+
+
+def days_left(answer: KeptAnswer, keep: timedelta, now: datetime) -> int:
+    """For how many days an answer is still kept."""
+    return max(0, (answer.at + keep - now).days)
