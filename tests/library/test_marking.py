@@ -13,7 +13,7 @@ from feedmill.model.account import User
 from feedmill.model.reading import Marks, Scope, Sweep, View
 from feedmill.store.database import Database, Step
 from feedmill.store.labels import add_label
-from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists
+from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
 from feedmill.store.states import LATER_FOR, expire_later
 from feedmill.store.sweeps import sweep
 from feedmill.store.undo import KEPT_FOR, UNDO_FOR, empty_retired_lists
@@ -279,6 +279,20 @@ async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) 
     assert await shelf.unread_of(alice) == (1, 1)
     assert len(await any_db.query(select(unread))) == 1
     assert len(await any_db.query(select(unread_lists))) == 1
+
+
+async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
+    await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
+    await shelf.arrive(feed, *"abc")
+
+    await any_db.batch([Step(users.delete().where(users.c.id == alice.id))])
+    emptied = await empty_retired_lists(any_db, NOW)
+
+    assert emptied == 1
+    assert len(await any_db.query(select(unread))) == 3
+    assert await shelf.unread_of(bob) == (3, 3)
 
 
 async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:

@@ -6,7 +6,7 @@ the marking stays read.
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Integer, and_, bindparam, func, select
+from sqlalchemy import Integer, and_, bindparam, exists, func, select
 
 from feedmill.model.times import to_text
 from feedmill.store.columns import Id
@@ -68,6 +68,15 @@ async def undo(db: Database, user_id: int, token: str, now: datetime) -> bool:
 # --- emptying ----------------------------------------------------------------------------------------------
 
 OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"))
+# Those of people who are gone, with whom the list itself went. From one list to the next along the primary key.
+_lists = select(func.min(unread.c.list_id).label("id")).cte("lists", recursive=True)
+_next_list = select(func.min(unread.c.list_id)).where(unread.c.list_id > _lists.c.id).scalar_subquery()
+_lists = _lists.union_all(select(_next_list).where(_lists.c.id.is_not(None)))
+ORPHANED = select(_lists.c.id).where(
+    _lists.c.id.is_not(None),
+    ~exists().where(unread_lists.c.id == _lists.c.id),
+    ~exists().where(users.c.unread_list_id == _lists.c.id),
+)
 END_OF_LOT = (
     select(unread.c.sort_at)
     .where(unread.c.list_id == bindparam("retired"))
@@ -80,11 +89,11 @@ DROP_LIST = unread_lists.delete().where(unread_lists.c.id == bindparam("retired"
 
 
 async def empty_retired_lists(db: Database, now: datetime, lot: int = LOT) -> int:
-    """Drops the lists that nobody can have back any more, lot by lot; how many lists that was."""
-    old = await db.query(OLD_LISTS, {"before": to_text(now - KEPT_FOR)})
-    for row in old:
+    """Drops the lists that nobody has or can have back, lot by lot; how many lists that was."""
+    useless = [*await db.query(OLD_LISTS, {"before": to_text(now - KEPT_FOR)}), *await db.query(ORPHANED)]
+    for row in useless:
         await _empty(db, row, lot)
-    return len(old)
+    return len(useless)
 
 
 async def _empty(db: Database, row: Row, lot: int) -> None:
