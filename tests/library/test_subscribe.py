@@ -8,7 +8,8 @@ import pytest
 
 from feedmill.collect.first_fetch import HEAD_START
 from feedmill.errors import CallerError
-from feedmill.library.subscribe import discover
+from feedmill.library.discovery import Tried
+from feedmill.library.subscribe import Wish, discover, subscribe_found
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds
 from feedmill.model.account import User
 from feedmill.model.times import to_text
@@ -290,3 +291,38 @@ async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
 
     [now] = await readers.mine(bob)
     assert (now.feed_id, now.url) == (his.feed_id, his.url)
+
+
+async def test_what_was_found_is_subscribed_to_without_asking_again(
+    world: World, readers: Readers, alice: User
+) -> None:
+    url = world.web.serve("/feed", answer(item("a"), title="News"))
+    await discover(world.tools, alice, url, readers.answers)
+
+    remembered = await subscribe_found(world.tools, alice, Wish(url), readers.answers)
+    forgotten = await subscribe_found(world.tools, alice, Wish(f"{url}?other"), readers.answers)
+
+    assert (remembered.is_fetched, remembered.subscription.unread_count) == (True, 1)
+    assert (forgotten.is_fetched, forgotten.subscription.state) == (False, "queued")
+    assert len(world.web.requests) == 1
+
+
+async def test_each_step_of_looking_is_told_as_it_begins_and_ends(world: World, readers: Readers, alice: User) -> None:
+    feed = world.web.serve("/feed", answer(item("a")))
+    page = world.web.serve("/", page_with("/feed"))
+    told: list[Tried] = []
+
+    await discover(world.tools, alice, page, readers.answers, tell=told.append)
+
+    assert [(step.url, bool(step.answer)) for step in told] == [
+        (page, False), (page, True), (feed, False), (feed, True),
+    ]  # fmt: skip
+
+
+async def test_looking_with_a_login_is_remembered_for_nobody(world: World, readers: Readers, alice: User) -> None:
+    url = world.web.serve("/feed", for_alice_alone)
+
+    found = await discover(world.tools, alice, url, readers.answers, http_options=LOGIN)
+
+    assert [each.title for each in found.candidates] == ["Members"]
+    assert readers.answers.take(alice.id, url) is None

@@ -57,11 +57,19 @@ class Candidate:
     language: str | None = None
 
 
+def tell_nobody(step: Tried) -> None:
+    """For whoever only wants to know what came of it in the end."""
+
+
 @dataclass(slots=True)
 class Looking:
-    """A web that notes whatever it is asked, and what came of it."""
+    """A web that notes whatever it is asked, and what came of it.
+
+    `tell` hears of each step twice: without an answer when it begins, and with it.
+    """
 
     web: Web
+    tell: Callable[[Tried], None] = tell_nobody
     seen: list[tuple[str, Outcome]] = field(default_factory=list)
 
     async def get(
@@ -71,8 +79,10 @@ class Looking:
         limits: Limits | None = None,
         options: FetchOptions = NO_OPTIONS,
     ) -> Outcome:
+        self.tell(Tried(url, ""))
         outcome = await self.web.get(url, validators, limits, options)
         self.seen.append((url, outcome))
+        self.tell(Tried(url, in_words(outcome)))
         return outcome
 
     @property

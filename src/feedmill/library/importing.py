@@ -5,9 +5,10 @@ again, and goes on where it stood.
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import inf
+from typing import Any
 
 from feedmill.collect.address import BadAddress, read_address
 from feedmill.collect.first_fetch import HEAD_START
@@ -67,6 +68,16 @@ class Plan:
     @property
     def folders(self) -> set[Path]:
         return {path for wanted in self.added.values() for path in wanted.folders}
+
+    def report(self) -> dict[str, Any]:
+        """What there is to say of it, as it is kept with the job."""
+        return {
+            "new": len(self.new),
+            "known": len(self.here),
+            "subscribed": len(self.subscribed),
+            "folders": sorted("/".join(path) for path in self.folders),
+            "errors": [asdict(error) for error in self.errors],
+        }
 
 
 async def plan_import(db: Database, user: User, opml: bytes) -> Plan:

@@ -4,6 +4,7 @@ read the address → is the feed here already? → look at what is there → cho
 first fetch
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -12,7 +13,7 @@ from feedmill.collect.find import FeedHere, FeedsOfPage, NoFeed
 from feedmill.collect.first_fetch import HEAD_START, take_answer
 from feedmill.collect.refresh import Tools
 from feedmill.errors import NotFound
-from feedmill.library.discovery import Answers, Candidate, Looking, Tried, described, look, look_into
+from feedmill.library.discovery import Answers, Candidate, Looking, Tried, described, look, look_into, tell_nobody
 from feedmill.library.privacy import Place, place_of
 from feedmill.library.subscriptions import follow_interval
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds, why_not
@@ -54,16 +55,20 @@ class Discovery:
     problem: NotSubscribable | None = None
 
 
-async def discover(tools: Tools, user: User, url: str, answers: Answers) -> Discovery:
+async def discover(
+    tools: Tools, user: User, url: str, answers: Answers, http_options: str | None = None,
+    tell: Callable[[Tried], None] = tell_nobody,
+) -> Discovery:  # fmt: skip
     """Looks at what is there; the answers of its feeds are remembered for who subscribes next."""
     address = _read(url)
-    web = Looking(tools.client)
-    found, candidates = await look(web, address.url, address.http_options)
+    options = http_options or address.http_options
+    web = Looking(tools.client, tell)
+    found, candidates = await look(web, address.url, options)
     if isinstance(found, NoFeed):
         return Discovery(address.url, [], web.tried, why_not(found, web))
     here = [found] if isinstance(found, FeedHere) else await look_into(web, found.feeds)
     # What a login opened must not become the first fetch of a feed that others share.
-    for each in here if address.http_options is None else ():
+    for each in here if options is None else ():
         answers.keep(user.id, each)
     if isinstance(found, FeedsOfPage):
         candidates = described(candidates, here)
@@ -91,6 +96,18 @@ async def subscribe(tools: Tools, user: User, wish: Wish, answers: Answers) -> S
             raise SeveralFeeds(found.url, candidates)
         case NoFeed():
             return await _join_anyway(tools, user, wish, place, why_not(found, web))
+
+
+async def subscribe_found(tools: Tools, user: User, wish: Wish, answers: Answers) -> Subscribed:
+    """Subscribes to a feed that was found before, and asks nobody: without its answer, its first fetch is to come."""
+    address = _read(wish.url)
+    wish = replace(wish, http_options=wish.http_options or address.http_options)
+    place = await place_of(tools.db, user.id, address.url, wish.http_options)
+    remembered = answers.take(user.id, address.url) if wish.http_options is None else None
+    if place.feed_id is None and remembered:
+        await _check_quota(tools, user)
+        return await _join_found(tools, user, wish, remembered)
+    return await _join(tools, user, wish, place)
 
 
 async def _check_quota(tools: Tools, user: User) -> None:

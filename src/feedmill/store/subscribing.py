@@ -82,9 +82,12 @@ async def add_subscriptions(
 
 
 async def move_subscription(
-    db: Database, user_id: int, subscription: Subscription, feed: NewFeed, now: datetime
+    db: Database, user_id: int, subscription: Subscription, feed: NewFeed, now: datetime, feed_id: int | None = None
 ) -> None:
-    """Points a subscription to another feed, due at once. What was unread of the old one is not any more."""
+    """Points a subscription to another feed, due at once. What was unread of the old one is not any more.
+
+    `feed_id` is given for one that is here already: its newest entries become unread.
+    """
     one = {"subscription_id": subscription.id, "of_user": user_id, "url": feed.url}
     await db.batch(
         [
@@ -93,6 +96,7 @@ async def move_subscription(
             Step(SET_OPTIONS, _options(feed)),
             Step(FORGET, one),
             Step(MOVE, one),
+            *(steps_to_fill_unread(user_id, feed_id) if feed_id else ()),
             Step(WAKE_URL, one | {"at": to_text(now), "why": WOKEN}),
             *left(subscription.feed_id),
         ]

@@ -6,12 +6,12 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
-from starlette.types import Message
 
-from feedmill.errors import BadInput, TooLarge
+from feedmill.errors import BadInput
 from feedmill.library.exporting import export
 from feedmill.library.importing import Plan, carry_out, plan_import
 from feedmill.library.opml import MAX_BYTES
+from feedmill.serve.bodies import with_limit
 from feedmill.serve.refreshing import IMPORT
 from feedmill.serve.rest.fields import MOST_ID
 from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
@@ -51,14 +51,7 @@ class Imported(BaseModel):
 
     @classmethod
     def of(cls, plan: Plan) -> "Imported":
-        return cls(
-            job_id=None,
-            new=len(plan.new),
-            known=len(plan.here),
-            subscribed=len(plan.subscribed),
-            folders=sorted("/".join(path) for path in plan.folders),
-            errors=[LineShown(line=error.line, message=error.message) for error in plan.errors],
-        )
+        return cls(job_id=None, **plan.report())
 
 
 @router.post(
@@ -79,7 +72,7 @@ async def import_feeds(
         response.status_code = 200
         return imported
     feed_ids = await carry_out(app.db, who.user, plan, app.tools.clock())
-    report = msgspec.json.encode(imported.model_dump(exclude={"job_id"})).decode()
+    report = msgspec.json.encode(plan.report()).decode()
     job_id, _ = await work.refresh(IMPORT, feed_ids, who.user.id, report=report)
     return imported.model_copy(update={"job_id": job_id})
 
@@ -100,7 +93,7 @@ async def export_feeds(
 
 async def _file(request: Request) -> bytes:
     """The list that was sent, as the body or as a file of a form; no more of it is read than is taken."""
-    limited = _limited(request)
+    limited = with_limit(request, MOST_BYTES, f"a list of feeds may have at most {MAX_BYTES // 1_000_000} MB")
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         return await limited.body()
     async with limited.form(max_files=1, max_fields=10) as form:
@@ -108,17 +101,3 @@ async def _file(request: Request) -> bytes:
         if not isinstance(file, UploadFile):
             raise BadInput("the form has no file", "file")
         return await file.read()
-
-
-def _limited(request: Request) -> Request:
-    received = 0
-
-    async def receive() -> Message:
-        nonlocal received
-        message = await request.receive()
-        received += len(message.get("body", b""))
-        if received > MOST_BYTES:
-            raise TooLarge(f"a list of feeds may have at most {MAX_BYTES // 1_000_000} MB")
-        return message
-
-    return Request(request.scope, receive)

@@ -1,0 +1,86 @@
+"""The table of a person's feeds."""
+
+from datetime import date
+
+import pytest
+
+from feedmill.library.feed_table import NO_FOLDER, WEEKS, Asked, FeedTable, by_week, feed_table
+from feedmill.library.folders import ensure_folders
+from feedmill.model.account import User
+from tests.flows.world import DAY, NOW, World, answer, item
+from tests.library.readers import Readers
+from tests.www import Answer
+
+
+@pytest.fixture
+async def furnished(world: World, readers: Readers, alice: User) -> dict[str, int]:
+    """Three feeds of Alice's; the folders are `Work`, in it `Code`."""
+    folders = await ensure_folders(world.db, alice.id, [("Work", "Code")])
+    zebra = answer(item("z1", date=NOW - DAY), item("z2", date=NOW - 9 * DAY), title="Zebra")
+    await readers.subscribe(alice, world.web.serve("/zebra", zebra), folder_ids=(folders["Work", "Code"],))
+    await readers.subscribe(alice, world.web.serve("/apple", answer(item("a"), title="apple pie")))
+    broken = await readers.subscribe(alice, world.web.serve("/middle", answer(item("m"), title="Middle")))
+    world.web.serve("/middle", Answer(status=404))
+    await readers.refresh(broken.subscription)
+    return {"/".join(path): id for path, id in folders.items()}
+
+
+def titles(table: FeedTable) -> list[str]:
+    return [row.subscription.title for row in table.rows]
+
+
+async def test_feeds_are_ordered_by_title_whatever_their_case(world: World, alice: User, furnished: object) -> None:
+    table = await feed_table(world.db, alice.id, Asked(), NOW)
+
+    assert titles(table) == ["apple pie", "Middle", "Zebra"]
+    assert (table.found, table.every, table.states) == (3, 3, {"healthy": 2, "failing": 1})
+
+
+async def test_a_row_has_its_folders_its_size_and_its_weeks(world: World, alice: User, furnished: object) -> None:
+    [row] = (await feed_table(world.db, alice.id, Asked(text="zebra"), NOW)).rows
+
+    assert row.folders == ["Work / Code"]
+    assert row.bytes > 200
+    assert row.weeks == [0] * (WEEKS - 2) + [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (Asked(text="PIE apple"), ["apple pie"]),
+        (Asked(text="/middle"), ["Middle"]),
+        (Asked(text="nothing"), []),
+        (Asked(state="failing"), ["Middle"]),
+        (Asked(folder_id=NO_FOLDER), ["apple pie", "Middle"]),
+        (Asked(sort="items", down=True), ["Zebra", "Middle", "apple pie"]),
+        (Asked(sort="state"), ["Middle", "apple pie", "Zebra"]),
+        (Asked(sort="folder"), ["apple pie", "Middle", "Zebra"]),
+        (Asked(most=2, page=2), ["Zebra"]),
+    ],
+)
+async def test_what_is_asked_for_is_found(
+    world: World, alice: User, furnished: object, asked: Asked, found: list[str]
+) -> None:
+    assert titles(await feed_table(world.db, alice.id, asked, NOW)) == found
+
+
+async def test_a_folder_has_what_is_in_the_folders_inside_it(
+    world: World, alice: User, furnished: dict[str, int]
+) -> None:
+    assert titles(await feed_table(world.db, alice.id, Asked(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
+
+
+async def test_the_largest_archive_comes_first_when_asked(world: World, alice: User, furnished: object) -> None:
+    rows = (await feed_table(world.db, alice.id, Asked(sort="size", down=True), NOW)).rows
+
+    assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
+
+
+async def test_nobody_has_anothers_feeds(world: World, bob: User, furnished: object) -> None:
+    assert (await feed_table(world.db, bob.id, Asked(), NOW)).every == 0
+
+
+def test_days_fall_into_weeks() -> None:
+    weeks = by_week({"2026-01-01": 1, "2026-01-07": 2, "2026-01-08": 4, "2025-12-31": 9}, date(2026, 1, 1))
+
+    assert weeks == [3, 4] + [0] * (WEEKS - 2)
