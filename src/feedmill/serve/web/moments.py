@@ -27,7 +27,7 @@ class Moments:
         """`now`, `5 min`, `3 h`, `6 d`, then the day."""
         if moment is None:
             return "–"
-        at = self._local(moment)
+        at = self.local(moment)
         seconds = (self.now - at).total_seconds()
         if seconds >= 7 * DAY or seconds < -MINUTE:
             return self.day(at)
@@ -40,7 +40,7 @@ class Moments:
         """`in 5 min`, `in 3 h`; what is past is due now."""
         if moment is None:
             return "–"
-        seconds = (self._local(moment) - self.now).total_seconds()
+        seconds = (self.local(moment) - self.now).total_seconds()
         return self._t("time.due") if seconds < MINUTE else self._t("time.in", length=self.length(seconds))
 
     def length(self, length: float | timedelta) -> str:
@@ -53,7 +53,7 @@ class Moments:
 
     def day(self, moment: datetime | str) -> str:
         """`5 Mar`, with the year when it is not this one."""
-        at = self._local(moment)
+        at = self.local(moment)
         form = "time.day" if at.year == self.now.astimezone(self._zone).year else "time.day_and_year"
         return self._t(form, day=at.day, month=self._month(at, "short"), year=at.year)
 
@@ -61,7 +61,7 @@ class Moments:
         """The whole date with its time and zone."""
         if moment is None:
             return ""
-        at = self._local(moment)
+        at = self.local(moment)
         return self._t(
             "time.full", day=at.day, month=self._month(at, "long"), year=at.year, time=f"{at:%H:%M}",
             zone=at.tzname() or "UTC",
@@ -69,10 +69,11 @@ class Moments:
 
     def machine(self, moment: datetime | str | None) -> str:
         """For `<time datetime>`."""
-        return "" if moment is None else self._local(moment).isoformat(timespec="seconds")
+        return "" if moment is None else self.local(moment).isoformat(timespec="seconds")
 
     def _month(self, at: datetime, form: str) -> str:
         return self._t(f"time.{form}_months").split()[at.month - 1]
 
-    def _local(self, moment: datetime | str) -> datetime:
+    def local(self, moment: datetime | str) -> datetime:
+        """The moment by the clock of the reader's zone."""
         return (from_text(moment) if isinstance(moment, str) else moment).astimezone(self._zone)

@@ -27,7 +27,8 @@ from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
 from feedmill.serve.web.safety import ORIGINALS
-from feedmill.serve.web.words import LANGUAGES, words
+from feedmill.serve.web.sizes import size_in_words
+from feedmill.serve.web.words import LANGUAGES, Words, words
 from feedmill.serve.work import Work
 
 MOST_FIELDS = 2000
@@ -114,14 +115,19 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     return HTMLResponse(environment().get_template(template).render(_values(request) | values), status)
 
 
+def speech(request: Request) -> tuple[Words, Moments]:
+    """The words and the times of the reader: `t` and `when` of templates."""
+    t = words(language_of(request))
+    return t, Moments(t, zone_named(request.cookies.get(ZONE_COOKIE, "")), datetime.now(UTC))
+
+
 def _values(request: Request) -> dict[str, Any]:
     caller: Caller | None = getattr(request.state, "caller", None)
     session = session_of(request)
-    t = words(language_of(request))
-    zone = zone_named(request.cookies.get(ZONE_COOKIE, ""))
+    t, when = speech(request)
     return {
         "t": t,
-        "when": Moments(t, zone, datetime.now(UTC)),
+        "when": when,
         "look": look_of(request),
         "user": caller.user if caller else None,
         "csrf": csrf.token_for(session) if caller and session else "",
@@ -148,4 +154,5 @@ def environment() -> jinja2.Environment:
     made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
     made.globals["feed_screens"] = FEED_SCREENS
     made.filters["lang"] = lang_attribute
+    made.filters["size"] = size_in_words
     return made

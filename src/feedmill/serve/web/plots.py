@@ -33,6 +33,40 @@ def _bar(x: int, tall: int, width: int, height: int, mark: Mark) -> Markup:
     return shape + Markup("<title>{}</title></rect>").format(mark.title)
 
 
+def history(marks: Sequence[Mark], title: str, height: int = 72, width: int = 5, gap: int = 1) -> Markup:
+    """Bars that are told apart by their shape too: thin where nothing had changed, under a dot where it failed."""
+    top = 6
+    most = max((mark.value for mark in marks), default=0) or 1
+    drawn: list[Markup] = []
+    for place, mark in enumerate(marks):
+        x, tall = place * (width + gap), max(2, round((height - top) * mark.value / most))
+        narrow = 1 if mark.kind == "same" else 0
+        drawn.append(_bar(x + narrow, tall, width - 2 * narrow, height, mark))
+        if mark.kind == "failed":
+            drawn.append(_dot(x + width / 2, height - tall - 4))
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn)
+
+
+def stacked(parts: Sequence[Mark], most: float, title: str, width: int = 240, height: int = 12) -> Markup:
+    """One bar that lies, made of parts; `most` is what would fill its whole width."""
+    drawn: list[Markup] = []
+    x = 0.0
+    for part in parts:
+        wide = width * part.value / (most or 1)
+        drawn.append(_part(x, wide, height, part))
+        x += wide
+    return _svg("plot stack", width, height, title, drawn)
+
+
+def _dot(x: float, y: float) -> Markup:
+    return Markup('<circle class="failed" cx="{}" cy="{}" r="2"/>').format(x, y)
+
+
+def _part(x: float, wide: float, height: int, part: Mark) -> Markup:
+    shape = Markup('<rect class="{}" x="{:.1f}" y="0" width="{:.1f}" height="{}">').format(part.kind, x, wide, height)
+    return shape + Markup("<title>{}</title></rect>").format(part.title)
+
+
 def sparkline(values: Sequence[float], title: str, width: int = 96, height: int = 20) -> Markup:
     """One line through the values, as wide as a word."""
     if not values:
@@ -47,9 +81,12 @@ def sparkline(values: Sequence[float], title: str, width: int = 96, height: int 
 
 def heat_grid(
     rows: Sequence[Sequence[float]], row_names: Sequence[str], title: str, titles: Sequence[Sequence[str]] = (),
-    cell: int = 12, margin: int = 36,
+    cell: int = 12, margin: int = 36, column_names: Sequence[str] = (),
 ) -> Markup:  # fmt: skip
-    """A grid whose cells are the darker the more they hold, in five steps; a name stands before each row."""
+    """A grid whose cells are the darker the more they hold, in five steps; a name stands before each row.
+
+    `column_names` stand below, the empty ones unseen.
+    """
     most = max((value for row in rows for value in row), default=0) or 1
     drawn = [
         _cell(margin + x * cell, y * cell, cell - 1, value / most, titles[y][x] if titles else str(value))
@@ -59,8 +96,14 @@ def heat_grid(
     names = [
         Markup('<text x="0" y="{}">{}</text>').format(y * cell + cell - 3, name) for y, name in enumerate(row_names)
     ]
+    below = [
+        Markup('<text x="{}" y="{}">{}</text>').format(margin + x * cell, cell * len(rows) + 11, name)
+        for x, name in enumerate(column_names)
+        if name
+    ]
     width = margin + cell * max((len(row) for row in rows), default=0)
-    return _svg("plot heat", width, max(1, cell * len(rows)), title, names + drawn)
+    height = cell * len(rows) + (14 if below else 0)
+    return _svg("plot heat", width, max(1, height), title, names + drawn + below)
 
 
 def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
@@ -75,5 +118,3 @@ def _svg(kind: str, width: float, height: int, title: str, drawn: Sequence[Marku
         kind, width, height, width, height, title
     )
     return head + Markup("").join(drawn) + Markup("</svg>")
-
-

@@ -1,0 +1,118 @@
+"""The plots of a feed's health: marks made of its figures, with what each says when pointed at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from markupsafe import Markup
+
+from feedmill.library.health import ErrorClass, Health
+from feedmill.serve.web.moments import Moments
+from feedmill.serve.web.plots import Mark, bars, heat_grid, history
+from feedmill.serve.web.sizes import size_in_words
+from feedmill.serve.web.words import Words
+from feedmill.store.fetch_log import Fetch
+from feedmill.store.kept_bodies import KeptAnswer
+
+DAYS = 90
+ERROR_DAYS = 30
+HOUR_NAMES = [str(hour) if hour % 6 == 0 else "" for hour in range(24)]
+
+
+def fetch_kind(fetch: Fetch) -> str:
+    """Which of the four shapes a fetch has."""
+    if fetch.failed:
+        return "failed"
+    if fetch.outcome == "updated":
+        return "ok" if fetch.new_entries else "quiet"
+    return "same"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPlots:
+    health: Health
+    t: Words
+    when: Moments
+
+    def outcome(self, fetch: Fetch) -> str:
+        """What came of a fetch, in a few words."""
+        return self.t(f"health.error_{fetch.outcome}" if fetch.failed else f"health.outcome_{fetch.outcome}")
+
+    def fetches(self) -> Markup:
+        marks = [Mark(each.ms, self._fetch(each), fetch_kind(each)) for each in reversed(self.health.fetches)]
+        return history(marks, self.t("health.plot_fetches", n=len(marks)))
+
+    def _fetch(self, fetch: Fetch) -> str:
+        parts = [self.when.full(fetch.at), self.outcome(fetch)]
+        parts += [f"HTTP {fetch.http_status}"] if fetch.http_status else []
+        parts += [f"{self.t.number(fetch.ms)} ms", size_in_words(fetch.bytes)]
+        return " · ".join([*parts, self.t("health.new", n=fetch.new_entries)])
+
+    @property
+    def days(self) -> dict[date, int]:
+        """Entries of each of the last days, by the reader's clock; days without any are there too."""
+        today = self.when.local(self.when.now).date()
+        counted = {today - timedelta(days=back): 0 for back in range(DAYS - 1, -1, -1)}
+        for hour, entries in self.health.hours.items():
+            day = self.when.local(hour).date()
+            if day in counted:
+                counted[day] += entries
+        return counted
+
+    def rhythm(self) -> Markup:
+        days = self.days
+        marks = [
+            Mark(count, f"{self._day(day)}: {self.t('health.entries', n=count)}", "ok" if count else "none")
+            for day, count in days.items()
+        ]
+        return bars(marks, self.t("health.plot_days", n=sum(days.values())), height=56)
+
+    @property
+    def weekdays(self) -> list[str]:
+        return self.t("health.weekdays").split()
+
+    @property
+    def week(self) -> list[list[int]]:
+        """Entries by weekday and hour, by the reader's clock."""
+        grid = [[0] * 24 for _ in range(7)]
+        for hour, entries in self.health.hours.items():
+            at = self.when.local(hour)
+            grid[at.weekday()][at.hour] += entries
+        return grid
+
+    def grid(self) -> Markup:
+        week, names = self.week, self.weekdays
+        titles = [
+            [f"{name} {hour}:00 · {self.t('health.entries', n=count)}" for hour, count in enumerate(row)]
+            for name, row in zip(names, week, strict=True)
+        ]
+        title = self.t("health.plot_week")
+        return heat_grid(week, names, title, titles, cell=16, margin=44, column_names=HOUR_NAMES)
+
+    def errors(self, error: ErrorClass) -> Markup:
+        today = self.when.now.date()
+        days = [today - timedelta(days=back) for back in range(ERROR_DAYS - 1, -1, -1)]
+        marks = [self._failed_on(day, error.by_day) for day in days]
+        return bars(marks, self.t("health.plot_errors", n=error.count), height=20, width=4)
+
+    def _failed_on(self, day: date, by_day: Mapping[str, int]) -> Mark:
+        count = by_day.get(day.isoformat(), 0)
+        return Mark(count, f"{self._day(day)}: {self.t('health.times', n=count)}", "failed" if count else "none")
+
+    def sizes(self) -> Markup:
+        marks = [self._answer(each, each.size, size_in_words(each.size)) for each in self._answers()]
+        return bars(marks, self.t("health.plot_sizes"), height=48, width=8, gap=2)
+
+    def items(self) -> Markup:
+        answers = self._answers()
+        marks = [self._answer(each, each.entry_count, self.t("health.entries", n=each.entry_count)) for each in answers]
+        return bars(marks, self.t("health.plot_items"), height=48, width=8, gap=2)
+
+    def _answers(self) -> Sequence[KeptAnswer]:
+        return self.health.answers[::-1]
+
+    def _answer(self, answer: KeptAnswer, value: float, said: str) -> Mark:
+        return Mark(value, f"{self.when.full(answer.at)} · {said}", "ok" if answer.is_feed else "failed")
+
+    def _day(self, day: date) -> str:
+        return self.when.day(datetime(day.year, day.month, day.day, 12, tzinfo=self.when.now.tzinfo))

@@ -1,0 +1,15 @@
+"""Numbers in addresses."""
+
+from starlette.requests import Request
+
+from feedmill.errors import NotFound
+
+MOST = 2**53
+
+
+def path_id(request: Request, name: str = "id") -> int:
+    """The number of that name in the path; beyond what anything is numbered with there is nothing."""
+    id: int = request.path_params[name]
+    if id >= MOST:
+        raise NotFound("there is no such page")
+    return id
