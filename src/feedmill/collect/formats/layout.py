@@ -8,8 +8,10 @@ from feedmill.collect.formats.names import Names
 from feedmill.collect.formats.plan import Places, Plan, plan_for
 
 MAX_REPEATS = 1_000
-_MAX_KNOWN = 2_000
-_LONGEST_KNOWN = 200
+# No document can make us remember more than some 40 MB: these layouts, of so many characters, below so many roots.
+_MAX_KNOWN = 1_000
+_LONGEST_KNOWN = 2_000
+_MAX_ROOTS = 8
 
 
 class Layout(Struct, frozen=True):
@@ -31,7 +33,7 @@ class Layouts(dict[tuple[str, ...], Layout]):
     def __missing__(self, elements: tuple[str, ...]) -> Layout:
         places = self._places(elements)
         layout = Layout(places, plan_for(places), self)
-        if len(elements) <= _LONGEST_KNOWN:
+        if sum(map(len, elements)) <= _LONGEST_KNOWN:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
             self[elements] = layout
@@ -46,7 +48,7 @@ class Layouts(dict[tuple[str, ...], Layout]):
         return {name: tuple(places[:MAX_REPEATS]) for name, places in found.items()}
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_MAX_ROOTS)
 def layouts_below(root_namespace: str) -> Layouts:
     """The layouts in documents with such a root; they share them, so that each is found out once."""
     return Layouts(Names(root_namespace))

@@ -109,6 +109,7 @@ NEVER_IN_TEXT = frozenset({
 })  # fmt: skip
 _READ = FRAMES | CONTAINERS | LEAVES
 _MAX_KNOWN = 2_000
+_LONGEST_KNOWN = 200
 
 
 class Names(dict[str, str]):
@@ -125,7 +126,7 @@ class Names(dict[str, str]):
 
     def __missing__(self, element: str) -> str:
         name = self._name_of(element)
-        if len(self) < _MAX_KNOWN:
+        if len(self) < _MAX_KNOWN and len(element) <= _LONGEST_KNOWN:
             self[element] = name
         return name
 
