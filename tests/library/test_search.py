@@ -3,10 +3,11 @@
 import pytest
 
 from feedmill.errors import NotFound
+from feedmill.library.cursors import to_cursor
 from feedmill.library.marking import mark
 from feedmill.library.search import Asked, search
 from feedmill.model.account import User
-from feedmill.model.reading import Marks
+from feedmill.model.reading import Marks, Place
 from feedmill.model.search import Order
 from feedmill.store.database import Database
 from feedmill.store.labels import add_label
@@ -115,9 +116,26 @@ async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_
             assert await found(any_db, alice, text, order) == [], text
 
 
-@pytest.mark.parametrize(("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%")])
+NO_DATE = to_cursor(Place("2026-13-45T99:00:00.000Z", 1))
+
+
+@pytest.mark.parametrize(
+    ("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%"), ("date", NO_DATE)]
+)
 async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: Order, cursor: str) -> None:
     alice = await Shelf(db).person()
 
     with pytest.raises(NotFound):
         await search(db, alice.id, Asked("a", order, cursor), NOW)
+
+
+async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "a")
+    last = to_cursor(Place("9999-12-31T23:59:59.999Z", 2**53 - 1))
+
+    page = await search(db, alice.id, Asked("a", "date", last), NOW)
+
+    assert [item.title for item in page.items] == ["a"]

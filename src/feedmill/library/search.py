@@ -12,6 +12,7 @@ from feedmill.library.search_names import load_names
 from feedmill.library.search_tokens import cut
 from feedmill.model.reading import Place
 from feedmill.model.search import Condition, Order
+from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.search import RANKED, find_best, find_newest
 
@@ -51,8 +52,7 @@ async def read_search(db: Database, user_id: int, text: str, now: datetime) -> C
 
 
 async def _newest(db: Database, user_id: int, condition: Condition, asked: Asked) -> Found:
-    below = from_cursor(asked.cursor) if asked.cursor else None
-    ids = await find_newest(db, condition, user_id, asked.most + 1, below)
+    ids = await find_newest(db, condition, user_id, asked.most + 1, _below(asked.cursor))
     items = await listed(db, user_id, ids[: asked.most])
     is_last = len(ids) <= asked.most or not items
     return Found(items, None if is_last else to_cursor(Place(items[-1].sort_at, items[-1].id)))
@@ -63,6 +63,17 @@ async def _best(db: Database, user_id: int, condition: Condition, asked: Asked) 
     ids = await find_best(db, condition, user_id, asked.most + 1, skipped)
     items = await listed(db, user_id, ids[: asked.most])
     return Found(items, f"r{skipped + asked.most}" if len(ids) > asked.most else None)
+
+
+def _below(cursor: str | None) -> Place | None:
+    if cursor is None:
+        return None
+    place = from_cursor(cursor)
+    try:
+        from_text(place.at)
+    except ValueError:
+        raise BadInput("this is no cursor that a search by date gave", "cursor") from None
+    return place
 
 
 def _skipped(cursor: str | None) -> int:

@@ -71,7 +71,7 @@ async def _ids(
 def _bounds(below: Place | None) -> dict[str, int]:
     if below is None:
         return {"below_second": LATEST, "below_id": IDS}
-    return {"below_second": seconds_of(from_text(below.at)), "below_id": below.entry_id}
+    return {"below_second": seconds_of(from_text(below.at)), "below_id": min(below.entry_id, IDS)}
 
 
 @lru_cache(maxsize=256)

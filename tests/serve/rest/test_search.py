@@ -1,9 +1,17 @@
 """Searching over HTTP."""
 
+from dataclasses import fields
+
 import pytest
 
+from feedmill.library.search import Found
+from feedmill.serve.rest.search import FoundPage
 from tests.library.shelf import Shelf
 from tests.serve.rest.site import Person, Site
+
+
+def test_what_is_sent_is_what_is_described() -> None:
+    assert [field.name for field in fields(Found)] == list(FoundPage.model_fields)
 
 
 async def test_pages_of_a_search_lead_to_each_other(site: Site, alice: Person) -> None:

@@ -22,3 +22,7 @@ CREATE TRIGGER IF NOT EXISTS search_changed AFTER UPDATE ON search_texts BEGIN
   INSERT INTO search_index(search_index, rowid, title, author, words)
   VALUES ('delete', old.place, old.title, old.author, old.words); INSERT INTO search_index(rowid, title, author, words)
   VALUES (new.place, new.title, new.author, new.words); END;
+
+INSERT INTO search_index(search_index, rank) VALUES ('automerge', 16);
+
+INSERT INTO search_index(search_index, rank) VALUES ('crisismerge', 64);
