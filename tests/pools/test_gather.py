@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from feedmill.model.feed import Claim
+from feedmill.model.feed import PRIVATE_MARK, Claim
 from feedmill.model.pool import Counts, Kind, Rule
 from feedmill.model.refresh import Changes, FeedFacts, Move, NewEntry, Schedule, Updated, Visit
 from feedmill.pools import gather
@@ -35,8 +35,8 @@ def updated(*new: NewEntry) -> Updated:
     )  # fmt: skip
 
 
-async def claimed(db: Database) -> Claim:
-    feed = await add_feed(db, "https://example.org/feed", NOW)
+async def claimed(db: Database, url: str = "https://example.org/feed") -> Claim:
+    feed = await add_feed(db, url, NOW)
     [claim] = await claim_feeds(db, [feed.id], NOW)
     return claim
 
@@ -146,3 +146,14 @@ async def test_folders_are_the_operators(bare_pools: Pools, db: Database) -> Non
     await record(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
 
     assert (await counts(bare_pools, "news"), await counts(bare_pools, "sports")) == (Counts(available=1), Counts())
+
+
+async def test_what_one_persons_password_opens_joins_no_pool(bare_pools: Pools, db: Database) -> None:
+    claim = await claimed(db, f"https://example.org/feed{PRIVATE_MARK}1")
+    await bare_pools.create("all", Rule())
+    decision = updated(entry("For Alice alone"))
+
+    await record(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await bare_pools.gatherer.catch_up(NOW)
+
+    assert await counts(bare_pools, "all") == Counts()

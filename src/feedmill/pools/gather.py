@@ -36,7 +36,7 @@ class Gatherer:
 
     async def joins(self, claim: Claim, decision: Decision) -> Sequence[Step]:
         """The steps with which a refresh's new entries join their pools; none when there is no group."""
-        if not isinstance(decision, Updated) or not decision.changes.new:
+        if not isinstance(decision, Updated) or not decision.changes.new or claim.feed.is_private:
             return ()
         groups = await self.known.current()
         if not groups:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, ColumnElement, bindparam, cast, exists, func, or_, select
 
+from feedmill.model.feed import PRIVATE_MARK
 from feedmill.model.pool import Kind
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
@@ -45,7 +46,8 @@ _candidates = (
         entries.c.content_html, func.coalesce(entries.c.language, feeds.c.language).label("language"),
     )
     .select_from(entries.join(feeds, feeds.c.id == entries.c.feed_id))
-    .where(entries.c.id > bindparam("after"))
+    # What one person's password opens is handed to nobody else.
+    .where(entries.c.id > bindparam("after"), feeds.c.url.not_like(f"%{PRIVATE_MARK}%"))
     .order_by(entries.c.id)
     .limit(PAGE)
 )  # fmt: skip
