@@ -135,3 +135,12 @@ def test_an_empty_entry_inside_another_is_none() -> None:
     feed = parse(b"<rss><channel><item><title>1</title><item/></item><item><title>2</title></item></channel></rss>")
 
     assert [entry.title for entry in feed.entries] == ["1", "2"]
+
+
+@pytest.mark.parametrize("around", ["{}", "<author>{}</author>", "<description>lost {}</description>"])
+def test_an_entry_inside_another_stands_beside_it(around: str) -> None:
+    inner = around.format("<item><title>2</title></item>")
+
+    feed = parse(f"<rss><channel><item><title>1</title>{inner}</item></channel></rss>".encode())
+
+    assert [entry.title for entry in feed.entries] == ["1", "2"]
