@@ -16,6 +16,8 @@ from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.search import RANKED, find_best, find_newest
 
+NOT_OURS = "there is no such page: this is no cursor of ours"
+
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
 
@@ -72,7 +74,7 @@ def _below(cursor: str | None) -> Place | None:
     try:
         from_text(place.at)
     except ValueError:
-        raise BadInput("this is no cursor that a search by date gave", "cursor") from None
+        raise NotFound(NOT_OURS) from None
     return place
 
 
@@ -81,5 +83,5 @@ def _skipped(cursor: str | None) -> int:
         return 0
     read = _RANK_CURSOR.fullmatch(cursor)
     if read is None or int(read[1]) > RANKED:
-        raise NotFound("there is no such page: this is no cursor of ours")
+        raise NotFound(NOT_OURS)
     return int(read[1])
