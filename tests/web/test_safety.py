@@ -102,3 +102,22 @@ async def test_a_database_that_does_not_answer_is_told_as_a_page_and_as_a_part(s
     assert "Nothing is lost; try again in a moment." in page.text
     assert (part.status_code, "<html" in part.text) == (503, False)
     assert 'hx-get="/unread?cursor=x"' in part.text
+
+
+class Broken:
+    """A database that nobody has foreseen."""
+
+    async def query(self, *_: object) -> None:
+        raise ZeroDivisionError
+
+
+async def test_a_fault_of_ours_is_told_with_the_same_headers(site: Site, alice: Visitor) -> None:
+    pages = web.create(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(pages, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
+        page = await client.get("/unread")
+
+    assert page.status_code == 500
+    assert "Something broke" in page.text
+    assert "ZeroDivisionError" not in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")

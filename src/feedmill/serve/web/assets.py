@@ -52,6 +52,10 @@ def _load() -> tuple[dict[str, Asset], str]:
 
 ASSETS, VERSION = _load()
 
+# In the order in which they hold: what a screen needs for itself comes after what all share.
+SHARED_STYLES = tuple(f"css/{name}.css" for name in ("base", "controls", "frame", "list", "article", "screens"))
+STYLES = (*SHARED_STYLES, *sorted(name for name in ASSETS if name.endswith(".css") and name not in SHARED_STYLES))
+
 
 def asset_url(name: str) -> str:
     """Where a file of `static/` is served; a name that is not there is a mistake of ours."""

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 COOKIE = "feedmill_flash"
 A_MINUTE = 60
-TONES = ("done", "failed")
 
 
 @dataclass(frozen=True, slots=True)

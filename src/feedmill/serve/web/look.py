@@ -1,7 +1,7 @@
 """How pages look on this device: theme, language, density and typography, kept in a cookie."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
@@ -59,6 +59,3 @@ def keep_look(request: Request, response: Response, look: Look) -> None:
 def language_of(request: Request) -> str:
     chosen = look_of(request).language
     return best_language(request.headers.get("accept-language", "")) if chosen == "auto" else chosen
-
-
-assert {field.name for field in fields(Look)} == set(CHOICES)

@@ -21,7 +21,7 @@ from feedmill.serve import csrf
 from feedmill.serve.auth import caller_of
 from feedmill.serve.cookies import session_of
 from feedmill.serve.web import flash
-from feedmill.serve.web.assets import asset_url
+from feedmill.serve.web.assets import STYLES, asset_url
 from feedmill.serve.web.flash import Said
 from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
@@ -152,7 +152,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
-    made.globals["feed_screens"] = FEED_SCREENS
+    made.globals |= {"feed_screens": FEED_SCREENS, "styles": STYLES}
     made.filters["lang"] = lang_attribute
     made.filters["size"] = size_in_words
     return made

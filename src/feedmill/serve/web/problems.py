@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from feedmill.errors import BadInput, CallerError, Conflict, InfrastructureError, NotAllowed, NotFound, TooMany
 from feedmill.serve.web.page import SignInFirst, render
+from feedmill.serve.web.safety import STRICT
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +56,8 @@ async def _of_the_framework(request: Request, error: Exception) -> Response:
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
-    return problem(request, 500)
+    # Starlette answers for these outside of all middleware.
+    return problem(request, 500, headers=STRICT)
 
 
 HANDLERS: dict[Any, Any] = {

@@ -39,6 +39,10 @@ def origin_of_images(settings: Settings) -> str:
     return f"{url.scheme}://{place.bucket}.{url.netloc}"
 
 
+STRICT = {"Content-Security-Policy": POLICY.format(images=""), "Cache-Control": "no-store", **ALWAYS}
+"""The headers of a page without pictures of an object store; for what is answered outside of `SafetyHeaders`."""
+
+
 class SafetyHeaders:
     """Adds the headers to whatever the pages answer, unless an answer has stricter ones of its own."""
 
@@ -61,5 +65,5 @@ class SafetyHeaders:
 
     def _add(self, headers: MutableHeaders, scope: Scope) -> None:
         policy = self._with_originals if scope.get(ORIGINALS) else self._strict
-        for name, value in {"Content-Security-Policy": policy, "Cache-Control": "no-store", **ALWAYS}.items():
+        for name, value in (STRICT | {"Content-Security-Policy": policy}).items():
             headers.setdefault(name, value)

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import NotFound
 from feedmill.library.marking import mark_one
 from feedmill.model.reading import Marks
 from feedmill.serve.web.article import load_article
+from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.look import look_of
 from feedmill.serve.web.page import render, show, signed_in, the_app
 from feedmill.serve.web.problems import is_partial
@@ -23,12 +23,10 @@ async def item(request: Request) -> Response:
     """Opening the page marks the article read; in the pane the script does, through its queue."""
     caller = await signed_in(request)
     app = the_app(request)
-    if request.path_params["id"] >= 2**53:
-        raise NotFound("there is no such entry")
     view = parse_view(request.query_params.get("in", ""))
     if _wants_originals(request):
         request.scope[ORIGINALS] = True
-    article = await load_article(request, caller.user.id, request.path_params["id"], view)
+    article = await load_article(request, caller.user.id, path_id(request), view)
     if is_partial(request):
         return render(request, "parts/article_pane.html", article=article)
     if article.entry.unread and _was_opened(request):

@@ -6,10 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import NotFound, TooMany
+from feedmill.errors import TooMany
 from feedmill.library.full_text import NoFullText, fetch_full_text
 from feedmill.serve.web.article import item_path, load_article
 from feedmill.serve.web.flash import say_failed
+from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, render, signed_in, text, the_app
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.views import parse_view
@@ -19,9 +20,7 @@ async def fetch(request: Request) -> Response:
     """Shows the article again, whole or with the reason why not."""
     caller = await signed_in(request)
     sent = await form(request)
-    app, entry_id, view = the_app(request), request.path_params["id"], parse_view(text(sent, "in"))
-    if entry_id >= 2**53:
-        raise NotFound("there is no such entry")
+    app, entry_id, view = the_app(request), path_id(request), parse_view(text(sent, "in"))
     reason = ""
     try:
         await fetch_full_text(app.db, app.client, caller.user.id, entry_id, datetime.now(UTC))

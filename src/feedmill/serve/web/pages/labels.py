@@ -6,11 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import Conflict, NotFound
+from feedmill.errors import Conflict
 from feedmill.library.marking import mark_one
 from feedmill.library.reading import listed
 from feedmill.model.reading import Marks
 from feedmill.serve.web.flash import say
+from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, render, signed_in, text, the_app
 from feedmill.serve.web.places import local
 from feedmill.serve.web.problems import is_partial
@@ -24,9 +25,7 @@ async def change(request: Request) -> Response:
     """Takes the form for the whole truth: what is ticked is borne, what is not ticked is not."""
     caller = await signed_in(request)
     sent = await form(request)
-    db, user_id, entry_id = the_app(request).db, caller.user.id, request.path_params["id"]
-    if entry_id >= 2**53:
-        raise NotFound("there is no such entry")
+    db, user_id, entry_id = the_app(request).db, caller.user.id, path_id(request)
     ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
     name = " ".join(text(sent, "new").split())[:LONGEST_NAME]
     if name:

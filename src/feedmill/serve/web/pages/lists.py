@@ -15,6 +15,7 @@ from feedmill.library.reading import Listed, Page, list_entries
 from feedmill.model.account import User
 from feedmill.serve.web.article import Shown, item_path, shown
 from feedmill.serve.web.filters import Filter, filter_of, keep_filter
+from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.look import look_of
 from feedmill.serve.web.page import render, show, signed_in, the_app
 from feedmill.serve.web.problems import is_partial
@@ -59,8 +60,7 @@ async def of_name(request: Request) -> Response:
 
 
 async def of_id(request: Request) -> Response:
-    kind, id = request.url.path.split("/")[1], request.path_params["id"]
-    return await _list(request, ViewAddress(kind, id))
+    return await _list(request, ViewAddress(request.url.path.split("/")[1], path_id(request)))
 
 
 async def _list(request: Request, address: ViewAddress) -> Response:
