@@ -69,8 +69,10 @@ def image_addresses(html: str, base_url: str | None, limit: int = 200) -> list[s
 
 def image_slots(html: str, base_url: str | None) -> Iterator[ImageSlot]:
     """Yields every attribute that names an image to keep, in order of appearance."""
+    if not _HAS_IMAGES.search(html):
+        return
     base = page_base(html, base_url)
-    for tag in _image_tags(html):
+    for tag in find_tags(html, _SHOWING):
         yield from _slots(tag, attributes(html, tag), base)
 
 
@@ -109,11 +111,6 @@ def plain_text(html: str, limit: int | None) -> str:
             break
     text = " ".join("".join(pieces).split())
     return text if limit is None or len(text) <= limit else _cut(text, limit)
-
-
-def _image_tags(html: str) -> Iterator[Tag]:
-    if _HAS_IMAGES.search(html):
-        yield from find_tags(html, _SHOWING)
 
 
 def _slots(tag: Tag, found: dict[str, str], base: str | None) -> Iterator[ImageSlot]:
