@@ -40,7 +40,8 @@ def run(name: str, arguments: list[str]) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables"
         script = [sys.executable, str(ROOT / "bench" / f"{name}.py"), *arguments]
-        subprocess.run(script, check=True, cwd=ROOT, env=os.environ | {"BENCH_REPORT": str(path)})
+        # Some start the same servers as the tests do.
+        subprocess.run(script, check=True, cwd=ROOT, env=os.environ | {"BENCH_REPORT": str(path), "PYTHONPATH": "."})
         return [json.loads(line) for line in path.read_text().splitlines()]
 
 

@@ -1,6 +1,6 @@
 """How fast pools hand out, beside a bare RPOP loop and the design that they came from.
 
-    python bench/pools.py                # some minutes; --items for more or fewer
+    PYTHONPATH=. python bench/pools.py                # some minutes; --items for more or fewer
 
 Four consumers in one process, in lots of 1, 20 and 50, on a Redis and a PostgreSQL of its own. `pop` marks each lot
 before it hands it out; `consumer` takes 500 at a time and marks them in lots. `seed` is the design document's way:
@@ -20,9 +20,8 @@ from pathlib import Path
 import msgspec
 import uvloop
 from redis.asyncio import Redis
+from report import Cell, Table, tell
 from sqlalchemy import bindparam, select
-from tests.services.postgres import running_postgres
-from tests.services.redis import running_redis
 
 from feedmill.coordination.redis import RedisLocks, connect
 from feedmill.coordination.redis_queues import RedisQueues, connect_once
@@ -40,9 +39,12 @@ from feedmill.store.feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.pool_entries import join_old
 from feedmill.store.schema import entries, pool_items
+from tests.services.postgres import running_postgres
+from tests.services.redis import running_redis
 
 AT_ONCE = 4
 LOTS = (1, 20, 50)
+POP, CONSUMER, SEED = "Feedmill, pop", "Feedmill, consumer", "the seed's design"
 AT = "2026-02-18T08:30:00.000Z"
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HTML = "<p>Some <b>words</b> on what it is about, with a <a href='/x'>link</a>.</p>" * 20
@@ -174,11 +176,13 @@ async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -
 
 
 async def refills(pools: Pools, lists: Lists) -> None:
+    rows: list[list[Cell]] = []
     for kind in Kind:
         group = await new_group(pools, f"refill {kind}", 5000, kind)
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), time.process_time()
         added = await Filler(pools.tools, lists).fill(Pool(group, kind))
-        print(f"refill of {added} {kind}: {time.perf_counter() - started:.2f} s")
+        rows.append([str(kind), added, time.perf_counter() - started, time.process_time() - spent])
+    tell(Table("An empty pool is filled up", ["pool", "items", "seconds", "CPU s"], rows, "Goal: 5,000 in under 1 s."))
 
 
 async def with_redis(db: Database, url: str, count: int) -> None:
@@ -189,16 +193,16 @@ async def with_redis(db: Database, url: str, count: int) -> None:
     await refills(pools, lists)
     for lot in LOTS:
         results: dict[str, tuple[float, int]] = {}
-        for name in ("bare RPOP", "pop", "consumer", "seed"):
+        for name in ("bare RPOP", POP, CONSUMER, SEED):
             group = await new_group(pools, f"{name} {lot}", count)
-            if name == "seed":
+            if name == SEED:
                 results[name] = await seed(pools, redis, group, lot, count)
                 continue
             await Filler(pools.tools, lists).fill(Pool(group, Kind.TITLES))
             match name:
                 case "bare RPOP":
                     results[name] = await timed(bare(once, group), lot)
-                case "pop":
+                case "Feedmill, pop":
                     results[name] = await timed(popping(pools, group), lot)
                 case _:
                     results[name] = await consuming(pools, group, lot)
@@ -213,15 +217,17 @@ async def database_only(db: Database, name: str, count: int, *, add: bool) -> No
         await add_items(db, count)
     for lot in LOTS:
         group = await new_group(pools, f"database {lot}", count)
-        show(f"{name} alone, lots of {lot}", {"pop": await timed(popping(pools, group), lot)})
+        show(f"{name} alone, lots of {lot}", {POP: await timed(popping(pools, group), lot)})
 
 
 def show(title: str, results: dict[str, tuple[float, int]]) -> None:
     fastest = results.get("bare RPOP", (0.0, 0))[0]
-    print(f"\n{title}")
-    for name, (rate, repeats) in results.items():
-        share = f"{rate / fastest:6.0%} of bare RPOP" if fastest else ""
-        print(f"  {name:10} {rate:9,.0f} items/s  {repeats:6} repeats  {share}")
+    rows: list[list[Cell]] = [
+        [name, rate, repeats, rate / fastest if fastest else "–"] for name, (rate, repeats) in results.items()
+    ]
+    columns = ["", "items/s", "handed out twice", "of bare RPOP"]
+    about = "Goal: in lots of 20 at least 5,000 items/s, and half of bare `RPOP`." if "lots of 20" in title else ""
+    tell(Table(title, columns, rows, about, bars="items/s" if fastest else None))
 
 
 async def main(count: int) -> None:
