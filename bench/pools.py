@@ -171,6 +171,7 @@ async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -
     result = await timed(take, lot, rounds=2 * count // lot)
     for task in working:
         task.cancel()
+    await asyncio.gather(*working, return_exceptions=True)
     await redis.delete(name)
     return result
 
