@@ -1,5 +1,6 @@
 """Reading with the keyboard and the mouse, in a real browser."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -34,6 +35,23 @@ def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(guest: GuestMa
     assert alice.page.locator(".row.unread").count() == len(alice.titles()) - 2
     alice.page.reload()
     assert first not in alice.titles()
+
+
+def test_escape_leaves_the_article_as_back_does_and_history_stays_short(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/all")
+    length = alice.page.evaluate("history.length")
+
+    for _ in range(3):
+        alice.press("j")
+        alice.page.wait_for_selector(".pane .article")
+        alice.page.get_by_role("link", name="Next", exact=True).click()
+        alice.press("Escape")
+        expect(alice.page.locator(".pane .article")).to_have_count(0)
+
+    assert alice.page.url.endswith("/all")
+    assert alice.page.evaluate("history.length") == length + 1
+    assert alice.page.evaluate("document.activeElement.closest('.row') === document.querySelector('.row.current')")
 
 
 def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> None:
@@ -202,6 +220,16 @@ def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(guest
     alice.page.get_by_role("link", name="Back to the list").click()
 
     expect(alice.page.locator(".pane .article")).to_have_count(0)
+
+
+def test_without_scripts_the_drawer_opens_all_the_same(visit: Callable[..., Page]) -> None:
+    alice = Guest(visit(width=360, height=740, java_script_enabled=False))
+    alice.sign_in(papers.NAME, papers.PASSWORD)
+
+    alice.page.get_by_role("button", name="Open views and feeds").click()
+    alice.page.get_by_role("link", name="Starred").click()
+
+    expect(alice.page).to_have_url(re.compile("/starred$"))
 
 
 def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page]) -> None:

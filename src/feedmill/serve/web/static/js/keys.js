@@ -1,7 +1,7 @@
 // The keyboard. What moves in a list is here; any other element takes part by its `data-key` ("A", "g u").
 
 import { all, one, t } from "./page.js";
-import { close, isOpen, open, openId } from "./pane.js";
+import { isOpen, leave, open, openId } from "./pane.js";
 import { apply, current, pick, point, rowOf, rows, step, toggle } from "./rows.js";
 
 const PATIENCE = 1200;
@@ -14,8 +14,9 @@ const id = () => openId() ?? current()?.dataset.id;
 
 function go(by) {
   const next = step(by);
-  if (next) return open(next);
-  one(by > 0 ? 'a[rel="next"]' : 'a[rel="prev"]')?.click();
+  if (next) open(next);
+  else if (by > 0 && one(".more a")) one(".more a").click();
+  else if (!rows().length) one(by > 0 ? 'a[rel="next"]' : 'a[rel="prev"]')?.click();
 }
 
 function page(by) {
@@ -46,8 +47,8 @@ const OWN = {
     const next = step(1, current(), (row) => row.classList.contains("unread"));
     if (next) open(next);
   },
-  o: () => (isOpen() ? close() : current() && open(current())),
-  Enter: () => (isOpen() ? close() : current() && open(current())),
+  o: () => (isOpen() ? leave() : current() && open(current())),
+  Enter: () => (isOpen() ? leave() : current() && open(current())),
   v: () => link() && window.open(link(), "_blank", "noopener,noreferrer"),
   V: () => link() && location.assign(link()),
   m: () => id() && toggle("read", id()),
@@ -73,7 +74,7 @@ const OWN = {
   "?": () => openPage("/keys", t("keys")),
   Escape: () => {
     if (one(".menu[open]")) all(".menu[open]").forEach((menu) => (menu.open = false));
-    else close();
+    else if (isOpen()) leave();
   },
 };
 

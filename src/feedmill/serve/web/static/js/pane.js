@@ -1,11 +1,11 @@
 // The reading pane: an article beside its list where there is room, over it where there is not.
 
 import { mustSignIn, one, say, t } from "./page.js";
-import { apply, list, point, rowOf } from "./rows.js";
+import { apply, list, point, rowOf, step } from "./rows.js";
 
 const frame = one(".frame");
 const pane = one(".pane");
-const home = { href: location.href, title: document.title };
+const listTitle = document.title;
 let loading = null;
 
 export const isOpen = () => Boolean(pane) && frame.classList.contains("reading");
@@ -52,14 +52,20 @@ function fill(html, id) {
   document.title = `${one("h1", pane)?.textContent.trim() ?? ""} · Feedmill`;
 }
 
-export function close({ push = true } = {}) {
+// What was opened here is left by going back, so that no address stands twice in the browser's history.
+export function leave() {
+  loading?.abort();
+  if (history.state?.item) history.back();
+  else close();
+}
+
+function close() {
   if (!isOpen()) return;
   frame.classList.remove("reading");
   pane.replaceChildren();
   const row = rowOf(pane.dataset.id);
   row?.classList.remove("opened");
-  document.title = home.title;
-  if (push) history.pushState({}, "", home.href);
+  document.title = listTitle;
   one(".title", row ?? document)?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: "nearest" });
 }
@@ -67,7 +73,7 @@ export function close({ push = true } = {}) {
 addEventListener("popstate", ({ state }) => {
   const row = state?.item && rowOf(state.item);
   if (row) open(row, { push: false });
-  else close({ push: false });
+  else close();
 });
 
 const isPlain = (event) => !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
@@ -80,6 +86,12 @@ document.addEventListener("click", (event) => {
     open(title.closest(".row"));
   } else if (event.target.closest?.("[data-closes-pane]") && isOpen()) {
     event.preventDefault();
-    close();
+    leave();
+  } else if (event.target.closest?.(".pane a[rel]")) {
+    // The neighbours of the pane's article are the rows beside it, as far as they are there.
+    const row = step(event.target.closest("a").rel === "next" ? 1 : -1);
+    if (!row) return;
+    event.preventDefault();
+    open(row);
   }
 });
