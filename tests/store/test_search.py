@@ -1,6 +1,7 @@
 """Searching on each of the four databases: what is found, in what order, and that the index keeps up."""
 
 from datetime import timedelta
+from random import Random
 
 from sqlalchemy import select, text
 
@@ -275,8 +276,9 @@ async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db
 
 async def test_long_and_odd_texts_can_be_stored_and_searched(any_db: Database) -> None:
     shelf, alice, feed = await a_shelf(any_db)
-    different = "".join(map(chr, range(0x4E00, 0x9FFF)))
-    await shelf.arrive(feed, "long", content_html=different * 3, author="x" * 5000, at=NOW - 70_000 * DAY)
+    # As many different pairs, of four bytes a character, as there may be.
+    different = "丁丂" + "".join(map(chr, Random(1).choices(range(0x20000, 0x2A6D0), k=100_000)))
+    await shelf.arrive(feed, "long", content_html=different, summary=different, author=different, at=NOW - 70_000 * DAY)
     await shelf.arrive(feed, "odd", content_html="it's a \\ back'slash :* & | <-> ! 1e5abc \u200b 🐢 &#xd800;&#0;")
 
     assert await newest(any_db, alice, words("丁丂")) == ["long"]

@@ -1,5 +1,6 @@
 """THE atomic write: what a refresh decided, all of it or nothing, and only by who still holds the claim."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -40,6 +41,7 @@ from feedmill.store.schema import (
 
 log = structlog.get_logger(__name__)
 
+MANY_ENTRIES = 50
 
 
 class ClaimLost(InfrastructureError):
@@ -133,7 +135,7 @@ OLD_URL = insert(feed_urls, "feed_id", "url", "until")
 
 async def record(db: Database, claim: Claim, decision: Decision, extra: Sequence[Step] = ()) -> None:
     """Writes the decision and gives the claim back, in one batch; raises `ClaimLost` if it was lost."""
-    await write_fenced(db, claim, [*_steps(claim, decision), *extra])
+    await write_fenced(db, claim, [*await _prepare(claim, decision), *extra])
 
 
 async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
@@ -153,6 +155,13 @@ async def put_off(db: Database, waits: Sequence[tuple[Claim, Schedule]]) -> None
         await db.batch([Step(FEED_POSTPONED, rows)])
     except ConstraintViolated as error:
         log.warning("feeds could not be put off; their claims end by themselves", reason=str(error))
+
+
+async def _prepare(claim: Claim, decision: Decision) -> list[Step]:
+    """The steps, made in a thread when there is much text to cut into words."""
+    if isinstance(decision, Updated) and len(decision.changes.new) + len(decision.changes.revised) > MANY_ENTRIES:
+        return await asyncio.to_thread(_steps, claim, decision)
+    return _steps(claim, decision)
 
 
 def _steps(claim: Claim, decision: Decision) -> list[Step]:

@@ -123,7 +123,7 @@ def words_in(entry: Readable) -> dict[str, str]:
     if entry.summary and entry.summary != body:
         body = f"{body} {entry.summary}"
     return {
-        "title": words_of_html(entry.title),
+        "title": words_of_html((entry.title or "")[:MOST_LINE]),
         "author": words_of((entry.author or "")[:MOST_LINE]),
         "words": f"{words_of_html(body)} {words_of_url(entry.link)}".strip(),
     }
