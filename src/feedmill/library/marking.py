@@ -34,7 +34,7 @@ async def mark(db: Database, user_id: int, ids: Sequence[int], marks: Marks, now
     if labels and not await has_labels(db, user_id, sorted(labels)):
         raise NotFound("there is no such label")
     visible = await visible_entries(db, user_id, ids)
-    if visible:
+    if visible and marks != Marks():
         images = await _images(db, visible, now) if marks.starred else []
         await db.batch([*steps_to_mark(user_id, sorted(visible), marks, now), *images])
     return Marked(sorted(visible), sorted(set(ids) - visible.keys()))

@@ -70,6 +70,14 @@ async def test_an_entry_is_marked_and_shown_as_it_is_now(shelf: Shelf, feed: int
     assert (unread.json()["unread"], unread.json()["later"]) == (True, False)
 
 
+async def test_a_change_of_nothing_changes_nothing(shelf: Shelf, feed: int, alice: Person) -> None:
+    [entry] = await shelf.arrive(feed, "a")
+
+    answer = await alice.patch(f"/entries/{entry}", {})
+
+    assert (answer.status_code, answer.json()["unread"]) == (200, True)
+
+
 @pytest.mark.parametrize("later", ["2020-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "tomorrow"])
 async def test_later_is_a_time_that_can_come(shelf: Shelf, feed: int, alice: Person, later: str) -> None:
     [entry] = await shelf.arrive(feed, "a")
