@@ -7,10 +7,14 @@ import pytest
 from playwright.sync_api import BrowserContext, Error, Page, Request, Route
 
 from feedmill.library.render import sanitize
+from feedmill.serve.web.safety import STRICT
 from tests.library.vectors import all_vectors
 
 VECTORS = dict(all_vectors())
-PAGE = "http://reader.test/item/1"
+# What only the sanitiser stops: no policy keeps a page from leading elsewhere, nor from prefetching what it may play.
+LEADS_AWAY = {"call-meta-refresh", "call-link-prefetch"}
+OWN = "http://reader.test/"
+PAGE = f"{OWN}item/1"
 FRAME = "<!doctype html><meta charset=utf-8><title>x</title><div id=article>{article}</div>"
 LISTENER = "window.hits=0;window.hit=()=>{window.hits++}"
 # Presses whatever is there, but follows no ordinary link.
@@ -58,7 +62,7 @@ class Reader:
             body = FRAME.format(article=self.article)
             route.fulfill(body=body, headers={"content-type": "text/html; charset=utf-8"} | policy)
             return
-        if not request.url.endswith("/favicon.ico"):
+        if not request.url.endswith("/favicon.ico") and not (self.policy and request.url.startswith(OWN)):
             self.asked.append(request.url)
         route.abort()
 
@@ -88,3 +92,12 @@ def test_unsanitised_and_without_a_policy_they_do_work(context: BrowserContext) 
     working = [name for name, html in VECTORS.items() if reader.show(html) != (0, [])]
 
     assert len(working) > 100, sorted(set(VECTORS) - set(working))
+
+
+def test_even_unsanitised_the_policy_of_the_pages_stops_them(context: BrowserContext) -> None:
+    reader = Reader(context, STRICT["Content-Security-Policy"])
+
+    stopped = {name: reader.show(html) for name, html in VECTORS.items()}
+
+    assert {name for name, seen in stopped.items() if seen != (0, [])} <= LEADS_AWAY
+    assert all(hits == 0 for hits, _ in stopped.values())
