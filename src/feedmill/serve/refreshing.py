@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from feedmill.model.subscription import Subscription
 from feedmill.serve.work import Work
@@ -31,6 +32,12 @@ async def refresh_many(
 ) -> Started:
     about = "" if folder_id is None else f"folder-{folder_id}"
     return await _refresh(work, db, user_id, chosen, REFRESH_ALL, about)
+
+
+async def refresh_chosen(work: Work, db: Database, user_id: int, chosen: Sequence[Subscription]) -> Started:
+    """Those that somebody picked; asking for the same ones again joins the job."""
+    named = ",".join(str(each.id) for each in chosen)
+    return await _refresh(work, db, user_id, chosen, REFRESH_ALL, f"chosen-{sha256(named.encode()).hexdigest()[:32]}")
 
 
 async def _refresh(

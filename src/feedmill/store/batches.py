@@ -81,6 +81,12 @@ OF_USER = (
     .order_by(batches.c.id.desc())
     .limit(bindparam("most", type_=Integer))
 )
+RUNNING = (
+    select(batches.c.id)
+    .where(batches.c.user_id == bindparam("user_id"), batches.c.status == "running", batches.c.total > 1)
+    .order_by(batches.c.id.desc())
+    .limit(1)
+)
 COUNTS_OF_MANY = (
     select(batch_jobs.c.batch_id, *_counts)
     .where(one_of(batch_jobs.c.batch_id, "ids"), _ended)
@@ -171,6 +177,12 @@ async def batches_of_user(db: Database, user_id: int, below: int, most: int) -> 
     counts = await db.query(COUNTS_OF_MANY, {"ids": as_list([row["id"] for row in rows])})
     by_id = {row["batch_id"]: row for row in counts}
     return [_batch(row, by_id.get(row["id"], NONE_ENDED)) for row in rows]
+
+
+async def running_batch(db: Database, user_id: int) -> int | None:
+    """The latest batch of the user's that runs and has several feeds."""
+    rows = await db.query(RUNNING, {"user_id": user_id})
+    return int(rows[0]["id"]) if rows else None
 
 
 async def failures_of(db: Database, batch_id: int, most: int) -> list[JobOutcome]:

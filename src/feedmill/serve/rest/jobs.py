@@ -3,21 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-import msgspec
 from fastapi import APIRouter, Header, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from feedmill.app import App
-from feedmill.errors import Conflict, NotFound
-from feedmill.model.account import Caller
+from feedmill.errors import Conflict
+from feedmill.library.jobs import find_job, report_of
 from feedmill.serve.job_events import done_number, events, shown
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID, PathId
 from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
 from feedmill.serve.rest.problems import described
 from feedmill.serve.sse import HEADERS, MEDIA_TYPE, last_seen
-from feedmill.store.batches import Batch, batches_of_user, cancel_batch, failures_of, read_batch
+from feedmill.store.batches import Batch, batches_of_user, cancel_batch, failures_of
 from feedmill.store.subscriptions import subscribed_to
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
@@ -78,21 +76,20 @@ async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor 
 @router.get("/{job_id}", responses=described(404))
 async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetail:
     """How a job stands."""
-    batch = await _mine(app, who, job_id)
+    batch = await find_job(app.db, who.user.id, job_id)
     failed = await failures_of(app.db, job_id, MOST_FAILURES)
     mine = await subscribed_to(app.db, who.user.id, [outcome.feed_id for outcome in failed])
     failures = [FeedOutcome(**shown(outcome, mine.get(outcome.feed_id))) for outcome in failed]
-    report = msgspec.json.decode(batch.report) if batch.report else None
-    return JobDetail(**_shown(batch), failures=failures, report=report)
+    return JobDetail(**_shown(batch), failures=failures, report=report_of(batch))
 
 
 @router.post("/{job_id}/cancel", responses=described(404, 409))
 async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobShown:
     """Drops what waits; what is being fetched comes to its end."""
-    await _mine(app, who, job_id)
+    await find_job(app.db, who.user.id, job_id)
     if not await cancel_batch(app.db, job_id, app.tools.clock()):
         raise JobCancelled("this job has ended already")
-    return JobShown(**_shown(await _mine(app, who, job_id)))
+    return JobShown(**_shown(await find_job(app.db, who.user.id, job_id)))
 
 
 @router.get(
@@ -112,20 +109,13 @@ async def watch_job(
     last_event_id: Annotated[str | None, Header(max_length=100, description="The last event that was seen.")] = None,
 ) -> Response:
     """The job as server-sent events: `feed` for each that ended, `progress`, and at last `done`."""
-    batch = await _mine(app, who, job_id)
+    batch = await find_job(app.db, who.user.id, job_id)
     seen = last_seen(last_event_id)
     if seen >= done_number(batch):
         # What tells a browser not to come back again.
         return Response(status_code=204)
     stream = events(work, app.db, batch, who.user.id, seen)
     return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
-
-
-async def _mine(app: App, who: Caller, job_id: int) -> Batch:
-    batch = await read_batch(app.db, job_id)
-    if batch is None or batch.user_id != who.user.id:
-        raise NotFound("there is no such job")
-    return batch
 
 
 def _shown(batch: Batch) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from feedmill.app import App
+from feedmill.library.discovery import Answers
 from feedmill.serve.web import problems
 from feedmill.serve.web.routes import ROUTES
 from feedmill.serve.web.safety import SafetyHeaders, origin_of_images
@@ -34,5 +35,5 @@ def create(app: App, work: Work) -> Starlette:
     gzip = Middleware(GZipMiddleware, minimum_size=600, compresslevel=4)
     web = Starlette(routes=ROUTES, middleware=[safety, gzip], exception_handlers=problems.HANDLERS)
     web.router.redirect_slashes = False
-    web.state.app, web.state.work = app, work
+    web.state.app, web.state.work, web.state.answers = app, work, Answers()
     return web

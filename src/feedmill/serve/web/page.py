@@ -19,6 +19,7 @@ from feedmill.library.accounts import needs_setup
 from feedmill.model.account import Caller
 from feedmill.serve import csrf
 from feedmill.serve.auth import caller_of
+from feedmill.serve.bodies import with_limit
 from feedmill.serve.cookies import session_of
 from feedmill.serve.web import flash
 from feedmill.serve.web.assets import STYLES, asset_url
@@ -73,10 +74,11 @@ def _address(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
-async def form(request: Request) -> FormData:
+async def form(request: Request, most_bytes: int = MOST_FORM_BYTES) -> FormData:
     """What was sent, if it comes from a page of ours; for people who are signed in by `signed_in` before."""
     csrf.refuse_other_sites(request)
-    sent = await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_FORM_BYTES)
+    limited = with_limit(request, most_bytes, f"a form may have at most {most_bytes // 1_000_000} MB")
+    sent = await limited.form(max_fields=MOST_FIELDS, max_part_size=most_bytes)
     if getattr(request.state, "caller", None) is not None:
         csrf.check(request, text(sent, csrf.FIELD))
     return sent

@@ -8,13 +8,24 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from feedmill.errors import BadInput, CallerError, Conflict, InfrastructureError, NotAllowed, NotFound, TooMany
+from feedmill.errors import (
+    BadInput,
+    CallerError,
+    Conflict,
+    InfrastructureError,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+    TooMany,
+)
 from feedmill.serve.web.page import SignInFirst, render
 from feedmill.serve.web.safety import STRICT
 
 log = structlog.get_logger(__name__)
 
-STATUSES: dict[type[CallerError], int] = {NotAllowed: 403, NotFound: 404, Conflict: 409, BadInput: 422, TooMany: 429}
+STATUSES: dict[type[CallerError], int] = {
+    NotAllowed: 403, NotFound: 404, Conflict: 409, BadInput: 422, TooLarge: 422, TooMany: 429,
+}  # fmt: skip
 KNOWN = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
 
 
