@@ -1,6 +1,7 @@
 """What an admin asks of the store, on each of the four databases."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 
 from sqlalchemy import text
@@ -8,12 +9,21 @@ from sqlalchemy import text
 from feedmill.model.account import Actor
 from feedmill.store.administered_feeds import feeds_page, move_feed, pause_feed, read_administered, resume_feed
 from feedmill.store.administration import accounts_page
-from feedmill.store.backlog import hosts_page, latest_failures, running_batches, waiting_deliveries
+from feedmill.store.backlog import (
+    hosts_page,
+    latest_failures,
+    running_batches,
+    running_feeds,
+    waiting_deliveries,
+    waiting_hosts,
+)
 from feedmill.store.batches import start_batch
+from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Database
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import DIALECTS, migrate
 from feedmill.store.room import LARGEST, measure_room
+from feedmill.store.space import bytes_of_users
 from tests.library.shelf import NOW, Shelf
 
 
@@ -37,6 +47,22 @@ async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
     assert (await latest_failures(any_db, NOW, 10), await waiting_deliveries(any_db)) == ([], {})
     room = asdict(await measure_room(any_db))
     assert (room["feeds"], room["raw_bytes"], room["largest"]) == (1, 0, [])
+
+
+async def test_what_runs_and_what_waits_for_its_host_is_told_by_every_database(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, running, waiting = await shelf.person(), await shelf.feed("a"), await shelf.feed("b")
+    await shelf.subscribe(alice, running)
+    await claim_feeds(any_db, [running], NOW)
+    later = NOW + timedelta(seconds=40)
+
+    [(feed, since)] = await running_feeds(any_db, later, 10)
+    [host] = await waiting_hosts(any_db, later, 10)
+
+    assert (feed.id, since) == (running, NOW)
+    assert (host.host, host.feeds, host.since) == ("b.example.org", 1, NOW)
+    assert waiting != running
+    assert await bytes_of_users(any_db, [alice.id, 999]) == {alice.id: 0, 999: 0}
 
 
 async def test_what_feeds_take_up_is_read_from_indexes_alone(tmp_path: Path) -> None:

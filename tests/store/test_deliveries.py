@@ -17,7 +17,7 @@ from feedmill.store.deliveries import (
     settle_failed,
     take_deliveries,
 )
-from feedmill.store.delivery_log import deliveries_of, delivery_of, prune_deliveries, send_again
+from feedmill.store.delivery_log import deliveries_of, delivery_of, prune_deliveries, send_again, send_dead_again
 from feedmill.store.delivery_texts import read_brought, read_feed
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed
@@ -48,6 +48,19 @@ async def _again(db: Database, hook: Webhook) -> Webhook:
     found = await webhook_of(db, hook.user_id, hook.id)
     assert found is not None
     return found
+
+
+async def test_all_that_was_given_up_is_due_again_on_command(any_db: Database) -> None:
+    await _hook(any_db, events=2)
+    dead, waiting = await _take(any_db)
+    await settle_failed(any_db, dead, Undelivered("gone for good", None), NOW)
+
+    assert await send_dead_again(any_db, NOW) == 1
+
+    found = await delivery_of(any_db, dead.delivery.webhook_id, dead.delivery.id)
+    assert found is not None
+    assert (found.status, found.attempts, found.last_error) == (DeliveryStatus.PENDING, 0, None)
+    assert waiting.delivery.id != dead.delivery.id
 
 
 async def test_each_delivery_is_taken_once_until_its_lease_is_over(any_db: Database) -> None:

@@ -3,11 +3,23 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from feedmill.coordination.queues import filling_lock
-from feedmill.model.pool import Group, Guarantee, Item, Kind, Leased, LostItem, PoolOptions, PoolStatus, Rule, State
+from feedmill.model.pool import (
+    Group,
+    Guarantee,
+    Item,
+    Kind,
+    Leased,
+    LostItem,
+    PoolKey,
+    PoolOptions,
+    PoolStatus,
+    Rule,
+    State,
+)
 from feedmill.pools.consumer import Consumer
 from feedmill.pools.fill import Filler
 from feedmill.pools.gather import Gatherer
@@ -21,6 +33,7 @@ from feedmill.pools.settle import Settler
 from feedmill.pools.tools import MOST_AT_ONCE, NothingToAsk, Pool, PoolEmpty, PoolPaused, PoolTools, WrongGuarantee
 from feedmill.store.database import Row
 from feedmill.store.pool_groups import add_group, drop_group, save_group
+from feedmill.store.pool_rates import used_by_minute
 from feedmill.store.pools import (
     ack_items,
     count_items,
@@ -107,6 +120,15 @@ class Pools:
         """Marks lost items as used."""
         return await settle_lost(self.tools, await self._any_pool(name, kind), search)
 
+    async def fill(self, name: str | int) -> int:
+        """Has entries join now that no refresh put in, and fills the group's lists up; how many items were added."""
+        await self.keeper.gather()
+        group, lists = await self.group(name), self.tools.lists
+        if lists is None or group.paused:
+            return 0
+        pools = [Pool(group, kind) for kind in Kind if group.options(kind).guarantee is Guarantee.AT_MOST_ONCE]
+        return sum([await Filler(self.tools, lists).top_up(pool) for pool in pools])
+
     async def drain(self, name: str | int, kind: Kind) -> int:
         """Makes what is in the list available again."""
         if self.tools.lists is None:
@@ -157,6 +179,14 @@ class Pools:
         length = await lists.health.ask(lambda: lists.queues.length(pool.list_name))
         holder = await lists.health.ask(lambda: lists.locks.holder(filling_lock(pool.list_name)))
         return PoolStatus(counts, length, holder)
+
+    async def used_lately(self, name: str | int, kind: Kind, since: datetime) -> dict[datetime, int]:
+        """How many items were used in each minute since then."""
+        return await used_by_minute(self.tools.db, (await self._any_pool(name, kind)).key, since)
+
+    def fallbacks(self, group_id: int, kind: Kind) -> int:
+        """How many items this process took from the database because the list had none, since it started."""
+        return self.tools.fallbacks[PoolKey(group_id, kind)]
 
     async def requeue(
         self, name: str | int, kind: Kind, state: State = State.DEAD, ids: Sequence[int] | None = None

@@ -33,8 +33,13 @@ class Filler:
     async def fill(self, pool: Pool) -> int:
         """Fills the list up if it is low and nobody else is at it; how many items were added."""
         length = await self.lists.queues.length(pool.list_name)
-        if length >= pool.options.refill_below:
-            return 0
+        return await self._fill_from(pool, length) if length < pool.options.refill_below else 0
+
+    async def top_up(self, pool: Pool) -> int:
+        """Fills the list up, low or not, unless somebody else is at it; how many items were added."""
+        return await self._fill_from(pool, await self.lists.queues.length(pool.list_name))
+
+    async def _fill_from(self, pool: Pool, length: int) -> int:
         filling = Filling(pool.list_name, token_for(self.name))
         if not await self.lists.locks.lock(filling_lock(filling.name), filling.owner, FILLING_LENGTH):
             return 0

@@ -37,6 +37,8 @@ async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[Queued]:
 async def take_available(tools: PoolTools, pool: Pool, most: int, to: State, token: str) -> list[Item]:
     """Items straight from the database, by the same states, so that no list can ever have them too."""
     rows = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
+    if tools.lists is not None:
+        tools.fallbacks[pool.key] += len(rows)
     return [tools.texts.item(pool.kind, pool.options, row) for row in rows]
 
 

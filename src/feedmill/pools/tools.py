@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -73,6 +74,8 @@ class PoolTools:
     texts: Texts
     lists: Lists | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    # How many items of each pool this process took from the database because its list had none.
+    fallbacks: Counter[PoolKey] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ COUNT = select(func.count().label("n")).select_from(users)
 SET_PASSWORD = (
     users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
 )
+SET_SETTINGS = users.update().where(users.c.id == bindparam("of_user")).values(settings=bindparam("new_settings"))
 SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
 REHASH = SET_PASSWORD.where(users.c.password_hash == bindparam("old_hash"))
 
@@ -75,6 +76,10 @@ async def password_of(db: Database, name: str) -> tuple[User, str | None] | None
 
 def set_password(user_id: int, password_hash: str) -> Step:
     return Step(SET_PASSWORD, {"of_user": user_id, "password_hash": password_hash})
+
+
+def set_settings(user_id: int, settings: str) -> Step:
+    return Step(SET_SETTINGS, {"of_user": user_id, "new_settings": settings})
 
 
 def rehash(user_id: int, old_hash: str, password_hash: str) -> Step:

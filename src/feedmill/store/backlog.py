@@ -5,10 +5,12 @@ from datetime import datetime
 
 from sqlalchemy import Integer, and_, bindparam, case, func, or_, select
 
-from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.feed import PRIVATE_MARK, Feed
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.batches import Batch, read_batch
+from feedmill.store.claims import LEASE, is_free
 from feedmill.store.database import Database
+from feedmill.store.feeds import read_feed
 from feedmill.store.fetch_log import SUCCESSES
 from feedmill.store.schema import batches, deliveries, feeds, fetch_log
 
@@ -23,6 +25,20 @@ FAILURES = (
     .select_from(fetch_log.join(feeds, feeds.c.id == fetch_log.c.feed_id))
     .where(*(fetch_log.c.outcome != word for word in SUCCESSES), fetch_log.c.at >= bindparam("since"))
     .order_by(fetch_log.c.at.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+# A claim is renewed while its work goes on, so it was taken or renewed so long ago as is missing of its lease.
+RUNNING_FEEDS = (
+    select(feeds)
+    .where(feeds.c.claim_token.is_not(None), feeds.c.claimed_until > bindparam("now"))
+    .order_by(feeds.c.claimed_until, feeds.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+WAITING_HOSTS = (
+    select(feeds.c.host, func.count().label("feeds"), func.min(feeds.c.next_fetch_at).label("since"))
+    .where(feeds.c.next_fetch_at <= bindparam("now"), is_free)
+    .group_by(feeds.c.host)
+    .order_by(func.min(feeds.c.next_fetch_at), feeds.c.host)
     .limit(bindparam("most", type_=Integer))
 )
 DELIVERIES = (
@@ -66,6 +82,27 @@ class Host:
     failing: int
     last_fetched_at: datetime | None
     next_fetch_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The feeds of one host that are due and that nobody has taken yet; `since` is when the first of them was due."""
+
+    host: str
+    feeds: int
+    since: datetime
+
+
+async def running_feeds(db: Database, now: datetime, most: int) -> list[tuple[Feed, datetime]]:
+    """The feeds that are being fetched, and since when at least; the longest first."""
+    rows = await db.query(RUNNING_FEEDS, {"now": to_text(now), "most": most})
+    return [(read_feed(row), from_text(row["claimed_until"]) - LEASE) for row in rows]
+
+
+async def waiting_hosts(db: Database, now: datetime, most: int) -> list[Waiting]:
+    """The hosts whose turn is waited for, the longest first."""
+    rows = await db.query(WAITING_HOSTS, {"now": to_text(now), "most": most})
+    return [Waiting(row["host"], row["feeds"], from_text(row["since"])) for row in rows]
 
 
 async def running_batches(db: Database, most: int) -> list[Batch]:

@@ -20,15 +20,18 @@ PAGE = (
 )  # fmt: skip
 ONE = _listed.where(_of.id == bindparam("delivery"))
 NEWEST_TEST = _listed.where(_of.event == Event.TEST).order_by(_of.id.desc()).limit(1)
+_due_again = {
+    "status": DeliveryStatus.PENDING, "attempts": 0, "next_attempt_at": bindparam("at"), "last_error": None,
+    "finished_at": None,
+}  # fmt: skip
 AGAIN = (
     deliveries.update()
     .where(
         _of.id == bindparam("delivery"), _of.webhook_id == bindparam("webhook"), _of.status != DeliveryStatus.PENDING
     )
-    .values(
-        status=DeliveryStatus.PENDING, attempts=0, next_attempt_at=bindparam("at"), last_error=None, finished_at=None
-    )
+    .values(_due_again)
 )
+ALL_DEAD_AGAIN = deliveries.update().where(_of.status == DeliveryStatus.DEAD).values(_due_again)
 PRUNE = deliveries.delete().where(_of.created_at < bindparam("before"))
 
 
@@ -56,6 +59,12 @@ async def send_again(db: Database, webhook_id: int, delivery_id: int, now: datet
     """Makes a delivery due that is over; False when there is none such."""
     values = {"webhook": webhook_id, "delivery": delivery_id, "at": to_text(now)}
     return await db.batch([Step(AGAIN, values)]) == [1]
+
+
+async def send_dead_again(db: Database, now: datetime) -> int:
+    """Makes all deliveries due that were given up; how many there were."""
+    [again] = await db.batch([Step(ALL_DEAD_AGAIN, {"at": to_text(now)})])
+    return again
 
 
 async def prune_deliveries(db: Database, before: datetime) -> int:

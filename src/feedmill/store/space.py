@@ -1,10 +1,12 @@
 """How much room the feeds of a person take: read from indexes that have the sizes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, func, select
 
 from feedmill.store.database import Database
+from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import image_tasks, raw_bodies, subscriptions
 
 _mine = subscriptions.c.user_id == bindparam("user_id")
@@ -19,6 +21,20 @@ IMAGES = (
     .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
     .where(_mine, image_tasks.c.status == "success")
     .group_by(image_tasks.c.feed_id)
+)
+
+_theirs = one_of(subscriptions.c.user_id, "user_ids")
+RAW_OF_USERS = (
+    select(subscriptions.c.user_id, func.sum(raw_bodies.c.size).label("bytes"))
+    .join(raw_bodies, raw_bodies.c.feed_id == subscriptions.c.feed_id)
+    .where(_theirs)
+    .group_by(subscriptions.c.user_id)
+)
+IMAGES_OF_USERS = (
+    select(subscriptions.c.user_id, func.sum(image_tasks.c.size).label("bytes"))
+    .join(image_tasks, image_tasks.c.feed_id == subscriptions.c.feed_id)
+    .where(_theirs, image_tasks.c.status == "success")
+    .group_by(subscriptions.c.user_id)
 )
 
 
@@ -46,3 +62,12 @@ async def space_of_user(db: Database, user_id: int) -> dict[int, Space]:
         id: Space(xml["n"], int(xml["bytes"]), image["n"], int(image["bytes"] or 0))
         for id, (xml, image) in pairs.items()
     }
+
+
+async def bytes_of_users(db: Database, user_ids: Sequence[int]) -> dict[int, int]:
+    """By user what is kept of their feeds; a feed of several people counts for each."""
+    kept = dict.fromkeys(user_ids, 0)
+    for statement in (RAW_OF_USERS, IMAGES_OF_USERS):
+        for row in await db.query(statement, {"user_ids": as_list(list(user_ids))}):
+            kept[row["user_id"]] += int(row["bytes"] or 0)
+    return kept
