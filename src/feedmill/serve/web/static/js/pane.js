@@ -1,7 +1,7 @@
 // The reading pane: an article beside its list where there is room, over it where there is not.
 
 import { mustSignIn, one, say, t } from "./page.js";
-import { apply, list, point, rowOf, step } from "./rows.js";
+import { apply, current, list, point, rowOf, step } from "./rows.js";
 
 const frame = one(".frame");
 const pane = one(".pane");
@@ -63,8 +63,8 @@ function close() {
   if (!isOpen()) return;
   frame.classList.remove("reading");
   pane.replaceChildren();
-  const row = rowOf(pane.dataset.id);
-  row?.classList.remove("opened");
+  rowOf(pane.dataset.id)?.classList.remove("opened");
+  const row = current() ?? rowOf(pane.dataset.id);
   document.title = listTitle;
   one(".title", row ?? document)?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: "nearest" });
