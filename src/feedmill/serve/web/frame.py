@@ -14,10 +14,16 @@ from feedmill.store.subscriptions import subscriptions_of
 FOLDED_COOKIE = "feedmill_folded"
 
 # Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
-SCREENS: list[tuple[str, str, str]] = []
+SCREENS: list[tuple[str, str, str]] = [
+    ("/health-of-feeds", "survey.title", "health"),
+    ("/archive", "archives.title", "archive"),
+]
 ADMIN_SCREENS: list[tuple[str, str, str]] = []
 # Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
-FEED_SCREENS: list[tuple[str, str, str]] = []
+FEED_SCREENS: list[tuple[str, str, str]] = [
+    ("/health", "health.title", "health"),
+    ("/archive", "archive.title", "archive"),
+]
 
 FAILING = frozenset({"failing", "broken", "gone", "stopped"})
 

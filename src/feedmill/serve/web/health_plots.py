@@ -72,6 +72,11 @@ class HealthPlots:
         return self.t("health.weekdays").split()
 
     @property
+    def hours(self) -> list[tuple[str, str]]:
+        """The heads of a table by hour, with the class of their columns."""
+        return [(str(hour), "number") for hour in range(24)]
+
+    @property
     def week(self) -> list[list[int]]:
         """Entries by weekday and hour, by the reader's clock."""
         grid = [[0] * 24 for _ in range(7)]

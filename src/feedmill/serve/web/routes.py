@@ -2,8 +2,12 @@
 
 from feedmill.serve.web import assets
 from feedmill.serve.web.pages import (
+    archive,
+    archive_answer,
+    archives,
     article,
     full_text,
+    health,
     home,
     keys,
     labels,
@@ -11,8 +15,10 @@ from feedmill.serve.web.pages import (
     look,
     manifest,
     marks,
+    reparse,
     setup,
     sign_in,
+    survey,
 )
 
 ROUTES = [
@@ -28,4 +34,10 @@ ROUTES = [
     *marks.routes,
     *look.routes,
     *keys.routes,
+    *health.routes,
+    *survey.routes,
+    *archive.routes,
+    *reparse.routes,
+    *archive_answer.routes,
+    *archives.routes,
 ]

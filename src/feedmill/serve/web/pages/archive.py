@@ -1,0 +1,97 @@
+"""`/feed/n/archive`: the answers and images that are kept of a feed."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import BadInput
+from feedmill.library.archives import (
+    count_images,
+    days_left,
+    fetch_missing,
+    images_page,
+    kept_answers,
+    try_failed_again,
+)
+from feedmill.library.subscriptions import find_subscription
+from feedmill.model.image import ImageStatus
+from feedmill.model.times import from_text, text_or_none
+from feedmill.serve.web.flash import say
+from feedmill.serve.web.ids import path_id
+from feedmill.serve.web.page import form, go, show, signed_in, text, the_app
+
+ROWS = 50
+PICTURES = 60
+
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
+
+
+async def answers(request: Request) -> Response:
+    caller = await signed_in(request)
+    app, now = the_app(request), datetime.now(UTC)
+    feed = await find_subscription(app.db, caller.user.id, path_id(request))
+    page = await kept_answers(app.db, feed.feed_id, _before(request), ROWS)
+    keep = timedelta(days=app.settings.raw_days)
+    return await show(
+        request, "archive.html", title=feed.title, feed=feed, page=page, raw_days=app.settings.raw_days,
+        older=text_or_none(page.more),
+        left=partial(days_left, keep=keep, now=now), active=f"/feed/{feed.id}",
+    )  # fmt: skip
+
+
+def _before(request: Request) -> datetime | None:
+    """The moment that the address names; one that can't be read is none."""
+    asked = request.query_params.get("before", "")
+    try:
+        return from_text(asked) if _MOMENT.fullmatch(asked) else None
+    except ValueError:
+        return None
+
+
+async def images(request: Request) -> Response:
+    caller = await signed_in(request)
+    app = the_app(request)
+    feed = await find_subscription(app.db, caller.user.id, path_id(request))
+    counts = await count_images(app.db, feed.feed_id)
+    state = _state(request, {name for name, count in counts.items() if count.images})
+    before = request.query_params.get("before", "")
+    beyond = int(before) if before.isdecimal() and len(before) < 16 else None
+    items, more = await images_page(app.db, app.blobs, feed.feed_id, state, beyond, PICTURES)
+    return await show(
+        request, "archive_images.html", title=feed.title, feed=feed, counts=counts, state=state, items=items, more=more,
+        active=f"/feed/{feed.id}",
+    )  # fmt: skip
+
+
+def _state(request: Request, there: set[str]) -> ImageStatus:
+    """The state that is asked for, else the first of which there are any."""
+    asked = request.query_params.get("state")
+    if asked in list(ImageStatus):
+        return ImageStatus(asked)
+    usual = (ImageStatus.SUCCESS, ImageStatus.PENDING, ImageStatus.FAILED)
+    return next((state for state in usual if state in there), ImageStatus.SUCCESS)
+
+
+async def change_images(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await form(request)
+    db, id, now = the_app(request).db, path_id(request), datetime.now(UTC)
+    match text(sent, "do"):
+        case "retry":
+            said = say("archive.retried", n=await try_failed_again(db, caller.user.id, id, now))
+        case "fetch":
+            said = say("archive.hurried", n=await fetch_missing(db, caller.user.id, id, now))
+        case _:
+            raise BadInput("there is no such action", "do")
+    return go(f"/feed/{id}/archive/images?state=pending", said)
+
+
+routes = [
+    Route("/feed/{id:int}/archive", answers),
+    Route("/feed/{id:int}/archive/images", images, methods=["GET"]),
+    Route("/feed/{id:int}/archive/images", change_images, methods=["POST"]),
+]
