@@ -126,7 +126,6 @@ def _item(paper: Paper, number: int, piece: Piece) -> str:
     return (
         f"<item><title>{escape(piece.title)}</title><guid isPermaLink='false'>{paper.path}-{number}</guid>"
         f"<link>{piece.link or f'https://example.org{paper.path}/{number}'}</link><pubDate>{at}</pubDate>{author}"
-        f"<dc:language>{paper.language}</dc:language>"
         f"<content:encoded>{escape(piece.html)}</content:encoded>{piece.more}</item>"
     )
 

@@ -43,7 +43,8 @@ _states: tuple[Any, ...] = (
 SHOWN = (
     select(
         entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
-        entries.c.author, entries.c.image_url, entries.c.language, entries.c.summary, entries.c.revision_count,
+        entries.c.author, entries.c.image_url, entries.c.summary, entries.c.revision_count,
+        func.coalesce(entries.c.language, feeds.c.language).label("language"),
         *_states, labels.c.id.label("label_id"), labels.c.name.label("label"),
     )
     .select_from(
