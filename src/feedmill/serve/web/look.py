@@ -1,4 +1,7 @@
-"""How pages look on this device: theme, language, density and typography, kept in a cookie."""
+"""How pages look on this device: theme, language, density and typography, kept in a cookie.
+
+What the device has no choice of its own for is as the account prefers it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -7,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from feedmill.serve.web.habits import preferred
 from feedmill.serve.web.words import LANGUAGES, best_language
 
 COOKIE = "feedmill_look"
@@ -47,12 +51,17 @@ DEFAULT = Look()
 
 
 def look_of(request: Request) -> Look:
-    return DEFAULT.changed(dict(parse_qsl(request.cookies.get(COOKIE, ""))))
+    return _usual(request).changed(dict(parse_qsl(request.cookies.get(COOKIE, ""))))
+
+
+def _usual(request: Request) -> Look:
+    return DEFAULT.changed(preferred(request))
 
 
 def keep_look(request: Request, response: Response, look: Look) -> None:
-    """Remembers on this device what differs from the defaults."""
-    own = {name: value for name, value in asdict(look).items() if value != getattr(DEFAULT, name)}
+    """Remembers on this device what differs from what the account prefers."""
+    usual = _usual(request)
+    own = {name: value for name, value in asdict(look).items() if value != getattr(usual, name)}
     response.set_cookie(COOKIE, urlencode(own), A_YEAR, secure=request.url.scheme == "https", httponly=True)
 
 

@@ -25,6 +25,7 @@ from feedmill.serve.web import flash
 from feedmill.serve.web.assets import STYLES, asset_url
 from feedmill.serve.web.flash import Said
 from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
+from feedmill.serve.web.habits import habits_of
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
 from feedmill.serve.web.safety import ORIGINALS
@@ -120,7 +121,8 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
 def speech(request: Request) -> tuple[Words, Moments]:
     """The words and the times of the reader: `t` and `when` of templates."""
     t = words(language_of(request))
-    return t, Moments(t, zone_named(request.cookies.get(ZONE_COOKIE, "")), datetime.now(UTC))
+    zone = habits_of(request).zone or request.cookies.get(ZONE_COOKIE, "")
+    return t, Moments(t, zone_named(zone), datetime.now(UTC))
 
 
 def _values(request: Request) -> dict[str, Any]:
@@ -131,6 +133,7 @@ def _values(request: Request) -> dict[str, Any]:
         "t": t,
         "when": when,
         "look": look_of(request),
+        "habits": habits_of(request),
         "user": caller.user if caller else None,
         "csrf": csrf.token_for(session) if caller and session else "",
         "here": _address(request),

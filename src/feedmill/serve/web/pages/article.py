@@ -9,6 +9,7 @@ from starlette.routing import Route
 from feedmill.library.marking import mark_one
 from feedmill.model.reading import Marks
 from feedmill.serve.web.article import load_article
+from feedmill.serve.web.habits import habits_of
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.look import look_of
 from feedmill.serve.web.page import render, show, signed_in, the_app
@@ -29,7 +30,7 @@ async def item(request: Request) -> Response:
     article = await load_article(request, caller.user.id, path_id(request), view)
     if is_partial(request):
         return render(request, "parts/article_pane.html", article=article)
-    if article.entry.unread and _was_opened(request):
+    if article.entry.unread and _was_opened(request) and habits_of(request).marks != "manual":
         await mark_one(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
     return await show(request, "article.html", article=article, active=article.view.path)
 

@@ -6,6 +6,7 @@ import "./look.js";
 import "./news.js";
 import "./player.js";
 import "./touch.js";
+import "./scrolled.js";
 import { all, one, say, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;

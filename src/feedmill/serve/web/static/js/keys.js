@@ -108,6 +108,7 @@ const isControl = (target, key) => (key === "Enter" || key === " ") && target.cl
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey && event.key === "k" && press("Ctrl+K")) return event.preventDefault();
+  if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
   if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || one("dialog[open]")) return;
   if (isControl(event.target, event.key)) return;
   const key = event.key === " " && event.shiftKey ? "shift+ " : event.key;

@@ -20,7 +20,7 @@ export async function open(row, { push = true } = {}) {
   const wasOpen = isOpen();
   fill(html, row.dataset.id);
   if (push) history[wasOpen ? "replaceState" : "pushState"]({ item: row.dataset.id }, "", link.href);
-  if (row.classList.contains("unread") && pane.dataset.marks !== "no") apply("read", row.dataset.id);
+  if (row.classList.contains("unread") && document.documentElement.dataset.marks !== "manual") apply("read", row.dataset.id);
   row.scrollIntoView({ block: "nearest" });
 }
 
