@@ -1,8 +1,19 @@
 """How text is cut into the words that are looked for."""
 
+import time
+
 import pytest
 
-from feedmill.store.search_words import MOST_TEXT, asked, plain_of, site_word, words_of, words_of_html, words_of_url
+from feedmill.store.search_words import (
+    MOST_HTML,
+    MOST_TEXT,
+    asked,
+    plain_of,
+    site_word,
+    words_of,
+    words_of_html,
+    words_of_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +74,32 @@ def test_markup_is_not_searched(markup: str | None, words: str) -> None:
 def test_a_text_is_indexed_up_to_a_limit() -> None:
     assert len(words_of_html("word " * 1_000_000)) <= MOST_TEXT
     assert len(words_of_html("字" * 1_000_000)) <= 3 * MOST_TEXT
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<a ",
+        "<",
+        "<!--",
+        "<script",
+        "<script>",
+        "</",
+        "&#1",
+        "&",
+        "<a b='",
+        "&#" + "9" * 5000,
+        "\u0301",
+        "字<b>",
+        "&amp;#",
+    ],
+)
+def test_nothing_hostile_takes_long(piece: str) -> None:
+    began = time.process_time()
+
+    words_of_html(piece * (MOST_HTML // len(piece)))
+
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(

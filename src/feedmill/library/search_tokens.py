@@ -13,17 +13,17 @@ MOST_TERMS = 50
 FIELDS = {
     "in": "in", "feed": "feed", "folder": "folder", "label": "label", "is": "is", "has": "has", "before": "before",
     "after": "after", "on": "on", "lang": "lang", "site": "site",
-    "f": "feed", "c": "folder", "l": "label", "intitle": "in:title", "author": "in:author", "inurl": "in:url",
+    "f": "feed", "intitle": "in:title", "author": "in:author", "inurl": "in:url",
     "intext": "in:text", "date": "on", "pubdate": "on",
 }  # fmt: skip
 SCOPES = ("title", "author", "url", "text")
 
 _QUOTE = '"“”'
-_BARE = rf"[^\s(){_QUOTE}]+"
 _SIGN = re.compile(rf"(?P<space>\s+)|(?P<open>\()|(?P<close>\))|(?P<not>[-!])(?=[^\s)])|(?P<or>OR|\|\|?)(?=[\s()]|$)"
                    rf"|(?P<and>AND|&&?)(?=[\s()]|$)|(?P<field>[a-zA-Z]+):|(?P<hash>\#)(?=[\w{_QUOTE}])")  # fmt: skip
 _PHRASE = re.compile(rf"[{_QUOTE}](?P<inside>[^{_QUOTE}]*)[{_QUOTE}]")
-_WORD = re.compile(_BARE)
+_WORD = re.compile(rf"[^\s(){_QUOTE}]+")
+_NAME = re.compile(r"[a-zA-Z]+")
 
 
 class BadSearch(BadInput):
@@ -102,10 +102,9 @@ def _term(text: str, field: str, start: int, value_at: int) -> tuple[Token, int]
 
 def _scope(text: str, start: int, value_at: int) -> tuple[Token, int]:
     """`in:title:word`, or `in:title` before a word, a phrase or a group."""
-    name = re.compile(r"[a-zA-Z]*").match(text, value_at)
-    assert name is not None
-    scope = name[0].lower()
-    if scope not in SCOPES:
+    name = _NAME.match(text, value_at)
+    scope = name[0].lower() if name else ""
+    if name is None or scope not in SCOPES:
         raise BadSearch(f"in: takes one of {', '.join(SCOPES)}", value_at)
     if text[name.end() : name.end() + 1] == ":":
         return _term(text, f"in:{scope}", start, name.end() + 1)

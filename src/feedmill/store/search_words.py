@@ -54,8 +54,11 @@ _LATIN = re.compile(f"[{''.join(_PLAIN_LETTERS)}]")
 
 _MAY_HIDE = re.compile(r"<(?:[sS][cCtT]|[iI][fF]|[nN][oO]|!--)")
 _HIDDEN = re.compile(r"<(script|style|iframe|noembed|noframes)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)", re.I | re.S)
-_WITHIN_A_WORD = re.compile(r"</?(?:[abisuq]|em|font|ins|mark|span|strong|su[bp]|wbr)(?: [^>]*)?>")
-_TAG = re.compile(r"<[a-zA-Z/!?][^>]*>")
+# No "<" inside a tag: whoever writes thousands of unfinished ones would else have each read to the end.
+_WITHIN_A_WORD = re.compile(r"</?(?:[abisuq]|em|font|ins|mark|span|strong|su[bp]|wbr)(?: [^<>]*)?>")
+_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+# html.unescape passes the digits to int(), which refuses thousands of them.
+_OVERLONG_NUMBER = re.compile(r"&#[0-9]{1000,};?")
 
 
 def words_of_html(markup: str | None) -> str:
@@ -93,7 +96,7 @@ def _text_of(markup: str) -> str:
         if _MAY_HIDE.search(markup):
             markup = _HIDDEN.sub(" ", markup)
         markup = _TAG.sub(" ", _WITHIN_A_WORD.sub("", markup))
-    return html.unescape(markup) if "&" in markup else markup
+    return html.unescape(_OVERLONG_NUMBER.sub(" ", markup)) if "&" in markup else markup
 
 
 def _plain_letter(letter: re.Match[str]) -> str:
