@@ -23,7 +23,7 @@ def bars(marks: Sequence[Mark], title: str, height: int = 64, width: int = 5, ga
         _bar(place * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
         for place, mark in enumerate(marks)
     ]
-    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn)
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
 
 
 def _bar(x: int, tall: int, width: int, height: int, mark: Mark) -> Markup:
@@ -44,7 +44,7 @@ def history(marks: Sequence[Mark], title: str, height: int = 72, width: int = 5,
         drawn.append(_bar(x + narrow, tall, width - 2 * narrow, height, mark))
         if mark.kind == "failed":
             drawn.append(_dot(x + width / 2, height - tall - 4))
-    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn)
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
 
 
 def stacked(parts: Sequence[Mark], most: float, title: str, width: int = 240, height: int = 12) -> Markup:
@@ -113,8 +113,12 @@ def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
     )
 
 
-def _svg(kind: str, width: float, height: int, title: str, drawn: Sequence[Markup]) -> Markup:
-    head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}" role="img"><title>{}</title>').format(
-        kind, width, height, width, height, title
+def _svg(
+    kind: str, width: float, height: int, title: str, drawn: Sequence[Markup], *, stretches: bool = False
+) -> Markup:
+    """`stretches`: where there is less room it becomes narrower and not lower."""
+    ratio = Markup(' preserveAspectRatio="none"') if stretches else ""
+    head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}"{} role="img"><title>{}</title>').format(
+        kind, width, height, width, height, ratio, title
     )
     return head + Markup("").join(drawn) + Markup("</svg>")

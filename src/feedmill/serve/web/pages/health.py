@@ -111,8 +111,10 @@ async def look_elsewhere(request: Request) -> Response:
     """Looks at another address, or at the feed's site, and shows what is there; nothing is changed."""
     caller = await signed_in(request)
     sent = await form(request)
-    app, url = the_app(request), text(sent, "url").strip()[:LONGEST_URL]
-    await find_subscription(app.db, caller.user.id, path_id(request))
+    app = the_app(request)
+    mine = await find_subscription(app.db, caller.user.id, path_id(request))
+    asked = (mine.site_url or "") if text(sent, "at") == "site" else text(sent, "url")
+    url = asked.strip()[:LONGEST_URL]
     try:
         found = await discover(app.tools, caller.user, url, Answers())
     except NotSubscribable as error:
