@@ -1,5 +1,7 @@
 """An article as somebody without scripts reads it."""
 
+from feedmill.engine.jobs import ArchiveImages, Priority
+from tests.archive import pictures
 from tests.browser import papers
 from tests.browser.papers import Paper, Piece, subscribe_to
 from tests.serve.rest.site import Site
@@ -144,3 +146,18 @@ async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: V
     assert "could not be fetched: the server says 404" in page
     assert "could not be fetched: the server says 404" in part.text
     assert "Short." in part.text
+
+
+async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
+    await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
+    await alice.send("/look", density="cards", quiet="yes")
+
+    page = await alice.see("/unread")
+    [href] = page.xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+    [source] = (await alice.see(href)).xpath("//article//img/@src")
+
+    assert page.xpath("//img[@class='picture']/@src") == [source]
+    assert source.startswith("/images/")
+    assert (await alice.client.get(source)).content == pictures.PNG

@@ -94,12 +94,14 @@ async def _texts(request: Request, user: User, items: list[Listed], view: ViewAd
 
 
 async def _pictures(request: Request, items: list[Listed]) -> dict[int, str]:
-    """By entry the address of its picture, of those that are archived."""
+    """By entry a picture of it that is archived: the one it names for that, else the first."""
     app = the_app(request)
-    with_image = {item.id: item.image_url for item in items if item.image_url}
-    kept = await image_urls(app.db, app.blobs, list(with_image))
-    found = {id: kept.get(id, {}).get(url) for id, url in with_image.items()}
-    return {id: url for id, url in found.items() if url}
+    kept = await image_urls(app.db, app.blobs, [item.id for item in items])
+    return {
+        item.id: kept[item.id].get(item.image_url or "") or next(iter(kept[item.id].values()))
+        for item in items
+        if kept.get(item.id)
+    }
 
 
 routes = [
