@@ -85,8 +85,8 @@ class Batches:
         since, told = "", None
         while (batch := await read_batch(self.db, batch_id)) is not None:
             # At the end once more from the start: a write may have taken longer than we look back.
-            ended = await outcomes_since(self.db, batch_id, since if batch.status == "running" else "")
-            news = tuple(outcome for _, outcome in ended if outcome.feed_id not in seen)
+            ended = await outcomes_since(self.db, batch_id, since if batch.status == "running" else "", seen)
+            news = tuple(outcome for _, outcome in ended)
             # A little back, because what was written at the same moment may show up a moment later.
             since = _a_little_before(ended[-1][0]) if ended else since
             seen.update(outcome.feed_id for outcome in news)

@@ -1,6 +1,6 @@
 """Batches as rows: what was asked for, what has come of each feed, and when the last one ended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
@@ -190,10 +190,12 @@ async def failures_of(db: Database, batch_id: int, most: int) -> list[JobOutcome
     return [_outcome(row) for row in await db.query(FAILURES, {"batch_id": batch_id, "most": most})]
 
 
-async def outcomes_since(db: Database, batch_id: int, since: str) -> list[tuple[str, JobOutcome]]:
-    """The jobs that ended at `since` or later, with the time of each."""
+async def outcomes_since(
+    db: Database, batch_id: int, since: str, known: Container[int] = ()
+) -> list[tuple[str, JobOutcome]]:
+    """The jobs that ended at `since` or later, but for those of known feeds, with the time of each."""
     rows = await db.query(OUTCOMES, {"batch_id": batch_id, "since": since})
-    return [(row["finished_at"], _outcome(row)) for row in rows]
+    return [(row["finished_at"], _outcome(row)) for row in rows if row["feed_id"] not in known]
 
 
 async def jobs_left(db: Database, batch_id: int) -> list[int]:
