@@ -144,15 +144,17 @@ async def test_nobody_waits_for_ever_for_an_engine_that_was_stopped() -> None:
         await engine.until_idle()
 
 
-async def test_log_lines_of_a_job_say_which_it_is_and_who_handed_it_in() -> None:
+async def test_log_lines_of_a_job_say_which_it_is_and_with_which_message_it_came() -> None:
     async def bound(job: Job) -> object:
+        await asyncio.sleep(0.01)
         return get_contextvars()
 
-    engine = InProcessEngine(bound)
-    with bound_contextvars(job_id="a message"):
-        job = RefreshFeed(7, "token", batch_id=3, lane="feeds.example")
-        first = asyncio.create_task(engine.run(job, Priority.SCHEDULED))
-    second = asyncio.create_task(engine.run(ArchiveImages(), Priority.SCHEDULED))
+    engine = InProcessEngine(bound, at_once=1)
+    jobs = [RefreshFeed(7, "token", batch_id=3, lane="feeds.example"), ArchiveImages()]
+    runs = []
+    for number, job in enumerate(jobs):
+        with bound_contextvars(job_id=f"message {number}"):
+            runs.append(asyncio.create_task(engine.run(job, Priority.SCHEDULED)))
 
-    said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "a message"}
-    assert (await first, await second) == (said, {"job": "ArchiveImages"})
+    said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "message 0"}
+    assert await asyncio.gather(*runs) == [said, {"job": "ArchiveImages", "job_id": "message 1"}]
