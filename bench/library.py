@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -200,7 +201,9 @@ class Bench:
         await self.beside(f"{word}, {said}", ours, bare, {"word": word})
 
     async def beside(self, name: str, ours: Work, bare: Executable, params: dict[str, Any]) -> None:
-        mine, theirs = await timed(ours), await timed(lambda: self.db.query(bare, params))
+        """By turns, so that whatever else the machine does slows both."""
+        pairs = [(await timed(ours), await timed(lambda: self.db.query(bare, params))) for _ in range(RUNS)]
+        mine, theirs = (median(each) for each in zip(*pairs, strict=True))
         self.rows.append([name, mine, theirs, mine / theirs])
 
     async def sweeps(self) -> None:
@@ -216,9 +219,7 @@ class Bench:
                 started = time.perf_counter()
                 swept = await sweep(self.db, self.user.id, wanted, NOW)
                 marking.append((time.perf_counter() - started) * 1000)
-                started = time.perf_counter()
-                await undo(self.db, self.user.id, swept.undo, NOW)
-                undoing.append((time.perf_counter() - started) * 1000)
+                undoing.append(await timed(partial(undo, self.db, self.user.id, swept.undo, NOW)))
             self.rows.append([f"{name} ({swept.marked:,})", median(marking), "", ""])
             self.rows.append(["… undone", median(undoing), "", ""])
 
@@ -231,14 +232,11 @@ def _page(view: View, of_one: bool | None) -> Select[Any]:
     return page(view, Order.NEWEST, of_one, labelled=False)
 
 
-async def timed(work: Work, runs: int = RUNS) -> float:
-    """The median time of a call in milliseconds."""
-    taken = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        await work()
-        taken.append((time.perf_counter() - started) * 1000)
-    return median(taken)
+async def timed(work: Work) -> float:
+    """How long a call takes, in milliseconds."""
+    started = time.perf_counter()
+    await work()
+    return (time.perf_counter() - started) * 1000
 
 
 # --- databases ---------------------------------------------------------------------------------------------
