@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from feedmill.library.jobs import running_job
 from feedmill.model.account import User
 from feedmill.model.subscription import Folder, Subscription
+from feedmill.store.batches import Batch
 from feedmill.store.database import Database
 from feedmill.store.folders import folders_of
 from feedmill.store.labels import labels_of
@@ -15,12 +17,14 @@ FOLDED_COOKIE = "feedmill_folded"
 
 # Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = [
+    ("/feeds", "feeds.manage", "settings"),
     ("/health-of-feeds", "survey.title", "health"),
     ("/archive", "archives.title", "archive"),
 ]
 ADMIN_SCREENS: list[tuple[str, str, str]] = []
 # Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
 FEED_SCREENS: list[tuple[str, str, str]] = [
+    ("/edit", "feed.edit", "settings"),
     ("/health", "health.title", "health"),
     ("/archive", "archive.title", "archive"),
 ]
@@ -79,6 +83,7 @@ class Frame:
     folders: list[SidebarFolder] = field(default_factory=list)
     feeds: list[SidebarFeed] = field(default_factory=list)
     labels: list[SidebarLabel] = field(default_factory=list)
+    job: Batch | None = None
 
     def next_unread(self, path: str) -> tuple[str, str] | None:
         """The address and name of the next folder, or feed without one, that has something unread."""
@@ -90,8 +95,8 @@ class Frame:
 
 async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
     """The sidebar of a user; `folded` is what the device remembers of closed folders: ids between dots."""
-    subscriptions, folders, labels = await asyncio.gather(
-        subscriptions_of(db, user.id), folders_of(db, user.id), labels_of(db, user.id)
+    subscriptions, folders, labels, job = await asyncio.gather(
+        subscriptions_of(db, user.id), folders_of(db, user.id), labels_of(db, user.id), running_job(db, user.id)
     )
     tree, loose = arrange(subscriptions, folders)
     return Frame(
@@ -101,6 +106,7 @@ async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
         folders=tree,
         feeds=loose,
         labels=[SidebarLabel(row["id"], row["name"]) for row in labels],
+        job=job,
     )
 
 

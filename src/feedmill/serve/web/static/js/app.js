@@ -1,5 +1,7 @@
 // What scripts add to pages that work without them.
 
+import "./feeds.js";
+import "./jobs.js";
 import "./keys.js";
 import "./pane.js";
 import "./look.js";

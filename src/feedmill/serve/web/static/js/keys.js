@@ -91,6 +91,7 @@ export async function openPage(path, title) {
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
+  window.htmx?.process(dialog);
   dialog.showModal();
 }
 

@@ -1,0 +1,36 @@
+// The table of feeds: tick all at once, or a range with shift; and the dialog that adds feeds.
+
+import { all, one, t } from "./page.js";
+
+const form = one("form[data-picks]");
+const every = one("[data-picks-all]");
+let last = null;
+
+function told() {
+  const picks = all(".pick", form);
+  const n = picks.filter((pick) => pick.checked).length;
+  one(".chosen", form).textContent = n ? t("selected", { n }) : "";
+  every.checked = n === picks.length;
+  every.indeterminate = n > 0 && n < picks.length;
+}
+
+if (form) {
+  every.closest("label").hidden = false;
+  every.addEventListener("change", () => {
+    for (const pick of all(".pick", form)) pick.checked = every.checked;
+    told();
+  });
+  form.addEventListener("click", (event) => {
+    if (!event.target.matches(".pick")) return;
+    const picks = all(".pick", form);
+    const here = picks.indexOf(event.target);
+    if (event.shiftKey && last !== null)
+      for (const pick of picks.slice(Math.min(here, last), Math.max(here, last) + 1)) pick.checked = event.target.checked;
+    last = here;
+    told();
+  });
+  told();
+}
+
+// Feeds that were added in the dialog belong into the sidebar. The event of a dialog does not bubble.
+document.addEventListener("close", ({ target }) => one("[data-added]", target) && location.reload(), true);
