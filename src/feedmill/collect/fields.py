@@ -37,6 +37,7 @@ class Fields(Struct, frozen=True, gc=False):
 
 
 def fields_of(elements: Iterable[Element], layouts: Layouts) -> Fields:
+    """Elements as fields. (These two lines are a good part of the work of reading.)"""
     elements = [*elements, _NOTHING]
     texts = [text.strip() if (text := element.text) else "" for element in elements]
     return Fields(elements, texts, layouts[tuple([element.tag for element in elements])])
@@ -75,6 +76,7 @@ class FieldReader:
         return settled
 
     def _taken_apart(self, element: Element, depth: int) -> list[Element]:
+        """What stands in place of an element with others inside: it with what it swallowed, or nothing."""
         name = self._names[element.tag]
         if name in ENTRIES:
             self.strays.append(element)

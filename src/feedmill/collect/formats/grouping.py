@@ -42,6 +42,7 @@ def short_text(fields: Fields, name: str) -> str | None:
 
 
 def shortened(text: str | None) -> str | None:
+    """A text no longer than a title could be."""
     if text is None or (text.isascii() and len(text) <= MAX_SHORT_TEXT):
         return text
     return _C1.sub(_as_windows_1252, text[:MAX_SHORT_TEXT])
