@@ -100,6 +100,18 @@ async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Databa
     assert first <= page.as_of < second
 
 
+async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person("alice"), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "a", content_html=f"<p>It began <b>well</b>.</p><p>{'and went on ' * 500}")
+
+    [seen] = (await _page(db, alice, Wanted(View.ALL))).items
+
+    assert seen.excerpt.startswith("It began well. and went on")
+    assert len(seen.excerpt) <= 300
+
+
 async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database) -> None:
     shelf = Shelf(db)
     alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()

@@ -94,7 +94,7 @@ def _listed(rows: Sequence[Row]) -> Listed:
         title=one_line(row["title"]),
         link=row["link"],
         author=row["author"],
-        excerpt=one_line(row["summary"], LONGEST_EXCERPT),
+        excerpt=one_line(row["beginning"], LONGEST_EXCERPT),
         image_url=row["image_url"],
         language=row["language"],
         published_at=row["published_at"],

@@ -14,6 +14,9 @@ from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.unread import LIST, of_user
 
+# Enough for a few lines of text with the tags around it.
+BEGINNING = 2000
+
 _subscribed = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
 _done = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
 _stands = and_(unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)
@@ -39,11 +42,13 @@ _states: tuple[Any, ...] = (
     states.c.later_until,
 )
 
-# Never the content, which stands on pages of its own. A row for each label that anybody put on an entry, or one.
+# Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
+_beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
+# A row for each label that anybody put on an entry, or one.
 SHOWN = (
     select(
         entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
-        entries.c.author, entries.c.image_url, entries.c.summary, entries.c.revision_count,
+        entries.c.author, entries.c.image_url, _beginning.label("beginning"), entries.c.revision_count,
         func.coalesce(entries.c.language, feeds.c.language).label("language"),
         *_states, labels.c.id.label("label_id"), labels.c.name.label("label"),
     )

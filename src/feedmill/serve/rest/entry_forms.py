@@ -27,7 +27,7 @@ class EntryShown(BaseModel):
     title: str = Field(description="Plain text.")
     link: str | None
     author: str | None
-    excerpt: str = Field(description="The beginning of the feed's summary, as plain text; empty when it sends none.")
+    excerpt: str = Field(description="The beginning of its summary, or else of its text; plain.")
     image_url: str | None
     language: str | None
     published_at: datetime | None
