@@ -13,7 +13,7 @@ from typing import Literal
 Kind = Literal["same", "removed", "added", "skipped"]
 
 # Beyond this a comparison could take seconds.
-MOST_LINES = 1500
+MOST_LINES = 5000
 AROUND = 2
 
 _BETWEEN_TAGS = re.compile(r">\s*<")

@@ -1,0 +1,204 @@
+"""What a feed's health tells, and which feeds want looking after."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from feedmill.errors import NotFound
+from feedmill.library.health import Health, ask_for_all, read_health, report
+from feedmill.library.survey import Survey, duplicates, survey
+from feedmill.model.account import User
+from feedmill.model.subscription import Subscription
+from feedmill.model.times import to_text
+from feedmill.store.schema import feeds, fetch_log
+from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from tests.library.readers import Readers
+from tests.www import Answer
+
+LOGIN = msgspec.json.encode({"basic_auth": ("alice", "open sesame")}).decode()
+
+
+async def subscribed(readers: Readers, user: User, path: str = "/feed", **more: Any) -> Subscription:
+    """To a feed of two items, fetched for the first time."""
+    dated = [item(f"{path}-{age}", date=readers.world.now - age * HOUR) for age in (1, 49)]
+    url = readers.world.web.serve(path, answer(*dated, headers={"ETag": '"1"'}, title=path))
+    return (await readers.subscribe(user, url, **more)).subscription
+
+
+async def health_of(readers: Readers, user: User, mine: Subscription) -> Health:
+    return await read_health(readers.world.db, user.id, mine.id, readers.world.now)
+
+
+async def look(readers: Readers, user: User) -> Survey:
+    return await survey(readers.world.db, user.id, readers.world.now)
+
+
+async def log(world: World, feed_id: int, age: timedelta, **values: Any) -> None:
+    line = {"outcome": "updated", "bytes": 1000, "ms": 100, "new_entries": 0, "revised_entries": 0} | values
+    await world.put(fetch_log, feed_id=feed_id, at=to_text(world.now - age), **line)
+
+
+# --- one feed ---------------------------------------------------------------------------------------------
+
+
+async def test_fetches_answers_and_entries_are_told_on_every_database(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice = await readers.person("alice")
+    mine = await subscribed(readers, alice)
+    any_world.web.serve("/feed", Answer(b"", 304))
+    any_world.now += HOUR
+    await readers.refresh(mine)
+    any_world.web.serve("/feed", Answer(b"<html>sorry</html>"))
+    any_world.now += HOUR
+    await readers.refresh(mine)
+
+    health = await health_of(readers, alice, mine)
+
+    assert [fetch.outcome for fetch in health.fetches] == ["not_a_feed", "not_modified", "updated"]
+    assert health.share_not_modified == 0.5
+    assert (health.fetched, health.bytes) == (3, sum(fetch.bytes for fetch in health.fetches))
+    assert health.hours == {
+        NOW.replace(minute=0) - HOUR: 1,
+        NOW.replace(minute=0) - 49 * HOUR: 1,
+    }
+    assert [(kept.entry_count, kept.is_feed) for kept in health.answers] == [(0, False), (2, True)]
+    [error] = health.errors
+    assert (error.kind, error.count, error.by_day) == ("not_a_feed", 1, {"2026-02-18": 1})
+    assert any("failed" in sentence for sentence in health.sentences)
+
+
+async def test_what_happened_long_ago_counts_no_more(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice)
+    await log(readers.world, mine.feed_id, 31 * DAY, outcome="dns", message="the host name was not found")
+    await log(readers.world, mine.feed_id, 29 * DAY, outcome="timeout", message="the server took too long")
+
+    health = await health_of(readers, alice, mine)
+
+    assert [error.kind for error in health.errors] == ["timeout"]
+    assert health.fetched == 2
+
+
+async def test_a_feed_that_never_answered_has_a_health_too(readers: Readers, alice: User) -> None:
+    url = readers.world.web.serve("/feed", Answer(b"no", 404))
+    readers.world.web.serve("/down", Answer(b"", 500))
+    mine = (await readers.subscribe(alice, url.replace("/feed", "/down"), anyway=True)).subscription
+
+    health = await health_of(readers, alice, mine)
+
+    assert (health.fetches, health.errors, health.answers, health.published) == ([], [], [], 0)
+    assert health.share_not_modified is None
+
+
+async def test_after_asking_for_all_the_next_request_has_no_validators(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice)
+
+    await ask_for_all(readers.world.db, alice.id, mine.id)
+    readers.world.now += HOUR
+    await readers.refresh(mine)
+
+    asked = [seen.headers.get("if-none-match") for seen in readers.world.web.seen("/feed")]
+    assert asked[-1] is None
+    [feed] = await readers.world.rows(feeds)
+    assert feed["etag"] == '"1"'
+
+
+async def test_nobody_learns_of_anothers_feed(readers: Readers, alice: User, bob: User) -> None:
+    mine = await subscribed(readers, alice)
+
+    with pytest.raises(NotFound):
+        await health_of(readers, bob, mine)
+    with pytest.raises(NotFound):
+        await ask_for_all(readers.world.db, bob.id, mine.id)
+
+
+async def test_a_report_has_the_facts_and_no_login(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice, http_options=LOGIN)
+
+    text = report(await health_of(readers, alice, mine), readers.world.now)
+
+    assert f"Feed: {mine.url}\n" in text
+    assert "updated  HTTP 200" in text
+    assert "2 entries  ok" in text
+    assert "sesame" not in text
+    assert "#user=" not in text
+
+
+# --- all of them ------------------------------------------------------------------------------------------
+
+
+async def test_feeds_that_are_well_are_not_noted_on_any_database(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice, bob = await readers.person("alice"), await readers.person("bob")
+    mine = await subscribed(readers, alice)
+    await readers.world.change(await readers.feed(await subscribed(readers, bob, "/bobs")), status="error")
+    await log(any_world, mine.feed_id, HOUR)
+
+    found = await look(readers, alice)
+
+    assert (found.total, found.is_well) == (1, True)
+
+
+async def test_broken_feeds_come_with_the_worst_first(readers: Readers, alice: User) -> None:
+    names = {"/failing": 2, "/worse": 5, "/broken": 10}
+    for path, failures in names.items():
+        feed = await readers.feed(await subscribed(readers, alice, path))
+        await readers.world.change(feed, consecutive_failures=failures, status="error" if failures > 9 else "active")
+
+    assert [feed.title for feed in (await look(readers, alice)).broken] == ["/broken", "/worse", "/failing"]
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "silent", "is_idle"),
+    [
+        (DAY, 6 * DAY, False),
+        (DAY, 8 * DAY, True),
+        (HOUR, 5 * HOUR, False),
+        (10 * DAY, 29 * DAY, False),
+        (10 * DAY, 31 * DAY, True),
+        (None, 80 * DAY, False),
+        (None, 91 * DAY, True),
+    ],
+)
+async def test_a_feed_is_idle_after_three_times_its_rhythm(
+    readers: Readers, alice: User, rhythm: timedelta | None, silent: timedelta, is_idle: bool
+) -> None:
+    feed = await readers.feed(await subscribed(readers, alice))
+    seconds = int(rhythm.total_seconds()) if rhythm else None
+    last = to_text(readers.world.now - silent)
+    await readers.world.change(feed, rhythm_seconds=seconds, last_entry_at=last)
+
+    idle = (await look(readers, alice)).idle
+
+    assert [noted.figure for noted in idle] == ([silent / DAY] if is_idle else [])
+
+
+async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(readers: Readers, alice: User) -> None:
+    slow, heavy, once = [await subscribed(readers, alice, path) for path in ("/slow", "/heavy", "/once")]
+    for hours in range(1, 5):
+        await log(readers.world, slow.feed_id, hours * HOUR, ms=9000)
+        await log(readers.world, heavy.feed_id, hours * HOUR, bytes=2_000_000)
+    await log(readers.world, once.feed_id, 3 * DAY, ms=60_000, bytes=15_000_000)
+
+    found = await look(readers, alice)
+
+    assert [noted.feed.title for noted in found.slow] == ["/slow"]
+    assert [noted.feed.title for noted in found.heavy] == ["/heavy"]
+    assert found.heavy[0].figure == pytest.approx(8_000_000 * 15, rel=0.01)
+
+
+async def test_feeds_that_are_there_twice_are_put_side_by_side(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice)
+    fields = msgspec.structs.asdict(mine)
+
+    def other(id: int, **changes: Any) -> Subscription:
+        return Subscription(**fields | {"id": id, "site_url": None} | changes)
+
+    first = other(1, url="https://www.example.org/feed/")
+    second = other(2, url="http://example.org/feed")
+    apart = other(3, url="https://example.org/feed?page=2")
+    one = other(4, url="https://a.org/rss", site_url="https://a.org", feed_title="News")
+    two = other(5, url="https://a.org/atom", site_url="http://www.a.org/", feed_title="news")
+
+    assert duplicates([first, second, apart, one, two]) == [[first, second], [one, two]]
