@@ -28,7 +28,7 @@ BENCHES = {
     "outbound": ("Fetching", ["--feeds", "500", "--rounds", "5", "--hosts", "100"]),
     "refresh": ("Refreshing feeds", ["--feeds", "300", "--rounds", "1", "--latency"]),
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
-    "library": ("Reading and searching", ["--entries", "200000"]),
+    "library": ("Reading and searching", ["--entries", "50000"]),
     "pools": ("Pools", ["--items", "10000"]),
     "scale": ("Worker processes", ["--feeds", "2000"]),
 }
