@@ -11,7 +11,7 @@ from feedmill.library.search_language import parse
 from feedmill.library.search_names import load_names
 from feedmill.library.search_tokens import cut
 from feedmill.model.reading import Place
-from feedmill.model.search import Condition, Order
+from feedmill.model.search import Condition, Every, Order
 from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.search import RANKED, find_best, find_newest
@@ -23,12 +23,16 @@ _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a person asks: in what order, and for how many beyond where the last page ended."""
+    """What a person asks: in what order, and for how many beyond where the last page ended.
+
+    `within` is a search of its own that holds as well, such as `feed:3`.
+    """
 
     text: str
     order: Order = "rank"
     cursor: str | None = None
     most: int = 50
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class Found:
 async def search(db: Database, user_id: int, asked: Asked, now: datetime) -> Found:
     """The entries that a person's search finds among what they may see; raises `BadSearch`."""
     condition = await read_search(db, user_id, asked.text, now)
+    if asked.within:
+        condition = Every((await read_search(db, user_id, asked.within, now), condition))
     if asked.order == "date":
         return await _newest(db, user_id, condition, asked)
     return await _best(db, user_id, condition, asked)

@@ -58,9 +58,9 @@ def parse(tokens: list[Token], names: Names, now: datetime) -> Condition:
     parser = _Parser(tokens, names, now)
     condition = parser.either("any", 0)
     if parser.next is not None:
-        raise BadSearch("this parenthesis closes nothing", parser.next.position)
+        raise BadSearch("closes_nothing", parser.next.position)
     if condition is None:
-        raise BadSearch("there is no word to search for", tokens[0].position if tokens else 0)
+        raise BadSearch("empty", tokens[0].position if tokens else 0)
     return condition
 
 
@@ -83,7 +83,7 @@ class _Parser:
             self.at += 1
             part = self._both(where, depth)
             if not parts[0] or not part:
-                raise BadSearch("OR stands between two things to look for", sign.position)
+                raise BadSearch("lone_or", sign.position)
             parts.append(part)
         return _joined(parts, Either)
 
@@ -99,9 +99,9 @@ class _Parser:
     def _part(self, where: str, depth: int) -> Condition | None:
         token = self.next
         if token is None or token.kind in (")", "or", "and"):
-            raise BadSearch("something is missing here", self._end())
+            raise BadSearch("missing", self._end())
         if depth >= MOST_DEPTH:
-            raise BadSearch(f"no more than {MOST_DEPTH} within each other", token.position)
+            raise BadSearch("too_deep", token.position, n=MOST_DEPTH)
         self.at += 1
         if token.kind == "not":
             part = self._part(where, depth + 1)
@@ -115,7 +115,7 @@ class _Parser:
     def _group(self, opened: Token, where: str, depth: int) -> Condition | None:
         part = self.either(where, depth)
         if self.next is None:
-            raise BadSearch("the parenthesis is not closed", opened.position)
+            raise BadSearch("open_group", opened.position)
         self.at += 1
         return part
 
@@ -162,7 +162,7 @@ def _media(_: _Parser, token: Token) -> Condition:
 
 def _language(_: _Parser, token: Token) -> Condition:
     if not _LANGUAGE.fullmatch(token.value):
-        raise BadSearch("a language is a code such as en or zh-CN", token.position)
+        raise BadSearch("no_language", token.position)
     return Language(token.value.lower())
 
 
@@ -194,20 +194,20 @@ def _text(token: Token, where: str) -> Condition | None:
         return Text(tuple(URL_WORD + word for word in words), prefix=True)
     if not token.quoted and token.value.endswith("*"):
         if len(words[-1]) < SHORTEST_PREFIX:
-            raise BadSearch(f"at least {SHORTEST_PREFIX} letters stand before *", token.position)
+            raise BadSearch("short_prefix", token.position, n=SHORTEST_PREFIX)
         prefix = True
     return Text(words, _WHERE.get(where, "any"), prefix)
 
 
 def _chosen(token: Token, known: tuple[str, ...]) -> str:
     if token.value.lower() not in known:
-        raise BadSearch(f"{token.kind}: takes one of {', '.join(known)}", token.position)
+        raise BadSearch("no_such_value", token.position, field=f"{token.kind}:", values=", ".join(known))
     return token.value.lower()
 
 
 def _dated(read: Read | None, token: Token) -> Read:
     if read is None:
-        raise BadSearch("a date looks like 2026-01-31, 2026-01, today or -7d", token.position)
+        raise BadSearch("no_date", token.position)
     return read
 
 

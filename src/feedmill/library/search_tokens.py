@@ -26,13 +26,33 @@ _WORD = re.compile(rf"[^\s(){_QUOTE}]+")
 _NAME = re.compile(r"[a-zA-Z]+")
 
 
+# What may be wrong with a search, in words for programs; pages have their own for each.
+MISTAKES = {
+    "too_long": "a search has at most {n} characters",
+    "too_many": "a search has at most {n} terms",
+    "open_quote": "the quotation mark is not closed",
+    "no_value": "something is missing after {field}",
+    "no_such_value": "{field} takes one of {values}",
+    "closes_nothing": "this parenthesis closes nothing",
+    "empty": "there is no word to search for",
+    "lone_or": "OR stands between two things to look for",
+    "missing": "something is missing here",
+    "too_deep": "no more than {n} within each other",
+    "open_group": "the parenthesis is not closed",
+    "no_language": "a language is a code such as en or zh-CN",
+    "short_prefix": "at least {n} letters stand before *",
+    "no_date": "a date looks like 2026-01-31, 2026-01, today or -7d",
+}
+
+
 class BadSearch(BadInput):
-    """The search text can't be understood; `position` is where, counted from 0."""
+    """The search text can't be understood; `mistake` is one of `MISTAKES`, `position` is where, counted from 0."""
 
     code = "bad_search"
 
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(f"{message} (at character {position + 1})", "q")
+    def __init__(self, mistake: str, position: int, **values: str | int) -> None:
+        super().__init__(f"{MISTAKES[mistake].format(**values)} (at character {position + 1})", "q")
+        self.mistake, self.values = mistake, values
         self.position = position
         self.more = {"position": position}
 
@@ -53,11 +73,11 @@ class Token:
 def cut(text: str) -> list[Token]:
     """The tokens of a search text; `BadSearch` when it is too long or breaks off."""
     if len(text) > MOST_CHARACTERS:
-        raise BadSearch(f"a search has at most {MOST_CHARACTERS} characters", MOST_CHARACTERS)
+        raise BadSearch("too_long", MOST_CHARACTERS, n=MOST_CHARACTERS)
     tokens = list(_tokens(text))
     terms = [token for token in tokens if token.value]
     if len(terms) > MOST_TERMS:
-        raise BadSearch(f"a search has at most {MOST_TERMS} terms", terms[MOST_TERMS].position)
+        raise BadSearch("too_many", terms[MOST_TERMS].position, n=MOST_TERMS)
     return tokens
 
 
@@ -90,13 +110,13 @@ def _term(text: str, field: str, start: int, value_at: int) -> tuple[Token, int]
     if text[value_at : value_at + 1] in tuple(_QUOTE):
         phrase = _PHRASE.match(text, value_at)
         if phrase is None:
-            raise BadSearch("the quotation mark is not closed", value_at)
+            raise BadSearch("open_quote", value_at)
         return Token(field, start, phrase["inside"], quoted=True), phrase.end()
     word = _WORD.match(text, value_at)
     if word is None:
         if field.startswith("in:"):
             return Token(field, start), value_at
-        raise BadSearch(f"something is missing after {text[start:value_at]}", value_at)
+        raise BadSearch("no_value", value_at, field=text[start:value_at])
     return Token(field, start, word[0]), word.end()
 
 
@@ -105,7 +125,7 @@ def _scope(text: str, start: int, value_at: int) -> tuple[Token, int]:
     name = _NAME.match(text, value_at)
     scope = name[0].lower() if name else ""
     if name is None or scope not in SCOPES:
-        raise BadSearch(f"in: takes one of {', '.join(SCOPES)}", value_at)
+        raise BadSearch("no_such_value", value_at, field="in:", values=", ".join(SCOPES))
     if text[name.end() : name.end() + 1] == ":":
         return _term(text, f"in:{scope}", start, name.end() + 1)
     return Token(f"in:{scope}", start), name.end()
