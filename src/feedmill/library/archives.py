@@ -13,11 +13,11 @@ from feedmill.model.image import ImageStatus
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
-from feedmill.store.kept_images import ImageSum, hurry_waiting, images_before, retry_failed, sum_images
+from feedmill.store.kept_images import hurry_waiting, images_before, retry_failed
 from feedmill.store.space import Space, space_of_user
 from feedmill.store.subscriptions import subscriptions_of
 
-MOST_ID = 2**53
+MOST_ID = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def kept_answers(db: Database, feed_id: int, before: datetime | None, most
 async def find_answer(db: Database, user_id: int, subscription_id: int, body_id: int) -> KeptAnswer:
     """A kept answer of a feed of the user's; `NotFound` for any other."""
     subscription = await find_subscription(db, user_id, subscription_id)
-    found = await answer_of_feed(db, subscription.feed_id, body_id) if body_id < MOST_ID else None
+    found = await answer_of_feed(db, subscription.feed_id, body_id) if body_id <= MOST_ID else None
     if found is None:
         raise NotFound("there is no such answer")
     return found
@@ -87,10 +87,6 @@ async def images_page(
         for row, url in zip(rows, urls, strict=False)
     ]
     return items, items[-1].id if len(rows) > most else None
-
-
-async def count_images(db: Database, feed_id: int) -> dict[str, ImageSum]:
-    return await sum_images(db, feed_id)
 
 
 async def try_failed_again(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:

@@ -10,7 +10,6 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput
 from feedmill.library.archives import (
-    count_images,
     days_left,
     fetch_missing,
     images_page,
@@ -23,6 +22,7 @@ from feedmill.model.times import from_text, text_or_none
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, signed_in, text, the_app
+from feedmill.store.kept_images import sum_images
 
 ROWS = 50
 PICTURES = 60
@@ -56,7 +56,7 @@ async def images(request: Request) -> Response:
     caller = await signed_in(request)
     app = the_app(request)
     feed = await find_subscription(app.db, caller.user.id, path_id(request))
-    counts = await count_images(app.db, feed.feed_id)
+    counts = await sum_images(app.db, feed.feed_id)
     state = _state(request, {name for name, count in counts.items() if count.images})
     before = request.query_params.get("before", "")
     beyond = int(before) if before.isdecimal() and len(before) < 16 else None

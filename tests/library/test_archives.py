@@ -1,0 +1,210 @@
+"""What is kept of a feed: its answers, its images, and what reading answers again would bring."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from feedmill.errors import NotFound
+from feedmill.library import replaying
+from feedmill.library.archives import (
+    answer_before,
+    days_left,
+    fetch_missing,
+    find_answer,
+    images_page,
+    in_text,
+    kept_answers,
+    measure_feeds,
+    try_failed_again,
+)
+from feedmill.library.replaying import TakesTooLong, replay, try_replay
+from feedmill.model.account import User
+from feedmill.model.image import ImageStatus
+from feedmill.model.subscription import Subscription
+from feedmill.model.times import to_text
+from feedmill.store.claims import claim_feeds
+from feedmill.store.database import Step
+from feedmill.store.kept_images import sum_images
+from feedmill.store.schema import entries, image_tasks, subscriptions
+from tests.flows.world import DAY, HOUR, MINUTE, World, answer, item
+from tests.library.readers import Readers
+
+PICTURES = '<img src="https://example.org/1.png"><img src="https://example.org/2.png">'
+
+
+async def subscribed(readers: Readers, user: User, path: str = "/feed", answers: int = 1) -> Subscription:
+    """To a feed with pictures, of which so many answers are kept; each has an item more."""
+    items = [item("0", PICTURES)]
+    url = readers.world.web.serve(path, answer(*items, title=path))
+    mine = (await readers.subscribe(user, url)).subscription
+    for number in range(1, answers):
+        items.append(item(str(number)))
+        readers.world.web.serve(path, answer(*items, title=path))
+        readers.world.now += HOUR
+        await readers.refresh(mine)
+    return mine
+
+
+async def settle(world: World, position: int, **values: object) -> None:
+    await world.db.batch([Step(image_tasks.update().where(image_tasks.c.position == position).values(**values))])
+
+
+# --- answers ----------------------------------------------------------------------------------------------
+
+
+async def test_kept_answers_come_page_by_page_with_the_newest_first(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice = await readers.person("alice")
+    mine = await subscribed(readers, alice, answers=3)
+    await subscribed(readers, alice, "/other")
+
+    first = await kept_answers(any_world.db, mine.feed_id, None, 2)
+    rest = await kept_answers(any_world.db, mine.feed_id, first.more, 2)
+
+    assert [kept.entry_count for kept in (*first.items, *rest.items)] == [3, 2, 1]
+    assert [kept.new_entries for kept in first.items] == [1, 1]
+    assert rest.more is None
+    before = await answer_before(any_world.db, mine.feed_id, first.items[0])
+    assert before == first.items[1]
+    assert await answer_before(any_world.db, mine.feed_id, rest.items[0]) is None
+
+
+async def test_an_answer_is_found_by_those_only_who_have_the_feed(readers: Readers, alice: User, bob: User) -> None:
+    mine, his = await subscribed(readers, alice), await subscribed(readers, bob, "/his")
+    [kept] = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+
+    assert await find_answer(readers.world.db, alice.id, mine.id, kept.id) == kept
+    for user, subscription, body in ((bob, mine, kept.id), (bob, his, kept.id), (alice, mine, 10**15)):
+        with pytest.raises(NotFound):
+            await find_answer(readers.world.db, user.id, subscription.id, body)
+
+
+async def test_an_answer_is_read_in_its_own_encoding() -> None:
+    assert in_text("<t>磨坊</t>".encode("gb18030"), "text/xml; charset=gb2312") == "<t>磨坊</t>"
+
+
+async def test_days_run_down_to_none(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice)
+    [kept] = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+
+    left = [days_left(kept, timedelta(days=30), kept.at + age) for age in (MINUTE, DAY, 29.5 * DAY, 40 * DAY)]
+
+    assert left == [29, 29, 0, 0]
+
+
+# --- reading them again -----------------------------------------------------------------------------------
+
+
+async def lose_entries(world: World) -> None:
+    await world.db.batch([Step(entries.delete()), Step(subscriptions.update().values(unread_count=0))])
+
+
+async def test_reading_again_says_first_and_then_brings_what_is_missing(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice, answers=3)
+    await lose_entries(readers.world)
+    tools = readers.world.tools
+
+    would = await try_replay(tools, alice.id, mine.id, None)
+    assert await readers.world.titles() == []
+    done = await replay(tools, alice.id, mine.id, None)
+
+    assert (would.bodies, would.added, would.revised) == (3, 3, 0)
+    assert done == would
+    assert sorted(await readers.world.titles()) == ["0", "1", "2"]
+    assert (await replay(tools, alice.id, mine.id, None)).added == 0
+
+
+async def test_one_answer_alone_can_be_read_again(readers: Readers, alice: User) -> None:
+    mine = await subscribed(readers, alice, answers=3)
+    kept = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+    await lose_entries(readers.world)
+
+    done = await replay(readers.world.tools, alice.id, mine.id, kept[1].id)
+
+    assert (done.bodies, done.added) == (1, 2)
+    assert sorted(await readers.world.titles()) == ["0", "1"]
+
+
+async def test_nobody_reads_anothers_feed_again(readers: Readers, alice: User, bob: User) -> None:
+    mine = await subscribed(readers, alice)
+    for asked in (try_replay, replay):
+        with pytest.raises(NotFound):
+            await asked(readers.world.tools, bob.id, mine.id, None)
+
+
+async def test_a_feed_that_is_held_is_not_waited_for_without_end(
+    readers: Readers, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await subscribed(readers, alice)
+    [claim] = await claim_feeds(readers.world.db, [mine.feed_id], readers.world.now)
+    monkeypatch.setattr(replaying, "PATIENCE", timedelta(milliseconds=50))
+
+    with pytest.raises(TakesTooLong):
+        await asyncio.wait_for(replay(readers.world.tools, alice.id, mine.id, None), 5)
+
+    assert (await readers.world.feed(claim.feed)).claimed_until is not None
+
+
+# --- images -----------------------------------------------------------------------------------------------
+
+
+async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice = await readers.person("alice")
+    mine = await subscribed(readers, alice)
+    await settle(any_world, 0, status="failed", attempts=3, last_error="HTTP 404", next_attempt_at=None)
+    await settle(any_world, 1, next_attempt_at=to_text(any_world.now + DAY))
+
+    [failed], more = await images_page(any_world.db, any_world.blobs, mine.feed_id, ImageStatus.FAILED, None, 9)
+    assert (failed.entry_title, failed.url, failed.attempts, more) == ("0", None, 3, None)
+    assert failed.last_error == "HTTP 404"
+    assert await try_failed_again(any_world.db, alice.id, mine.id, any_world.now) == 1
+    assert await fetch_missing(any_world.db, alice.id, mine.id, any_world.now) == 1
+
+    rows = await any_world.rows(image_tasks)
+    assert {(row["status"], row["attempts"], row["next_attempt_at"]) for row in rows} == {
+        ("pending", 0, to_text(any_world.now))
+    }
+
+
+async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded(
+    readers: Readers, alice: User
+) -> None:
+    mine, world = await subscribed(readers, alice), readers.world
+    for position in (0, 1):
+        await settle(world, position, status="success", object_key=f"images/1/01234567/{position}.png", size=10)
+
+    [newest], more = await images_page(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, None, 1)
+    [other], end = await images_page(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, more, 1)
+
+    assert [newest.url, other.url] == ["/images/1/01234567/1.png", "/images/1/01234567/0.png"]
+    assert end is None
+    counts = await sum_images(world.db, mine.feed_id)
+    assert (counts["success"].images, counts["success"].bytes, counts["failed"].images) == (2, 20, 0)
+
+
+async def test_nobody_changes_anothers_images(readers: Readers, alice: User, bob: User) -> None:
+    mine = await subscribed(readers, alice)
+    for asked in (try_failed_again, fetch_missing):
+        with pytest.raises(NotFound):
+            await asked(readers.world.db, bob.id, mine.id, readers.world.now)
+
+
+# --- room -------------------------------------------------------------------------------------------------
+
+
+async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice, bob = await readers.person("alice"), await readers.person("bob")
+    small, large = await subscribed(readers, alice, "/small"), await subscribed(readers, alice, "/large", 3)
+    await subscribed(readers, bob, "/his", 4)
+    await settle(any_world, 0, status="success", size=500)
+
+    found = await measure_feeds(any_world.db, alice.id)
+
+    assert [(each.feed.id, each.space.bodies, each.space.images) for each in found] == [
+        (large.id, 3, 1), (small.id, 1, 1),
+    ]  # fmt: skip
+    assert [each.space.image_bytes for each in found] == [500, 500]
+    assert found[0].space.raw_bytes > found[1].space.raw_bytes > 0
