@@ -112,7 +112,8 @@ class Farm:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        args = [f"--{name.replace('_', '-')}={value}" for name, value in knobs.items()]
+        flags = {name.replace("_", "-"): value for name, value in knobs.items()}
+        args = [f"--{name}" if value is True else f"--{name}={value}" for name, value in flags.items()]
         self.process = subprocess.Popen(
             [sys.executable, str(FARM), f"--port={self.port}", f"--feeds={feeds}", *args],
             stdout=subprocess.DEVNULL,

@@ -1,12 +1,15 @@
 """Refreshing by worker processes on Celery beside the embedded engine, all on PostgreSQL.
 
-usage: python bench/scale.py [--feeds 2000] [--workers 1,2,4]        (the long form: --feeds 20000)
+usage: python bench/scale.py [--feeds 2000] [--workers 1,2,4] [--known]        (the long form: --feeds 20000)
 
 Needs the feed farm of ../shared, PostgreSQL and Redis. Every feed is due at once: first when it is new, then
 unchanged, then with two new entries in every tenth. Images are not archived. The rate and the CPU time of the
 refreshing processes and of PostgreSQL are taken between the first and the last twentieth, so that their start does
 not count; lateness is from the moment when the feeds were due to their fetch. A worker's share of the embedded
 engine is told by rate, for each process, and by CPU time, which holds better where processes outnumber the cores.
+
+With --known the feeds have been fetched before, as far as their validators tell, and are unchanged: many feeds in
+little time.
 """
 
 import argparse
@@ -21,8 +24,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 import redis
-from sqlalchemy import func, select, text, update
+from sqlalchemy import bindparam, func, select, text, update
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench")]
@@ -45,6 +49,7 @@ from tests.services.server import free_port  # noqa: E402
 TICKS = os.sysconf("SC_CLK_TCK")
 PHASES = ("first", "unchanged", "changed")
 GIVE_UP = 1800
+KNOW = update(feeds).where(feeds.c.url == bindparam("at")).values(etag=bindparam("tag"))
 HEADINGS = (
     ("feeds/s", 9), ("CPU ms/feed", 13), ("PostgreSQL", 12), ("late p99 s", 12), ("messages/1000", 15),
     ("by rate", 9), ("by CPU", 9),
@@ -65,6 +70,19 @@ class Bench:
     def __init__(self, db: Database, farm: Farm, count: int, env: dict[str, str], redis_url: str) -> None:
         self.db, self.farm, self.count, self.env, self.redis_url = db, farm, count, env, redis_url
         self.redis = redis.Redis.from_url(redis_url)
+        self.phases: tuple[str, ...] = PHASES
+        self.etags: list[dict[str, str]] = []
+
+    async def get_to_know(self) -> None:
+        """Asks for the validators of all feeds; from now on only unchanged feeds are measured."""
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=20)) as session:
+
+            async def etag_of(url: str) -> dict[str, str]:
+                async with session.get(url) as answer:
+                    return {"at": url, "tag": answer.headers["ETag"]}
+
+            self.etags = await asyncio.gather(*map(etag_of, self.farm.urls))
+        self.phases = ("unchanged",)
 
     async def run(self, workers: int) -> dict[str, Figures]:
         """Both phases with that many workers, or with the embedded engine for none."""
@@ -72,12 +90,12 @@ class Bench:
         self.redis.flushall()
         self.farm.get("/admin/reset")
         await add_feeds(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
-        await self.db.batch([Step(update(feeds).values(archive_policy="none"))])
+        await self.db.batch([Step(update(feeds).values(archive_policy="none")), Step(KNOW, self.etags)])
         with tempfile.TemporaryDirectory() as folder:
             started = [self._start(folder, "worker") for _ in range(workers)] or [self._serve(folder)]
             try:
                 await asyncio.sleep(6)
-                return {phase: await self._phase(phase, started, bool(workers)) for phase in PHASES}
+                return {phase: await self._phase(phase, started, bool(workers)) for phase in self.phases}
             finally:
                 for process in started:
                     process.terminate()
@@ -163,8 +181,8 @@ async def measure(bench: Bench, counts: list[int]) -> None:
     print(f"{bench.count} feeds of 30 entries, due at once; {os.cpu_count()} cores for all, farm and database too")
     print(f"{'':12}{'phase':12}" + "".join(f"{heading:>{width}}" for heading, width in HEADINGS), flush=True)
     embedded = await bench.run(0)
-    for phase in PHASES:
-        print_line("embedded", phase, embedded[phase], embedded[phase], 0)
+    for phase, figures in embedded.items():
+        print_line("embedded", phase, figures, figures, 0)
     for workers in counts:
         for phase, figures in (await bench.run(workers)).items():
             print_line(f"{workers} worker(s)", phase, figures, embedded[phase], workers)
@@ -174,12 +192,14 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--feeds", type=int, default=2000)
     parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--known", action="store_true")
     args = parser.parse_args()
     if not FARM.exists():
         raise SystemExit("the feed farm (../shared/feedfarm) is not here")
     with ExitStack() as closing:
         postgres, broker = closing.enter_context(own_postgres()), closing.enter_context(running_redis())
-        farm = Farm(args.feeds, hosts=min(args.feeds, 2000))
+        warmth = {"no_warm": True} if args.known else {}
+        farm = Farm(args.feeds, hosts=min(args.feeds, 2000), **warmth)
         closing.callback(farm.end)
         db = PostgresDatabase(postgres.service.url)
         await migrate(db)
@@ -187,7 +207,10 @@ async def main() -> None:
             "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "FEEDMILL_DATABASE": postgres.service.url,
             "FEEDMILL_ALLOW_PRIVATE": "127.0.0.0/8", "FEEDMILL_HOST_GAP": "0", "FEEDMILL_LOG_LEVEL": "error",
         }  # fmt: skip
-        await measure(Bench(db, farm, args.feeds, env, broker.url), [int(count) for count in args.workers.split(",")])
+        bench = Bench(db, farm, args.feeds, env, broker.url)
+        if args.known:
+            await bench.get_to_know()
+        await measure(bench, [int(count) for count in args.workers.split(",")])
         await db.close()
 
 
