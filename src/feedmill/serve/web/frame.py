@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from feedmill.library.jobs import running_job
 from feedmill.model.account import User
@@ -11,6 +12,7 @@ from feedmill.store.batches import Batch
 from feedmill.store.database import Database
 from feedmill.store.folders import folders_of
 from feedmill.store.labels import labels_of
+from feedmill.store.saved_searches import saved_searches_of
 from feedmill.store.subscriptions import subscriptions_of
 
 FOLDED_COOKIE = "feedmill_folded"
@@ -20,6 +22,7 @@ SCREENS: list[tuple[str, str, str]] = [
     ("/feeds", "feeds.manage", "settings"),
     ("/health-of-feeds", "survey.title", "health"),
     ("/archive", "archives.title", "archive"),
+    ("/bookmarks", "bookmarks.title", "bookmark"),
 ]
 ADMIN_SCREENS: list[tuple[str, str, str]] = []
 # Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
@@ -76,6 +79,16 @@ class SidebarLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class SidebarSearch:
+    name: str
+    query: str
+
+    @property
+    def path(self) -> str:
+        return f"/search?{urlencode({'q': self.query})}"
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     unread: int
     screens: list[tuple[str, str, str]]
@@ -83,6 +96,7 @@ class Frame:
     folders: list[SidebarFolder] = field(default_factory=list)
     feeds: list[SidebarFeed] = field(default_factory=list)
     labels: list[SidebarLabel] = field(default_factory=list)
+    searches: list[SidebarSearch] = field(default_factory=list)
     job: Batch | None = None
 
     def next_unread(self, path: str) -> tuple[str, str] | None:
@@ -95,8 +109,12 @@ class Frame:
 
 async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
     """The sidebar of a user; `folded` is what the device remembers of closed folders: ids between dots."""
-    subscriptions, folders, labels, job = await asyncio.gather(
-        subscriptions_of(db, user.id), folders_of(db, user.id), labels_of(db, user.id), running_job(db, user.id)
+    subscriptions, folders, labels, searches, job = await asyncio.gather(
+        subscriptions_of(db, user.id),
+        folders_of(db, user.id),
+        labels_of(db, user.id),
+        saved_searches_of(db, user.id),
+        running_job(db, user.id),
     )
     tree, loose = arrange(subscriptions, folders)
     return Frame(
@@ -106,6 +124,7 @@ async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
         folders=tree,
         feeds=loose,
         labels=[SidebarLabel(row["id"], row["name"]) for row in labels],
+        searches=[SidebarSearch(row["name"], row["query"]) for row in searches],
         job=job,
     )
 
