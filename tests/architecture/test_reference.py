@@ -1,16 +1,33 @@
 """The reference pages say what the code says."""
 
+import re
 import subprocess
 import sys
+import tomllib
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
+from redis.asyncio import Redis
 
 from feedmill.cli import COMMANDS
+from feedmill.coordination.locks import feed_lock, schedule_lock
+from feedmill.coordination.queues import Filling, Queued, filling_lock, list_name, told_name
+from feedmill.coordination.redis import RedisLocks, RedisTurns, connect
+from feedmill.coordination.redis_queues import RedisQueues
+from feedmill.coordination.redis_sight import RedisSight
+from feedmill.coordination.turns import TurnRule
+from feedmill.engine.celery_app import make_celery
+from feedmill.serve.rest import ROUTERS
 from feedmill.settings import PREFIX, Settings
+from feedmill.store.schema import metadata
+from tests.services.server import Service
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
+MEANINGS = tomllib.loads((ROOT / "tools" / "reference" / "meanings.toml").read_text())
+MINUTE = timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)
@@ -27,6 +44,59 @@ def test_every_setting_is_in_the_reference(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_in_the_reference(name: str) -> None:
     assert f"## `feedmill {name}`\n" in (REFERENCE / "commands.md").read_text()
+
+
+def test_every_route_is_in_the_reference() -> None:
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+
+    named = re.findall(r"^### `(.*)`$", (REFERENCE / "routes.md").read_text(), re.MULTILINE)
+
+    assert sorted(named) == sorted(f"{method} {route.path_format}" for route in routes for method in route.methods)
+
+
+def test_nothing_is_said_of_tables_and_columns_that_are_not_there() -> None:
+    there = {name: {column.name for column in table.columns} for name, table in metadata.tables.items()}
+    anywhere = set().union(*there.values())
+
+    said = {name: set(columns) - {"_"} for name, columns in MEANINGS.items() if name != "*"}
+
+    assert said.keys() == there.keys()
+    assert {name: columns - there[name] for name, columns in said.items() if columns - there[name]} == {}
+    assert set(MEANINGS["*"]) - anywhere == set()
+
+
+async def test_every_key_that_redis_gets_has_its_form_in_the_reference(redis_service: Service) -> None:
+    async with connect(redis_service.url) as client:
+        await client.flushdb()
+        await _leave_one_of_each(client, redis_service.url)
+
+        keys = {str(key) for key in await client.keys()}
+        await client.flushdb()
+
+    forms = [_pattern(form) for form in re.findall(r"^\| `([^`]+)`", (REFERENCE / "keys.md").read_text(), re.MULTILINE)]
+    unnamed = {key for key in keys if not any(form.fullmatch(key) for form in forms)}
+    assert len(keys) == 10
+    assert unnamed == set()
+
+
+async def _leave_one_of_each(client: Redis, url: str) -> None:
+    locks, turns, queues = RedisLocks(client), RedisTurns(client), RedisQueues(client)
+    titles = list_name("titles", 1)
+    for name in (feed_lock(1), schedule_lock(1), filling_lock(titles)):
+        await locks.lock(name, "me")
+    await turns.take("example.org", "me", TurnRule(MINUTE, MINUTE))
+    for pause in ("domain:example.org", "url:0123456789abcdef"):
+        await turns.pause(pause, MINUTE)
+    await queues.push(Filling(titles, "me"), [Queued(1, "a title")])
+    await client.lpush(told_name(titles), 1)
+    await RedisSight(client).show("worker", "me")
+    with make_celery(url) as celery:
+        celery.send_task("refresh_feed", kwargs={"feed_id": 1}, queue="high")
+
+
+def _pattern(form: str) -> re.Pattern[str]:
+    parts = [part if part.startswith("{") else re.escape(part) for part in re.split(r"(\{[^}]*\})", form)]
+    return re.compile("".join("[^:]+" if part.startswith("{") else part for part in parts))
 
 
 def test_the_pages_made_from_the_code_are_up_to_date() -> None:

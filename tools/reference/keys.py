@@ -1,0 +1,104 @@
+"""docs/reference/keys.md: the names of what is in Redis and in the object store, from the functions that make them."""
+
+from datetime import UTC, datetime, timedelta
+
+from feedmill.archive import keys, ownership
+from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
+from feedmill.coordination.queues import FILLING_LENGTH, filling_lock, list_name, told_name
+from feedmill.coordination.redis import host_key, pause_key
+from feedmill.coordination.redis_sight import PRESENT
+from feedmill.coordination.sight import SEEN_FOR
+from feedmill.engine.celery_app import RESULTS_FOR
+from feedmill.engine.names import QUEUES
+from feedmill.model.pool import Kind
+from reference import MADE, row
+
+INTRODUCTION = """\
+*Rely* says what other programs may do with a name: `take` what is there, `add` to it, `look` at it, or nothing (–),
+because it may change with any version.
+"""
+
+REDIS = """\
+Only with the setting `redis`. All of it may be lost at any time: what is due, claimed, pooled or batched stands in the
+database, and Redis is filled again by itself. A lost list of a pool that hands out at most once needs a
+[decision](../running/pools.md#when-something-is-lost), so let Redis evict nothing (`maxmemory-policy noeviction`).
+"""
+
+OBJECTS = """\
+In the folder `objects` of the data folder, or below the prefix in the bucket. Images and raw answers are the bytes as
+they came.
+"""
+
+FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+
+# What stands in the example's keys, the longer ones first.
+_VALUES = {
+    keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
+    keys.guid_mark(GUID): "{first 8 of md5}",
+    keys.backup_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
+    f"/{FEED}": "/{feed_id}",
+    "0.png": "{index}.{ext}",
+}
+
+
+def page() -> str:
+    parts = ["# Keys", "", MADE, "", INTRODUCTION, "## Redis", "", REDIS]
+    parts += [row("key", "what", "how long", "rely"), "|---|---|---|---|", *(row(*one) for one in _redis())]
+    parts += ["", "## Objects", "", OBJECTS]
+    parts += [row("key", "example", "what", "rely"), "|---|---|---|---|", *(row(*one) for one in _objects())]
+    return "\n".join([*parts, ""])
+
+
+def _redis() -> list[tuple[str, str, str, str]]:
+    titles = list_name(Kind.TITLES, GROUP)
+    return [
+        (_form(feed_lock(FEED)), "a job works on the feed; the value is the job's id. Setting it by hand stops nobody: "
+         "the claim in the database decides", _span(LOCK_LENGTH), "look"),
+        (_form(schedule_lock(FEED)), "a job for the feed is being sent", "a moment", "look"),
+        (_form(host_key("{host}")), "whose turn it is at a host, and when the next one may begin: a hash",
+         "the turn and the pause after it", "look"),
+        (_form(pause_key("domain:{domain}")), "no host of this domain is asked: it answered 429", "as the server said, "
+         "at most 7 days", "–"),
+        (_form(pause_key("url:{hash}")), "this address is not asked for: it answered 503", "the same", "–"),
+        *((_form(list_name(kind, GROUP)), f'the {kind} of a pool, for `RPOP`: `{{"id": 12345, "text": "…"}}`',
+           "until taken", "take") for kind in Kind),
+        (_form(told_name(titles)), "ids that programs have used, which they `LPUSH` here; the same for `contents`",
+         "until read", "add"),
+        (_form(filling_lock(titles)), "somebody fills the list; the same for `contents`", _span(FILLING_LENGTH),
+         "look"),
+        *((f"`{queue}`", "messages for workers, in Celery's form "
+           "([tasks](../running/scaled-out.md#for-other-programs))", "until done", "add") for queue in QUEUES),
+        ("`celery-task-meta-{id}`", "what came of a message", _span(RESULTS_FOR), "look"),
+        (_form(PRESENT), "which processes are at work: a sorted set", f"each {_span(SEEN_FOR)} after its last sign",
+         "–"),
+    ]  # fmt: skip
+
+
+def _objects() -> list[tuple[str, str, str, str]]:
+    image, full = keys.image_key(FEED, GUID, 0, "png"), keys.full_image_key(FEED, GUID, 0, "png")
+    backup, card = keys.backup_key(FEED, AT), keys.card_key(FEED)
+    return [
+        (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
+         "MD5 of the entry's guid", "look"),
+        (_object_form(full), f"`{full}`", "the same, when another entry of the feed has that folder already", "look"),
+        (_object_form(backup), f"`{backup}`", "a raw answer of the feed, by when it came; kept for `raw_days`", "look"),
+        (_object_form(card), f"`{card}`", "which feed the number stands for, so that a lost database can be made again",
+         "look"),
+        (_object_form(ownership.MARK), "", "which database the store belongs to", "–"),
+    ]  # fmt: skip
+
+
+def _form(key: str) -> str:
+    return f"`{key.replace(str(FEED), '{feed_id}').replace(str(GROUP), '{group_id}')}`"
+
+
+def _object_form(key: str) -> str:
+    """The key with what it was made from in place of the example's values."""
+    for value, name in _VALUES.items():
+        key = key.replace(value, name)
+    return f"`{key}`"
+
+
+def _span(length: timedelta) -> str:
+    hours, seconds = divmod(int(length.total_seconds()), 3600)
+    return f"{hours} h" if hours and not seconds else f"{int(length.total_seconds())} s"

@@ -1,0 +1,84 @@
+"""docs/reference/routes.md: every route of the API, from its description and its dependencies."""
+
+from collections.abc import Iterator, Mapping
+from inspect import getclosurevars
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from feedmill import __version__
+from feedmill.serve.auth import caller, needs
+from feedmill.serve.rest import OPEN, ROUTERS
+from feedmill.serve.rest.docs import Field, Operation, subjects
+from feedmill.serve.rest.openapi import describe, operation_id
+from reference import MADE, row
+
+INTRODUCTION = """\
+Paths are below `/api`. A running server shows the same at `/api/docs`, and as OpenAPI at `/api/openapi.json`.
+
+A program sends its key as `Authorization: Bearer fm_…` (`feedmill user key`, or *Settings* in the browser). What the
+key may do are its scopes; each route below names the one that it needs. Who has signed in, in a browser or with an
+access token, has all scopes of their account; `admin` is for admins alone.
+
+Bodies are JSON unless said otherwise; a `*` marks what must be there. Lists answer
+`{"items": […], "next": cursor | null}` and take `limit` and `cursor`. What goes wrong is answered as
+`application/problem+json` with a `code`. What belongs to somebody else sounds like what is not there: 404.
+"""
+
+
+def page() -> str:
+    api = FastAPI(title="Feedmill", version=__version__, generate_unique_id_function=operation_id)
+    for router in ROUTERS:
+        api.include_router(router)
+    describe(api, OPEN)
+    scopes = dict(_scopes())
+    parts = [_subject(name, operations, scopes) for name, operations in subjects(api.openapi()).items()]
+    return "\n".join([f"# Routes\n\n{MADE}\n\n{INTRODUCTION}", *parts])
+
+
+def _subject(name: str, operations: list[Operation], scopes: Mapping[str, str]) -> str:
+    return "\n".join([f"## {name.capitalize()}\n", *(_route(operation, scopes) for operation in operations)])
+
+
+def _route(operation: Operation, scopes: Mapping[str, str]) -> str:
+    named = f"{operation.method} {operation.path}"
+    about = operation.about or f"{operation.summary.capitalize()}."
+    lines = [f"### `{named}`\n", f"{about}\n", f"{scopes[named]}\n"]
+    if operation.fields:
+        lines += [row("field", "kind", ""), "|---|---|---|", *map(_field, operation.fields), ""]
+    return "\n".join(lines)
+
+
+def _field(field: Field) -> str:
+    name, _, where = field.name.partition(" ")
+    needed = " \\*" if field.required and where != "(path)" else ""
+    return row(f"`{name}`{needed}{' ' + where if where else ''}", field.kind, field.about)
+
+
+def _scopes() -> Iterator[tuple[str, str]]:
+    """What each route asks of its caller, as it is written in its dependencies."""
+    for router in ROUTERS:
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                for method in route.methods:
+                    named = f"{method} {route.path_format}"
+                    yield named, "Open to everybody." if named in OPEN else _scope(route.dependant)
+
+
+def _scope(dependant: Dependant) -> str:
+    calls = list(_calls(dependant))
+    asked = [getclosurevars(call).nonlocals["scope"] for call in calls if _is_of(needs, call)]
+    if not asked and caller not in calls:
+        raise ValueError("a route that neither is open nor asks who calls")
+    return "Scope: " + (", ".join(f"`{scope}`" for scope in sorted(set(asked))) or "any")
+
+
+def _is_of(maker: object, call: object) -> bool:
+    return getattr(call, "__qualname__", "").startswith(f"{maker.__qualname__}.")  # type: ignore[attr-defined]
+
+
+def _calls(dependant: Dependant) -> Iterator[object]:
+    for below in dependant.dependencies:
+        yield below.call
+        yield from _calls(below)

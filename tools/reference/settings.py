@@ -1,0 +1,49 @@
+"""docs/reference/settings.md: every setting, from its declaration."""
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from feedmill.settings import FILE_NAME, PREFIX, Settings
+from reference import MADE
+
+
+def page() -> str:
+    parts = [
+        f"# Settings\n\n{MADE}\n",
+        "A setting is taken from the first of these places that has it:\n",
+        "1. the command line: `feedmill --set port=9000 serve` (some commands have options of their own),",
+        f"2. the environment: `{PREFIX}PORT=9000`,",
+        f"3. the file `{FILE_NAME}` in the current folder, or the one named by `{PREFIX}CONFIG`: `port = 9000`,",
+        "4. the default.\n",
+        "`feedmill settings` prints those in force, with secrets hidden. A value that makes no sense, or a name",
+        "that is no setting, stops the start with one line that names it.\n",
+    ]
+    return "\n".join(parts) + "\n" + "\n".join(setting(name, field) for name, field in Settings.model_fields.items())
+
+
+def setting(name: str, field: FieldInfo) -> str:
+    return (
+        f"## `{name}`\n\n{field.description}\n\n"
+        f"Default: {default(field)} · Environment: `{PREFIX}{name.upper()}`{limits(field)}\n"
+    )
+
+
+def default(field: FieldInfo) -> str:
+    value = field.default
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if isinstance(value, tuple):
+        value = ", ".join(str(part) for part in value)
+    return "empty" if value == "" else f"`{value}`"
+
+
+def limits(field: FieldInfo) -> str:
+    """The choices of a setting, or its bounds."""
+    choices = getattr(field.annotation, "__args__", ()) if "Literal" in str(field.annotation) else ()
+    if choices:
+        return " · One of: " + ", ".join(f"`{choice}`" for choice in choices)
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    bounds = [
+        f"{words[kind]} {getattr(rule, kind)}" for rule in field.metadata for kind in words if hasattr(rule, kind)
+    ]
+    return " · " + ", ".join(bounds).capitalize() if bounds else ""
