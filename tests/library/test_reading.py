@@ -49,6 +49,26 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
 
 
 @pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
+async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: View) -> None:
+    shelf = Shelf(db)
+    alice = await shelf.person()
+    feed = await shelf.feed("one")
+    await shelf.subscribe(alice, feed)
+    for hour in range(6):
+        await shelf.arrive(feed, str(hour), at=NOW + HOUR * hour)
+
+    async def pages(order: Order) -> list[list[str]]:
+        first = await list_entries(db, alice.id, Wanted(view, order=order, most=2, since=NOW + HOUR * 3), NOW)
+        rest = Wanted(view, order=order, beyond=from_cursor(first.next or ""), since=NOW + HOUR * 3)
+        second = await list_entries(db, alice.id, rest, NOW)
+        assert second.next is None
+        return [[item.title for item in page.items] for page in (first, second)]
+
+    assert await pages(Order.NEWEST) == [["5", "4"], ["3"]]
+    assert await pages(Order.OLDEST) == [["3", "4"], ["5"]]
+
+
+@pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
 @pytest.mark.parametrize("order", Order)
 async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: View, order: Order) -> None:
     shelf = Shelf(db)

@@ -1,5 +1,7 @@
 """Lists and marks, as somebody without scripts has them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.browser.papers import Paper, Piece, subscribe_to
@@ -28,6 +30,44 @@ async def test_a_folder_shows_its_own_and_the_order_is_remembered(alice: Visitor
     assert titles(turned)[0] == CHINESE
     assert titles(later) == titles(turned)
     assert titles(await alice.see("/all"))[0] != CHINESE
+
+
+def at_noon(visitor: Visitor) -> None:
+    """Has the visitor live where it is about noon now."""
+    visitor.client.cookies.set("feedmill_zone", f"Etc/GMT{datetime.now(UTC).hour - 12:+}")
+
+
+async def test_today_has_what_came_since_midnight_where_the_reader_lives(alice: Visitor) -> None:
+    at_noon(alice)
+
+    page = await alice.see("/today")
+    turned = await alice.see("/today?order=oldest")
+
+    assert len(titles(page)) == 4
+    assert titles(page)[0].startswith("Queues that forget")
+    assert titles(turned) == titles(page)[::-1]
+    alice.client.cookies.set("feedmill_zone", "Nowhere/At_All")
+    assert (await alice.client.get("/today")).status_code == 200
+
+
+async def test_the_articles_of_today_end_with_the_day(alice: Visitor) -> None:
+    at_noon(alice)
+    hrefs = (await alice.see("/today")).xpath("//a[@class='title']/@href")
+
+    first, last = await alice.see(hrefs[0]), await alice.see(hrefs[-1])
+
+    assert (first.xpath("//a[@rel='prev']"), first.xpath("//a[@rel='next']/@href")) == ([], [hrefs[1]])
+    assert last.xpath("//a[@rel='next']") == []
+
+
+async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
+    at_noon(alice)
+
+    await alice.send("/mark-all-read", view="/today", age="")
+
+    assert len(titles(await alice.see("/unread"))) == 4
+    assert "All read." in text_of(await alice.see("/today?show=unread"))
+    assert len(titles(await alice.see("/today?show=all"))) == 4
 
 
 async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:

@@ -113,7 +113,8 @@ async def neighbours(
 
     async def next_to(order: Order) -> int | None:
         found = await find_page(db, user_id, within.view, within.scope, order, here, 1, now)
-        return found.places[0].entry_id if found.places else None
+        places = within.within(found.places)
+        return places[0].entry_id if places else None
 
     return await next_to(OPPOSITE[within.order]), await next_to(within.order)
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from feedmill.collect.html import plain_text
 from feedmill.library.cursors import to_cursor
 from feedmill.model.reading import EVERYTHING, Order, Place, Scope, View
+from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row
 from feedmill.store.listing import STARTS, find_page
 from feedmill.store.shown import shown_entries
@@ -49,13 +50,25 @@ class Listed(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page of a list, beyond the place where the last one ended."""
+    """A page of a list, beyond the place where the last one ended. Nothing that is older than `since` is in it."""
 
     view: View = View.UNREAD
     scope: Scope = EVERYTHING
     order: Order = Order.NEWEST
     beyond: Place | None = None
     most: int = 50
+    since: datetime | None = None
+
+    @property
+    def start(self) -> Place:
+        """Where the list begins."""
+        first = STARTS[self.order]
+        return first if self.since is None or self.order is Order.NEWEST else Place(to_text(self.since), 0)
+
+    def within(self, places: Sequence[Place]) -> list[Place]:
+        """Those that are not too old; what is newest first ends with the first that is."""
+        oldest = "" if self.since is None else to_text(self.since)
+        return [place for place in places if place.at >= oldest]
 
 
 class Page(Struct, frozen=True):
@@ -68,12 +81,13 @@ class Page(Struct, frozen=True):
 
 async def list_entries(db: Database, user_id: int, wanted: Wanted, now: datetime) -> Page:
     """The next entries of a view."""
-    beyond = wanted.beyond or STARTS[wanted.order]
+    beyond = wanted.beyond or wanted.start
     # One more than wanted, to know whether there is more.
     found = await find_page(db, user_id, wanted.view, wanted.scope, wanted.order, beyond, wanted.most + 1, now)
-    shown = found.places[: wanted.most]
+    places = wanted.within(found.places)
+    shown = places[: wanted.most]
     items = await listed(db, user_id, [place.entry_id for place in shown])
-    is_last = len(found.places) <= wanted.most
+    is_last = len(places) <= wanted.most
     return Page(items, None if is_last else to_cursor(shown[-1]), found.newest_id)
 
 

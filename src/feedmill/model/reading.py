@@ -53,11 +53,12 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What marking all read takes: what is older than `before`, and no entry that came after `up_to`."""
+    """What marking all read takes: from `since` on, older than `before`, and no entry that came after `up_to`."""
 
     scope: Scope = EVERYTHING
     before: datetime | None = None
     up_to: int | None = None
+    since: datetime | None = None
 
     @property
     def is_whole(self) -> bool:

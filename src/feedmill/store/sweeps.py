@@ -33,7 +33,11 @@ class Parting(NamedTuple):
 
 @cache
 def _parting(of_some: bool, labelled: bool) -> Parting:
-    is_marked = and_(unread.c.sort_at < bindparam("before"), unread.c.entry_id <= bindparam("up_to"))
+    is_marked = and_(
+        unread.c.sort_at >= bindparam("since"),
+        unread.c.sort_at < bindparam("before"),
+        unread.c.entry_id <= bindparam("up_to"),
+    )
     if of_some:
         is_marked = and_(is_marked, one_of(unread.c.subscription_id, "subscriptions"))
     if labelled:
@@ -103,6 +107,7 @@ def _list(user_id: int, token: str, now: str, retired_at: str | None) -> dict[st
 def _params(user_id: int, wanted: Sweep, now: datetime) -> dict[str, Any]:
     return {
         "of_user": user_id, "now": to_text(now), "undo": token_hex(16), "token": token_hex(16),
+        "since": "" if wanted.since is None else to_text(wanted.since),
         "before": EVER if wanted.before is None else to_text(wanted.before),
         "up_to": LAST_ID if wanted.up_to is None else wanted.up_to,
         "subscriptions": as_list(list(wanted.scope.subscription_ids or ())),

@@ -14,7 +14,7 @@ from feedmill.library.images import image_urls
 from feedmill.serve.web.absent import Hiding
 from feedmill.serve.web.filters import filter_of
 from feedmill.serve.web.look import language_of
-from feedmill.serve.web.page import the_app
+from feedmill.serve.web.page import midnight, the_app
 from feedmill.serve.web.safety import ORIGINALS
 from feedmill.serve.web.views import HOME, Opened, ViewAddress, open_view
 from feedmill.serve.web.words import words
@@ -82,7 +82,7 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
 async def _opened(request: Request, user_id: int, view: ViewAddress) -> Opened:
     """An article outlives the view that it was found in: then it is read among what is unread."""
     try:
-        return await open_view(the_app(request).db, user_id, view)
+        return await open_view(the_app(request).db, user_id, view, midnight(request))
     except NotFound:
         return Opened(HOME)
 

@@ -74,6 +74,11 @@ class Moments:
     def _month(self, at: datetime, form: str) -> str:
         return self._t(f"time.{form}_months").split()[at.month - 1]
 
+    @property
+    def midnight(self) -> datetime:
+        """When the reader's day began."""
+        return self.local(self.now).replace(hour=0, minute=0, second=0, microsecond=0)
+
     def local(self, moment: datetime | str) -> datetime:
         """The moment by the clock of the reader's zone."""
         return (from_text(moment) if isinstance(moment, str) else moment).astimezone(self._zone)

@@ -125,6 +125,12 @@ def speech(request: Request) -> tuple[Words, Moments]:
     return t, Moments(t, zone_named(zone), datetime.now(UTC))
 
 
+def midnight(request: Request) -> datetime:
+    """When the reader's day began."""
+    _, when = speech(request)
+    return when.midnight
+
+
 def _values(request: Request) -> dict[str, Any]:
     caller: Caller | None = getattr(request.state, "caller", None)
     session = session_of(request)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 from feedmill.errors import NotFound
 from feedmill.library.folders import find_folder
@@ -14,9 +15,9 @@ from feedmill.serve.web.filters import Filter
 from feedmill.store.database import Database
 from feedmill.store.labels import read_label
 
-NAMED = ("unread", "all", "starred", "later", "history")
+NAMED = ("unread", "today", "all", "starred", "later", "history")
 SCOPED = ("feed", "folder", "label")
-_PATH = re.compile(r"/(unread|all|starred|later|history)|/(folder|feed|label)/([0-9]{1,16})")
+_PATH = re.compile(r"/(unread|today|all|starred|later|history)|/(folder|feed|label)/([0-9]{1,16})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,14 @@ class ViewAddress:
         return self.kind if self.id is None else f"{self.kind}/{self.id}"
 
     @property
+    def is_filtered(self) -> bool:
+        """Whether what was read can be hidden; the other views are what their name says."""
+        return self.id is not None or self.kind == "today"
+
+    @property
     def usual(self) -> Filter:
-        """A label is for what was kept; the others are for what is new."""
-        return Filter("all" if self.kind in ("label", "all") else "unread")
+        """A label is for what was kept, and a day is a whole; the others are for what is new."""
+        return Filter("all" if self.kind in ("label", "all", "today") else "unread")
 
 
 HOME = ViewAddress("unread")
@@ -53,22 +59,26 @@ def parse_view(path: str) -> ViewAddress:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A view that is the user's: what to ask the library for. `name` is what the user calls it, if it has a name."""
+    """A view that is the user's: what to ask the library for. `name` is what the user calls it, if it has a name.
+
+    No entry is older than `since`.
+    """
 
     address: ViewAddress
     scope: Scope = EVERYTHING
     name: str | None = None
     feed: Subscription | None = None
+    since: datetime | None = None
 
     def wanted(self, chosen: Filter) -> Wanted:
-        kind = self.address.kind if self.address.id is None else chosen.show
-        return Wanted(View(kind), self.scope, chosen.order)
+        kind = chosen.show if self.address.is_filtered else self.address.kind
+        return Wanted(View(kind), self.scope, chosen.order, since=self.since)
 
 
-async def open_view(db: Database, user_id: int, address: ViewAddress) -> Opened:
-    """`NotFound` for what is not there, or not this user's."""
+async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: datetime) -> Opened:
+    """`NotFound` for what is not there, or not this user's. `midnight` is when the reader's day began."""
     if address.id is None:
-        return Opened(address)
+        return Opened(address, since=midnight if address.kind == "today" else None)
     if address.id >= 2**53:
         raise NotFound("there is no such view")
     feed_id, folder_id, label_id = (address.id if address.kind == kind else None for kind in SCOPED)

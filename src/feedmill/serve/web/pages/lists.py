@@ -1,4 +1,4 @@
-"""The lists: `/unread`, `/all`, `/starred`, `/later`, `/history`, `/folder/n`, `/feed/n`, `/label/n`."""
+"""The lists: `/unread`, `/today`, `/all`, `/starred`, `/later`, `/history`, `/folder/n`, `/feed/n`, `/label/n`."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from feedmill.serve.web.article import Shown, item_path, shown
 from feedmill.serve.web.filters import Filter, filter_of, keep_filter
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.look import look_of
-from feedmill.serve.web.page import render, show, signed_in, the_app
+from feedmill.serve.web.page import midnight, render, show, signed_in, the_app
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.views import NAMED, SCOPED, Opened, ViewAddress, open_view
 
@@ -75,7 +75,7 @@ async def _list(request: Request, address: ViewAddress) -> Response:
 
 async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
     app = the_app(request)
-    opened = await open_view(app.db, user.id, address)
+    opened = await open_view(app.db, user.id, address, midnight(request))
     chosen = filter_of(request, address.name, address.usual)
     cursor, density = request.query_params.get("cursor", "")[:LONGEST_CURSOR], look_of(request).density
     beyond = from_cursor(cursor) if cursor else None

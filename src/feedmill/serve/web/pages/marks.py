@@ -13,7 +13,7 @@ from feedmill.model.account import User
 from feedmill.model.reading import MOST_MARKED, Marks, Sweep
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.frame import Frame, SidebarFolder, load_frame
-from feedmill.serve.web.page import form, go, signed_in, text, the_app
+from feedmill.serve.web.page import form, go, midnight, signed_in, text, the_app
 from feedmill.serve.web.places import local
 from feedmill.serve.web.views import open_view, parse_view
 
@@ -73,11 +73,11 @@ async def all_read(request: Request) -> Response:
     sent = await form(request)
     app, now = the_app(request), datetime.now(UTC)
     address = parse_view(text(sent, "view"))
-    opened = await open_view(app.db, caller.user.id, address)
+    opened = await open_view(app.db, caller.user.id, address, midnight(request))
     age = AGES.get(text(sent, "age"))
     up_to = _ids([text(sent, "up_to")])[0] if sent.get("up_to") else None
     swept = await mark_all_read(
-        app.db, caller.user.id, Sweep(opened.scope, now - age if age else None, up_to), now
+        app.db, caller.user.id, Sweep(opened.scope, now - age if age else None, up_to, opened.since), now
     )
     said = say("list.marked_all", undo=swept.undo, n=swept.marked) if swept.marked else say("list.marked_none")
     return go(address.path, said)

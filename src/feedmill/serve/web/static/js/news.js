@@ -6,7 +6,7 @@ import { list } from "./rows.js";
 const EVERY = 60_000;
 const bar = one(".news");
 const view = list?.dataset.view ?? "";
-const isGrowing = /^\/(unread|all|folder\/\d+|feed\/\d+)$/.test(view);
+const isGrowing = /^\/(unread|today|all|folder\/\d+|feed\/\d+)$/.test(view);
 let fresh = 0;
 
 const counted = (counts) => {
