@@ -19,12 +19,13 @@ FOLDED_COOKIE = "feedmill_folded"
 
 # Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = [
-    ("/feeds", "feeds.manage", "settings"),
+    ("/feeds", "feeds.manage", "feed"),
     ("/health-of-feeds", "survey.title", "health"),
     ("/archive", "archives.title", "archive"),
     ("/bookmarks", "bookmarks.title", "bookmark"),
+    ("/pools", "pools.title", "pool"),
 ]
-ADMIN_SCREENS: list[tuple[str, str, str]] = []
+ADMIN_SCREENS: list[tuple[str, str, str]] = [("/admin", "admin.title", "shield")]
 # Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
 FEED_SCREENS: list[tuple[str, str, str]] = [
     ("/edit", "feed.edit", "settings"),

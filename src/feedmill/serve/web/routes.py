@@ -3,6 +3,9 @@
 from feedmill.serve.web import assets
 from feedmill.serve.web.pages import (
     added,
+    admin_feeds,
+    admin_house,
+    admin_users,
     api_keys,
     archive,
     archive_answer,
@@ -24,6 +27,8 @@ from feedmill.serve.web.pages import (
     look,
     manifest,
     marks,
+    pool_groups,
+    pools,
     reparse,
     search,
     sessions,
@@ -68,4 +73,9 @@ ROUTES = [
     *sessions.routes,
     *api_keys.routes,
     *webhooks.routes,
+    *pools.routes,
+    *pool_groups.routes,
+    *admin_users.routes,
+    *admin_feeds.routes,
+    *admin_house.routes,
 ]
