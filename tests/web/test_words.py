@@ -60,7 +60,7 @@ def test_no_word_is_there_that_nobody_uses() -> None:
     """Those that are put together from parts are named by what they begin with."""
     text = "\n".join(path.read_text() for path in [*TEMPLATES, *CODE])
     used = set(_IN_CODE.findall(text))
-    made = ("keys.", "script.", "problem.", "trouble.", "list.empty_", "list.show_", "list.order_", "frame.", "setup.bad_", "time.")
+    made = ("keys.", "script.", "problem.", "list.empty_", "list.show_", "list.order_", "frame.", "setup.bad_", "time.")
     begun = (*made, *_BEGINNING.findall(text), *_BEGINNING_IN_CODE.findall(text))
     densities = {"list.titles", "list.compact", "list.cards", "list.full"}
 

@@ -19,6 +19,16 @@ from feedmill.store.subscriptions import subscribed_to
 
 LONGEST_ADDRESS = 4096
 
+TYPES = {
+    "rss": "RSS",
+    "atom": "Atom",
+    "jsonfeed": "JSON Feed",
+    "application/rss+xml": "RSS",
+    "application/atom+xml": "Atom",
+    "application/feed+json": "JSON Feed",
+}
+
+_VERSIONED = re.compile(r"(rss|atom|jsonfeed)([0-9])([0-9]*)")
 _IN_TEXT = re.compile(r"https?://\S+")
 
 
@@ -28,6 +38,16 @@ class Offer:
 
     candidate: Candidate
     subscription_id: int | None = None
+
+    @property
+    def type(self) -> str:
+        """`RSS 2.0`, `Atom 1.0`; for one that was not looked into what the page says of it."""
+        kind = self.candidate.type or ""
+        versioned = _VERSIONED.fullmatch(kind)
+        if versioned is None:
+            return TYPES.get(kind, kind)
+        name, first, rest = versioned.groups()
+        return f"{TYPES[name]} {first}.{rest}" if rest else f"{TYPES[name]} {first}"
 
 
 @dataclass(frozen=True, slots=True)

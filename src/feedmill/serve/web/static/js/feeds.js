@@ -32,5 +32,9 @@ if (form) {
   told();
 }
 
+// A stream that has said all is not asked for again. (Closing it by `hx-sse:close` would leave an unhandled rejection.)
+document.addEventListener("done", ({ target }) => (target.dataset.ended = "yes"));
+document.addEventListener("htmx:sse:before:connection", (event) => event.target.dataset?.ended && event.preventDefault());
+
 // Feeds that were added in the dialog belong into the sidebar. The event of a dialog does not bubble.
 document.addEventListener("close", ({ target }) => one("[data-added]", target) && location.reload(), true);

@@ -1,0 +1,136 @@
+"""Feeds are found, added, refreshed and imported while one looks on."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.browser.guest import Guest
+from tests.browser.house import House
+from tests.browser.papers import Paper, Piece, as_rss
+from tests.browser.test_looks import COLOURS, serious
+from tests.www import Answer
+
+GuestMaker = Callable[..., Guest]
+RSS = {"Content-Type": "application/rss+xml"}
+PATHS = (
+    "/subscribe",
+    "/feeds",
+    "/feed/1/edit",
+    "/folders",
+    "/import",
+    "/subscribe/added?id=1",
+    "/subscribe?url=http://10.0.0.1/",
+)
+
+
+def publish(house: House, path: str, title: str, entries: int = 3) -> str:
+    paper = Paper(path, title, [Piece(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
+    return house.site.web.serve(path, Answer(as_rss(paper), headers=RSS))
+
+
+def test_axe_finds_nothing_serious_on_screens_of_feeds(guest: GuestMaker) -> None:
+    alice, small = guest(color_scheme="light"), guest(width=320, height=700, color_scheme="dark")
+
+    found = {}
+    for path in PATHS:
+        alice.page.goto(path)
+        small.page.goto(path)
+        found[path] = [*serious(alice.page), *serious(small.page, COLOURS)]
+        assert small.page.evaluate("document.documentElement.scrollWidth") <= 320, path
+
+    assert found == {path: [] for path in PATHS}
+
+
+def test_a_page_is_pasted_into_the_dialog_and_its_feed_fills_by_itself(guest: GuestMaker, house: House) -> None:
+    feed = publish(house, "/new.xml", "Brand new", 6)
+    links = "".join(f'<link rel=alternate type="application/rss+xml" href="/{name}.xml">' for name in ("new", "zh"))
+    front = house.site.web.serve("/front", Answer(links.encode(), headers={"Content-Type": "text/html"}))
+    alice = guest()
+
+    alice.press("+")
+    alice.page.locator("dialog #f-url").fill(front)
+    alice.press("Enter")
+    expect(alice.page.locator("dialog .offer")).to_have_count(2)
+    expect(alice.page.locator("dialog .offer").nth(1)).to_contain_text("You have this feed already.")
+    assert serious(alice.page) == []
+    alice.page.get_by_role("button", name="Add", exact=True).click()
+    expect(alice.page.locator("dialog .added-rows")).to_contain_text("6 items")
+    alice.press("Escape")
+
+    expect(alice.page.locator(".sidebar")).to_contain_text("Brand new")
+    assert len(house.site.web.seen(feed.partition("/new")[1] + ".xml")) == 1
+
+
+def test_a_feed_that_waits_turns_from_queued_to_its_items(guest: GuestMaker, house: House) -> None:
+    alice = guest()
+    alice.page.goto("/subscribe")
+    alice.page.locator("#f-url").fill(house.site.web.serve("/late.xml", Answer(status=500)))
+    alice.press("Enter")
+    alice.page.get_by_text("Add it all the same").click()
+    publish(house, "/late.xml", "Late", 5)
+
+    alice.page.get_by_role("button", name="Add anyway").click()
+
+    expect(alice.page.locator(".added-rows")).to_contain_text("5 items")
+
+
+def test_a_refresh_is_seen_in_two_windows_and_closes_when_it_went_well(guest: GuestMaker, house: House) -> None:
+    alice = guest()
+    other = Guest(alice.page.context.new_page())
+    other.page.goto("/all")
+    alice.page.bring_to_front()
+
+    alice.press("R")
+
+    for window in (alice, other):
+        expect(window.page.locator(".strip .standing")).to_contain_text(" failed")
+        expect(window.page.locator(".strip progress")).to_be_visible()
+    assert serious(alice.page) == []
+    expect(alice.page.locator(".strip")).to_have_attribute("data-status", "done")
+    expect(other.page.locator(".strip")).to_have_attribute("data-status", "done")
+    expect(alice.page.locator(".strip")).to_have_count(0)
+
+
+def test_what_failed_stays_with_its_reason(guest: GuestMaker, house: House) -> None:
+    house.site.web.serve("/ar.xml", Answer(status=404))
+    alice = guest()
+    alice.page.get_by_role("button", name="Refresh all feeds").first.click()
+
+    expect(alice.page.locator(".strip")).to_have_attribute("data-status", "done")
+    alice.page.get_by_role("link", name="Details").click()
+
+    expect(alice.page.locator(".strip .log li").first).to_have_class("failed")
+    expect(alice.page.locator(".strip .log li").first).to_contain_text("HTTP 404")
+    alice.page.get_by_role("button", name="Close").click()
+    expect(alice.page.locator(".strip")).to_have_count(0)
+
+
+def test_an_import_of_two_hundred_feeds_shows_how_far_it_is(guest: GuestMaker, house: House) -> None:
+    urls = [publish(house, f"/many/{n}.xml", f"Many {n}", 1) for n in range(200)]
+    lines = "".join(f'<outline type="rss" text="Many" xmlUrl="{url}"/>' for url in urls)
+    alice = guest()
+    alice.page.goto("/import")
+    alice.page.locator("#f-file").set_input_files(
+        {"name": "feeds.opml", "mimeType": "text/x-opml", "buffer": f"<opml><body>{lines}</body></opml>".encode()}
+    )
+
+    alice.page.get_by_role("button", name="Preview").click()
+    alice.page.get_by_role("button", name="Import 200 feeds").click()
+
+    expect(alice.page.locator(".job .standing")).to_contain_text("of 200 feeds")
+    expect(alice.page.locator('.job[data-status="done"] .standing')).to_contain_text(
+        "200 of 200 feeds · 200 new · 0 failed", timeout=60_000
+    )
+
+
+def test_a_range_of_feeds_is_ticked_with_shift(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/feeds")
+    picks = alice.page.locator(".pick")
+
+    picks.nth(0).click()
+    picks.nth(3).click(modifiers=["Shift"])
+
+    expect(alice.page.locator(".bulk-line .chosen")).to_have_text("4 selected")
+    alice.page.get_by_label("All on this page").check()
+    expect(alice.page.locator(".pick:checked")).to_have_count(picks.count())
