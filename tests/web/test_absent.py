@@ -29,6 +29,16 @@ def test_an_archived_picture_stays_and_another_becomes_a_placeholder() -> None:
     assert "A &gt; B &#34;c&#34; <small>other.example</small>" in shown
 
 
+def test_only_an_archived_picture_bears_the_mark() -> None:
+    both = f'<img src="{ORIGINAL}"><img src="https://other.example/b.png">'
+    inside = f'<picture><img src="{ORIGINAL}"></picture>'
+
+    shown, _ = hide(both + inside, {ORIGINAL: OURS})
+
+    assert len(re.findall(r'<span class="kept" title="Archived"><img src="/images/[^>]*><svg', shown)) == 1
+    assert "<picture><img" in shown
+
+
 def test_a_picture_of_the_object_store_stays() -> None:
     stored = "https://bucket.example/images/1/x/0.png?signature=abc"
 

@@ -1,6 +1,8 @@
 """An article as somebody without scripts reads it."""
 
 from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.store.database import Step
+from feedmill.store.schema import raw_bodies
 from tests.archive import pictures
 from tests.browser import papers
 from tests.browser.papers import Paper, Piece, subscribe_to
@@ -161,3 +163,17 @@ async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor)
     assert page.xpath("//img[@class='picture']/@src") == [source]
     assert source.startswith("/images/")
     assert (await alice.client.get(source)).content == pictures.PNG
+
+
+async def test_an_article_leads_to_the_answer_that_brought_it(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    [source] = (await alice.see("/item/1")).xpath("//article//a[.='Source XML']/@href")
+
+    answer = await alice.client.get(source)
+
+    assert answer.headers["location"] == "/feed/1/archive/1"
+    assert "Queues that forget" in text_of(await alice.see("/feed/1/archive/1"))
+    assert (await charlie.client.get(source)).status_code == 404
+    await site.app.db.batch([Step(raw_bodies.delete())])
+    gone = await alice.client.get(source)
+    assert gone.headers["location"] == "/feed/1/archive"
+    assert "no longer kept" in text_of(await alice.see("/feed/1/archive"))

@@ -4,9 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.browser.papers import Paper, Piece, subscribe_to
+from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.store.database import Step
+from feedmill.store.schema import feeds, image_tasks
+from tests.archive import pictures
+from tests.browser.papers import Paper, Piece, papers, subscribe_to
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of, titles
+from tests.www import Answer
 
 ENGLISH = "Against the clever cache"
 CHINESE = "面粉、石头与耐心"
@@ -99,6 +104,42 @@ async def test_those_that_are_ticked_are_marked_together(alice: Visitor) -> None
     assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
 
 
+async def test_those_that_are_ticked_get_a_label_that_is_there_or_a_new_one(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+    ticked = page.xpath("//input[@name='id']/@value")[:3]
+    assert page.xpath("//form[@id='list']//button")[0].get("formaction") == "/marks/label"
+
+    await alice.send("/marks/label", id=ticked[:2], new="Wheels", next="/unread")
+    [button] = (await alice.see("/unread")).xpath("//button[@name='label']")
+    answer = await alice.send("/marks/label", id=ticked[2:], label=button.get("value"), new="", next="/unread")
+
+    assert answer.headers["location"] == "/unread"
+    assert "One item has the label." in text_of(await alice.see("/unread"))
+    assert len(titles(await alice.see("/label/1"))) == 3
+
+
+async def test_without_a_tick_nothing_is_labelled(alice: Visitor) -> None:
+    for fields in ({"new": "Wheels"}, {"id": "1"}):
+        assert (await alice.send("/marks/label", **fields)).headers["location"] == "/"
+
+    assert (await alice.see("/unread")).xpath("//ul[@class='labels']") == []
+
+
+async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(site: Site, alice: Visitor) -> None:
+    await subscribe_to(site, await alice.user(site), papers(site.web.url(""))[0])
+    await site.app.db.batch([Step(feeds.update().values(archive_policy="none")), Step(image_tasks.delete())])
+    site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+    id = href.split("/")[2].split("?")[0]
+
+    await alice.send("/marks/images", id=[id, "999"], next="/unread")
+    assert "The images of one item are fetched" in text_of(await alice.see("/unread"))
+    await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
+
+    [source] = (await alice.see(href)).xpath("//span[@class='kept']/img/@src")
+    assert source.startswith("/images/")
+
+
 async def test_marks_of_one_request_hold_in_their_order(alice: Visitor) -> None:
     [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
 
@@ -162,10 +203,15 @@ async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> 
     for path in ("/folder/1", "/feed/1", "/item/1", "/label/1", "/folder/9007199254740993", "/item/9007199254740993"):
         assert (await charlie.client.get(path)).status_code == 404, path
     await charlie.send("/marks", do="read:1")
+    await charlie.send("/marks/images", id="1")
+    await alice.send("/marks/label", id="2", new="mine")
+    await charlie.send("/marks/label", id="1", new="his")
+    assert (await charlie.send("/marks/label", id="1", label="1")).status_code == 404
     assert (await charlie.send("/mark-all-read", view="/folder/2", age="")).status_code == 404
 
     assert len(titles(await alice.see("/unread"))) == 8
     assert titles(await charlie.see("/all")) == []
+    assert titles(await charlie.see("/label/2")) == []
 
 
 async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> None:

@@ -11,9 +11,11 @@ from feedmill.library.images import image_url
 from feedmill.library.subscriptions import find_subscription
 from feedmill.model.image import ImageStatus
 from feedmill.model.subscription import Subscription
+from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
 from feedmill.store.kept_images import hurry_waiting, images_before, retry_failed
+from feedmill.store.shown import whole_entry
 from feedmill.store.space import Space, space_of_user
 from feedmill.store.subscriptions import subscriptions_of
 
@@ -61,6 +63,17 @@ async def find_answer(db: Database, user_id: int, subscription_id: int, body_id:
     if found is None:
         raise NotFound("there is no such answer")
     return found
+
+
+async def find_source(db: Database, user_id: int, entry_id: int) -> tuple[int, KeptAnswer | None]:
+    """The subscription that an entry is read by, and the answer that brought it, as long as that is kept."""
+    entry = await whole_entry(db, user_id, entry_id)
+    if entry is None or entry["subscription_id"] is None:
+        raise NotFound("there is no such entry")
+    # What was kept last when the entry was first seen: an answer with something new in it is always kept.
+    seen = from_text(entry["first_seen_at"]) + timedelta(milliseconds=1)
+    found = await answers_before(db, entry["feed_id"], seen, 1)
+    return entry["subscription_id"], found[0] if found else None
 
 
 async def answer_before(db: Database, feed_id: int, answer: KeptAnswer) -> KeptAnswer | None:

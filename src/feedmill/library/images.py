@@ -11,6 +11,8 @@ from feedmill.library.render import render
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.entries import read_entry
 from feedmill.store.images import archived_images, want_images
+from feedmill.store.kept_images import steps_to_try_now
+from feedmill.store.shown import visible_entries
 
 # A page may stay open for as long before its images must be loaded.
 LINK_LIFE = timedelta(days=1)
@@ -40,6 +42,18 @@ async def images_to_keep(db: Database, entry_id: int, now: datetime) -> list[Ste
         return []
     addresses = image_addresses(entry["content_html"] or "", entry["base_url"], IMAGE_LIMIT)
     return want_images(entry["feed_id"], entry_id, addresses, now)
+
+
+async def keep_images_now(db: Database, user_id: int, ids: Sequence[int], now: datetime) -> int:
+    """Has the images of those of these entries that the user may see archived as soon as may be; of how many.
+
+    Whatever the feeds' policy is: somebody asked for these.
+    """
+    visible = sorted(await visible_entries(db, user_id, ids))
+    if visible:
+        wanted = [step for id in visible for step in await images_to_keep(db, id, now)]
+        await db.batch([*wanted, *steps_to_try_now(visible, now)])
+    return len(visible)
 
 
 async def image_url(blobs: Blobs, key: str, site: str = "") -> str:

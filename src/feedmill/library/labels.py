@@ -1,6 +1,6 @@
 """A reader's labels."""
 
-from feedmill.errors import NotFound
+from feedmill.errors import Conflict, NotFound
 from feedmill.store import labels
 from feedmill.store.database import Database, Row
 
@@ -13,6 +13,14 @@ async def find_label(db: Database, user_id: int, label_id: int) -> Row:
     if found is None:
         raise NotFound(NO_SUCH)
     return found
+
+
+async def ensure_label(db: Database, user_id: int, name: str) -> int:
+    """The label of that name, made if it is not there yet."""
+    try:
+        return int((await labels.add_label(db, user_id, name))["id"])
+    except Conflict:
+        return next(int(row["id"]) for row in await labels.labels_of(db, user_id) if row["name"] == name)
 
 
 async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> Row:

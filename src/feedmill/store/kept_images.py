@@ -1,6 +1,6 @@
 """The images of one feed as a person looks through them, and those that are to be tried again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy import Integer, bindparam, func, select
 from feedmill.model.image import ImageStatus
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, image_tasks
 
 _of_feed = image_tasks.c.feed_id == bindparam("feed_id")
@@ -33,16 +34,19 @@ PAGE = (
     .limit(bindparam("most", type_=Integer))
 )
 _AGAIN: Mapping[str, Any] = {"next_attempt_at": bindparam("at"), "updated_at": bindparam("at")}
-RETRY = (
+_retry = (
     image_tasks.update()
-    .where(_of_feed, image_tasks.c.status == ImageStatus.FAILED)
+    .where(image_tasks.c.status == ImageStatus.FAILED)
     .values(status=ImageStatus.PENDING, attempts=0, **_AGAIN)
 )
-HURRY = (
+_hurry = (
     image_tasks.update()
-    .where(_of_feed, image_tasks.c.status == ImageStatus.PENDING, image_tasks.c.next_attempt_at > bindparam("at"))
+    .where(image_tasks.c.status == ImageStatus.PENDING, image_tasks.c.next_attempt_at > bindparam("at"))
     .values(**_AGAIN)
 )
+RETRY, HURRY = _retry.where(_of_feed), _hurry.where(_of_feed)
+_of_entries = one_of(image_tasks.c.entry_id, "entry_ids")
+RETRY_SOME, HURRY_SOME = _retry.where(_of_entries), _hurry.where(_of_entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +77,9 @@ async def hurry_waiting(db: Database, feed_id: int, now: datetime) -> int:
     """Makes those due now that wait for their next attempt; how many."""
     [changed] = await db.batch([Step(HURRY, {"feed_id": feed_id, "at": to_text(now)})])
     return changed
+
+
+def steps_to_try_now(entry_ids: Sequence[int], now: datetime) -> list[Step]:
+    """The steps that make all images of these entries due that are not kept, also those that were given up."""
+    params = {"entry_ids": as_list(list(entry_ids)), "at": to_text(now)}
+    return [Step(RETRY_SOME, params), Step(HURRY_SOME, params)]

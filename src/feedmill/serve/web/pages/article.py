@@ -6,13 +6,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.library.archives import find_source
 from feedmill.library.marking import mark_one
 from feedmill.model.reading import Marks
 from feedmill.serve.web.article import load_article
+from feedmill.serve.web.flash import say
 from feedmill.serve.web.habits import habits_of
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.look import look_of
-from feedmill.serve.web.page import render, show, signed_in, the_app
+from feedmill.serve.web.page import go, render, show, signed_in, the_app
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.safety import ORIGINALS
 from feedmill.serve.web.views import parse_view
@@ -35,6 +37,15 @@ async def item(request: Request) -> Response:
     return await show(request, "article.html", article=article, active=article.view.path)
 
 
+async def source(request: Request) -> Response:
+    """To the answer of the feed that brought the article."""
+    caller = await signed_in(request)
+    feed, answer = await find_source(the_app(request).db, caller.user.id, path_id(request))
+    if answer is None:
+        return go(f"/feed/{feed}/archive", say("article.no_source"))
+    return go(f"/feed/{feed}/archive/{answer.id}")
+
+
 def _wants_originals(request: Request) -> bool:
     return look_of(request).originals == "yes" or request.query_params.get("originals") == "yes"
 
@@ -45,4 +56,4 @@ def _was_opened(request: Request) -> bool:
     return not ahead and request.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
 
 
-routes = [Route("/item/{id:int}", item)]
+routes = [Route("/item/{id:int}", item), Route("/item/{id:int}/source", source)]

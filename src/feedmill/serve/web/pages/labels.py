@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import Conflict
+from feedmill.library.labels import ensure_label
 from feedmill.library.marking import mark_one
 from feedmill.library.reading import listed
 from feedmill.model.reading import Marks
@@ -15,8 +16,7 @@ from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, render, signed_in, text, the_app
 from feedmill.serve.web.places import local
 from feedmill.serve.web.problems import is_partial
-from feedmill.store.database import Database
-from feedmill.store.labels import add_label, labels_of
+from feedmill.store.labels import labels_of
 
 LONGEST_NAME = 100
 
@@ -27,9 +27,9 @@ async def change(request: Request) -> Response:
     sent = await form(request)
     db, user_id, entry_id = the_app(request).db, caller.user.id, path_id(request)
     ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
-    name = " ".join(text(sent, "new").split())[:LONGEST_NAME]
+    name = new_name(sent)
     if name:
-        ticked.add(str(await _label(db, user_id, name)))
+        ticked.add(str(await ensure_label(db, user_id, name)))
     every = [row["id"] for row in await labels_of(db, user_id)]
     marks = Marks(
         add_labels=tuple(id for id in every if str(id) in ticked),
@@ -42,12 +42,9 @@ async def change(request: Request) -> Response:
     return go(local(sent.get("next")), say("article.labelled"))
 
 
-async def _label(db: Database, user_id: int, name: str) -> int:
-    """The label of that name, made if it is not there yet."""
-    try:
-        return int((await add_label(db, user_id, name))["id"])
-    except Conflict:
-        return next(int(row["id"]) for row in await labels_of(db, user_id) if row["name"] == name)
+def new_name(sent: FormData) -> str:
+    """What the field for a new label says; empty when nothing."""
+    return " ".join(text(sent, "new").split())[:LONGEST_NAME]
 
 
 routes = [Route("/item/{id:int}/labels", change, methods=["POST"])]
