@@ -199,6 +199,7 @@ async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_wor
     alice, bob = await readers.person("alice"), await readers.person("bob")
     small, large = await subscribed(readers, alice, "/small"), await subscribed(readers, alice, "/large", 3)
     await subscribed(readers, bob, "/his", 4)
+    await readers.subscribe(bob, large.url)
     await settle(any_world, 0, status="success", size=500)
 
     found = await measure_feeds(any_world.db, alice.id)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.database import Step
-from feedmill.store.schema import feeds
+from feedmill.store.schema import feeds, fetch_log
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of
 from tests.www import Answer
@@ -129,6 +129,8 @@ async def test_an_address_that_leads_nowhere_says_so(site: Site, alice: Visitor,
 
 async def test_what_servers_say_is_only_text(site: Site, alice: Visitor) -> None:
     hostile = "<script>alert(1)</script>"
+    failed = {"outcome": "dns", "message": hostile}
+    await site.app.db.batch([Step(fetch_log.update().values(**failed))])
     await change_feed(site, last_error=hostile, consecutive_failures=3, next_fetch_why=hostile, title=hostile)
 
     for path in (HEALTH, "/health-of-feeds"):
