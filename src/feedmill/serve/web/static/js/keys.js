@@ -9,7 +9,7 @@ let before = "";
 let forget = 0;
 
 const pane = () => (isOpen() ? one(".pane") : document.scrollingElement);
-const link = () => (openId() ? one(".article [data-original]")?.href : one("[data-original]", current() ?? document)?.href);
+const link = () => (openId() ? one(".article-bar [data-original]")?.href : one("[data-original]", current() ?? document)?.href);
 const id = () => openId() ?? current()?.dataset.id;
 
 function go(by) {
