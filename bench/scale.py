@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench")]
 
 from refresh import FARM, Farm  # noqa: E402
+from report import Cell, Table, tell  # noqa: E402
 
 from feedmill.engine.celery_app import make_celery  # noqa: E402
 from feedmill.engine.names import HIGH, SCAN  # noqa: E402
@@ -50,10 +51,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PHASES = ("first", "unchanged", "changed")
 GIVE_UP = 1800
 KNOW = update(feeds).where(feeds.c.url == bindparam("at")).values(etag=bindparam("tag"))
-HEADINGS = (
-    ("feeds/s", 9), ("CPU ms/feed", 13), ("PostgreSQL", 12), ("late p99 s", 12), ("messages/1000", 15),
-    ("by rate", 9), ("by CPU", 9),
-)  # fmt: skip
+HEADINGS = ("feeds/s", "CPU ms/feed", "PostgreSQL", "late p99 s", "messages/1000", "by rate", "by CPU")
 Processes = list[subprocess.Popen[bytes]]
 
 
@@ -165,27 +163,31 @@ def cpu_seconds(pid: int, with_ended: bool = False) -> float:
     return sum(map(int, stat(pid)[11 : 15 if with_ended else 13])) / TICKS
 
 
-def print_line(name: str, phase: str, figures: Figures, embedded: Figures, workers: int) -> None:
-    by_rate = f"{figures.rate / embedded.rate / workers:.0%}" if workers else "-"
-    by_cpu = f"{embedded.cpu_ms / figures.cpu_ms:.0%}" if workers else "-"
-    messages = "-" if figures.messages is None else f"{figures.messages:.0f}"
-    told = (
-        f"{figures.rate:.0f}", f"{figures.cpu_ms:.2f}", f"{figures.database_ms:.2f}", f"{figures.late_p99:.1f}",
-        messages, by_rate, by_cpu,
-    )  # fmt: skip
-    columns = (f"{value:>{width}}" for value, (_, width) in zip(told, HEADINGS, strict=True))
-    print(f"{name:12}{phase:12}" + "".join(columns), flush=True)
+def line(name: str, phase: str, figures: Figures, embedded: Figures, workers: int) -> list[Cell]:
+    return [
+        name, phase, figures.rate, figures.cpu_ms, figures.database_ms, figures.late_p99,
+        "–" if figures.messages is None else round(figures.messages),
+        figures.rate / embedded.rate / workers if workers else "–",
+        embedded.cpu_ms / figures.cpu_ms if workers else "–",
+    ]  # fmt: skip
 
 
 async def measure(bench: Bench, counts: list[int]) -> None:
-    print(f"{bench.count} feeds of 30 entries, due at once; {os.cpu_count()} cores for all, farm and database too")
-    print(f"{'':12}{'phase':12}" + "".join(f"{heading:>{width}}" for heading, width in HEADINGS), flush=True)
     embedded = await bench.run(0)
-    for phase, figures in embedded.items():
-        print_line("embedded", phase, figures, figures, 0)
+    rows = [line("embedded", phase, figures, figures, 0) for phase, figures in embedded.items()]
     for workers in counts:
+        print(f"{workers} worker(s) …", flush=True)
         for phase, figures in (await bench.run(workers)).items():
-            print_line(f"{workers} worker(s)", phase, figures, embedded[phase], workers)
+            rows.append(line(f"{workers} worker(s)", phase, figures, embedded[phase], workers))
+    tell(
+        Table(
+            f"{bench.count} feeds of 30 entries, due at once",
+            ["", "phase", *HEADINGS],
+            rows,
+            f"{os.cpu_count()} cores for all, farm and database too: beyond one worker they only share them. The last "
+            "two columns are the share of the embedded engine that one worker does. Goal: 0.8.",
+        )
+    )
 
 
 async def main() -> None:
