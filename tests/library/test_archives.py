@@ -184,6 +184,17 @@ async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded
     assert (counts["success"].images, counts["success"].bytes, counts["failed"].images) == (2, 20, 0)
 
 
+async def test_images_that_nobody_asked_for_are_fetched_when_somebody_does(readers: Readers, alice: User) -> None:
+    url = readers.world.web.serve("/feed", answer(item("0", PICTURES), item("1")))
+    mine = (await readers.subscribe(alice, url, archive_policy="none")).subscription
+    assert await readers.world.rows(image_tasks) == []
+
+    asked = [await fetch_missing(readers.world.db, alice.id, mine.id, readers.world.now) for _ in range(2)]
+
+    assert asked == [2, 0]
+    assert [row["status"] for row in await readers.world.rows(image_tasks)] == ["pending", "pending"]
+
+
 async def test_nobody_changes_anothers_images(readers: Readers, alice: User, bob: User) -> None:
     mine = await subscribed(readers, alice)
     for asked in (try_failed_again, fetch_missing):

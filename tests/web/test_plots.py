@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from feedmill.serve.web.plots import Mark, bars, heat_grid, sparkline
+from feedmill.serve.web.plots import Mark, bars, heat_grid, history, sparkline, stacked
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -44,3 +44,28 @@ def test_a_heat_grid_has_five_steps() -> None:
 
     assert [rect.get("class") for rect in tree.iter("rect")] == ["heat0", "heat1", "heat3", "heat4"]
     assert [text.text for text in tree.iter("text")] == ["Mon"]
+
+
+def test_names_of_columns_stand_below_a_grid() -> None:
+    plain, named = heat_grid([[1, 2]], ["Mon"], "Hours"), heat_grid([[1, 2]], ["Mon"], "Hours", column_names=["0", ""])
+
+    assert [text.text for text in _tree(named).iter("text")] == ["Mon", "0"]
+    assert int(_tree(named).get("height", "0")) > int(_tree(plain).get("height", "0"))
+
+
+def test_what_failed_and_what_was_the_same_can_be_told_without_colours() -> None:
+    marks = [Mark(10, "new"), Mark(10, "304", "same"), Mark(10, "no answer", "failed")]
+
+    tree = _tree(history(marks, "Fetches"))
+
+    assert [rect.get("width") for rect in tree.iter("rect")] == ["5", "3", "5"]
+    assert len(list(tree.iter("circle"))) == 1
+
+
+def test_parts_of_a_bar_lie_end_to_end_on_one_scale() -> None:
+    parts = [Mark(25, "images"), Mark(50, "answers", "same")]
+
+    tree = _tree(stacked(parts, 100, "Space", width=200))
+
+    assert [(rect.get("x"), rect.get("width")) for rect in tree.iter("rect")] == [("0.0", "50.0"), ("50.0", "100.0")]
+    assert [rect.get("width") for rect in _tree(stacked([Mark(0)], 0, "Nothing")).iter("rect")] == ["0.0"]

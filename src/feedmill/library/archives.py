@@ -7,19 +7,21 @@ from datetime import datetime, timedelta
 from feedmill.archive.blobs import Blobs
 from feedmill.collect.decode import decode
 from feedmill.errors import NotFound
-from feedmill.library.images import image_url
+from feedmill.library.images import image_url, images_to_keep
 from feedmill.library.subscriptions import find_subscription
 from feedmill.model.image import ImageStatus
 from feedmill.model.subscription import Subscription
 from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
-from feedmill.store.kept_images import hurry_waiting, images_before, retry_failed
+from feedmill.store.kept_images import entries_without_images, hurry_waiting, images_before, retry_failed
 from feedmill.store.shown import whole_entry
 from feedmill.store.space import Space, space_of_user
 from feedmill.store.subscriptions import subscriptions_of
 
 MOST_ID = 2**53 - 1
+# Of the newest entries; asking again goes on with the others.
+ASKED_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,12 @@ async def try_failed_again(db: Database, user_id: int, subscription_id: int, now
 
 
 async def fetch_missing(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
-    """Has the images that wait for a later attempt fetched now; how many."""
-    return await hurry_waiting(db, (await find_subscription(db, user_id, subscription_id)).feed_id, now)
+    """Has those images fetched now that wait for later, or that nobody asked for so far; how many."""
+    feed_id = (await find_subscription(db, user_id, subscription_id)).feed_id
+    unasked = await entries_without_images(db, feed_id, ASKED_AT_ONCE)
+    steps = [step for entry_id in unasked for step in await images_to_keep(db, entry_id, now)]
+    await db.batch(steps)
+    return await hurry_waiting(db, feed_id, now) + sum(len(step.params) for step in steps)
 
 
 async def measure_feeds(db: Database, user_id: int) -> list[FeedSpace]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, select
+from sqlalchemy import Integer, bindparam, exists, func, select
 
 from feedmill.model.image import ImageStatus
 from feedmill.model.times import to_text
@@ -48,6 +48,16 @@ RETRY, HURRY = _retry.where(_of_feed), _hurry.where(_of_feed)
 _of_entries = one_of(image_tasks.c.entry_id, "entry_ids")
 RETRY_SOME, HURRY_SOME = _retry.where(_of_entries), _hurry.where(_of_entries)
 
+UNASKED = (
+    select(entries.c.id)
+    .where(
+        entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1,
+        ~exists().where(image_tasks.c.entry_id == entries.c.id),
+    )
+    .order_by(entries.c.sort_at.desc())
+    .limit(bindparam("most", type_=Integer))
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class ImageSum:
@@ -83,3 +93,8 @@ def steps_to_try_now(entry_ids: Sequence[int], now: datetime) -> list[Step]:
     """The steps that make all images of these entries due that are not kept, also those that were given up."""
     params = {"entry_ids": as_list(list(entry_ids)), "at": to_text(now)}
     return [Step(RETRY_SOME, params), Step(HURRY_SOME, params)]
+
+
+async def entries_without_images(db: Database, feed_id: int, most: int) -> list[int]:
+    """Those in the feed of which no image was ever asked for, the newest first: most have none."""
+    return [row["id"] for row in await db.query(UNASKED, {"feed_id": feed_id, "most": most})]
