@@ -1,5 +1,7 @@
 """Searching and keeping searches, as somebody without scripts does it."""
 
+from typing import Any
+
 import pytest
 from lxml import html
 
@@ -46,12 +48,12 @@ async def test_a_search_from_a_feed_stays_in_it_until_it_is_let_out(alice: Visit
 
 
 async def test_chips_narrow_a_search_and_widen_it_again(alice: Visitor) -> None:
-    [narrower] = (await alice.see("/search?q=the")).xpath("//a[@class='chip'][contains(., 'Starred')]/@href")
+    [narrower] = (await alice.see("/search?q=the")).xpath("//a[@class='term'][contains(., 'Starred')]/@href")
 
     page = await alice.see(narrower)
 
-    assert page.xpath("//a[@class='chip on']/bdi/text()") == ["the", "is:starred"]
-    assert page.xpath("//a[@class='chip on']/@href") == ["/search?q=is%3Astarred", "/search?q=the"]
+    assert page.xpath("//a[@class='term on']/bdi/text()") == ["the", "is:starred"]
+    assert page.xpath("//a[@class='term on']/@href") == ["/search?q=is%3Astarred", "/search?q=the"]
 
 
 async def test_what_finds_nothing_offers_looser_searches_that_find_something(alice: Visitor) -> None:
@@ -82,7 +84,7 @@ async def test_what_is_nowhere_offers_nothing(alice: Visitor) -> None:
 async def test_a_mistake_is_shown_at_its_place(alice: Visitor, text: str, before: str, at: str, said: str) -> None:
     answer = await alice.client.get("/search", params={"q": text})
 
-    page = html.fromstring(answer.text)
+    page: Any = html.fromstring(answer.text)
     [code] = page.xpath("//p[@class='place']/code")
     assert answer.status_code == 422
     assert (code.text or "", code.find("span").text or "") == (before, at)

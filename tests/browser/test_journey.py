@@ -1,0 +1,279 @@
+"""The whole product as a stranger meets it: `feedmill serve` in an empty folder, a browser, and a web to read."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.guest import Guest
+from tests.browser.loopback import web_beside
+from tests.browser.papers import CHINESE, PASSWORD, PROSE, Paper, Piece, as_rss
+from tests.cli.command import serving
+from tests.www import Answer, Web
+
+RSS = {"Content-Type": "application/rss+xml"}
+HTML = {"Content-Type": "text/html"}
+SLOWLY = 120_000
+PIECES = [
+    Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1),
+    Piece("Which stone turns", PROSE, 2),
+    Piece("Flood marks", PROSE, 3),
+]
+FRONT = b'<html><head><title>A mill</title><link rel=alternate type="application/rss+xml" href="/mill.xml"></head></html>'
+
+
+@dataclass(frozen=True)
+class Mill:
+    """`feedmill serve` on an empty folder, and the web that it can reach."""
+
+    address: str
+    folder: Path
+    web: Web
+
+    def publish(self, path: str, title: str, pieces: list[Piece]) -> str:
+        linked = [
+            Piece(each.title, each.html, each.hours, link=self.web.url(f"{path}/{n}")) for n, each in enumerate(pieces)
+        ]
+        return self.web.serve(path, Answer(as_rss(Paper(path, title, linked)), headers=RSS))
+
+    def lose(self, title: str) -> None:
+        """An entry is gone from the database, as if it had never been written."""
+        with closing(sqlite3.connect(self.folder / "data" / "feedmill.db", timeout=30)) as db, db:
+            [[id]] = db.execute("SELECT id FROM entries WHERE title = ?", [title])
+            db.execute("DELETE FROM unread WHERE entry_id = ?", [id])
+            db.execute("DELETE FROM entries WHERE id = ?", [id])
+
+
+@pytest.fixture
+def mill(tmp_path: Path) -> Iterator[Mill]:
+    settings = {"allow_private": "127.0.0.0/8", "host_gap": "0"}
+    with web_beside() as web, serving(cwd=tmp_path, settings=settings) as server:
+        mill = Mill(server.address, tmp_path, web)
+        web.serve("/", Answer(FRONT, headers=HTML))
+        mill.publish("/mill.xml", "The Old Mill", PIECES)
+        yield mill
+
+
+@pytest.fixture
+def arrive(chromium_service: Any, mill: Mill) -> Iterator[Callable[..., Page]]:
+    """Opens windows in which no script fails, no policy is broken, and nobody but the mill is asked for anything."""
+    contexts: list[BrowserContext] = []
+    wrong: list[str] = []
+
+    def open_window(width: int = 1280, **options: Any) -> Page:
+        size = {"width": width, "height": 800}
+        context = chromium_service.browser.new_context(viewport=size, base_url=mill.address, **options)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page: Page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
+        page.on("request", lambda asked: None if asked.url.startswith(mill.address) else wrong.append(asked.url))
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def test_from_an_empty_folder_to_reading_and_back_from_the_archive(mill: Mill, arrive: Callable[..., Page]) -> None:
+    reader = Guest(arrive())
+    set_up(reader.page)
+    add_by_the_address_of_a_page(reader.page, mill)
+    read_with_the_keyboard(reader, mill)
+    refresh_in_two_windows(reader, mill)
+    search_a_chinese_word(reader.page)
+    import_two_hundred_feeds(reader.page, mill)
+    find_out_why_a_feed_is_broken(reader.page, mill)
+    restore_what_was_lost(reader.page, mill)
+
+
+def test_without_scripts_everything_is_links_and_forms(mill: Mill, arrive: Callable[..., Page]) -> None:
+    page = arrive(java_script_enabled=False)
+    set_up(page)
+    page.get_by_label("Address", exact=True).fill(mill.web.url("/"))
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator(".offer")).to_contain_text("The Old Mill")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".added-rows")).to_contain_text("3 items")
+    page.get_by_role("link", name="Start reading").click()
+
+    page.get_by_role("link", name="Which stone turns").click()
+    expect(page.locator(".article h1")).to_have_text("Which stone turns")
+    page.locator(".article-bar").get_by_role("button", name="Star").click()
+    page.goto("/starred")
+    expect(page.locator(".row .title")).to_have_text(["Which stone turns"])
+
+    mill.publish("/mill.xml", "The Old Mill", [*PIECES, Piece("The sluice is open", PROSE, 0.1)])
+    page.get_by_role("button", name="Refresh all feeds").first.click()
+    expect(page.locator('.job[data-status="done"] .standing')).to_have_text("1 of 1 feeds · 1 new · 0 failed")
+    page.get_by_role("link", name="Search").first.click()
+    page.get_by_label("Search for").fill("水闸")
+    page.locator("main").get_by_role("button", name="Search").click()
+    expect(page.locator(".row .title mark")).to_have_text("水闸")
+
+
+def test_the_keyboard_alone_leads_everywhere(mill: Mill, arrive: Callable[..., Page]) -> None:
+    reader = Guest(arrive())
+    page = reader.page
+    page.goto("/")
+    for word in ("alice", PASSWORD, PASSWORD):
+        page.keyboard.type(word)
+        reader.press("Tab")
+    reader.press("Enter")
+    page.wait_for_url("**/subscribe")
+    page.keyboard.type(mill.web.url("/"))
+    reader.press("Enter")
+    expect(page.locator(".offer")).to_contain_text("The Old Mill")
+    tab_to(page, "Add")
+    reader.press("Enter")
+    expect(page.locator(".added-rows")).to_contain_text("3 items")
+
+    reader.press("g", "u")
+    page.wait_for_url("**/unread")
+    tab_to(page, "Which stone turns")
+    reader.press("Enter")
+    reader.reads("Which stone turns")
+    tab_to(page, "Star")
+    reader.press("Enter")
+    expect(page.locator(".row.starred")).to_have_count(1)
+    reader.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == "Which stone turns"
+
+
+def tab_to(page: Page, words: str) -> None:
+    """Presses Tab until something of these words has the focus; what has it can be seen."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "(() => { const a = document.activeElement, s = getComputedStyle(a), l = getComputedStyle(a, '::after');"
+            " return [a.textContent.trim(), s.outlineStyle !== 'none' || l.outlineStyle !== 'none'] })()"
+        )
+        if focused[0] == words:
+            assert focused[1], f"{words} has the focus and does not show it"
+            return
+    raise AssertionError(f"Tab does not lead to {words}")
+
+
+def test_on_the_smallest_phone_nothing_is_lost_at_the_side(mill: Mill, arrive: Callable[..., Page]) -> None:
+    page = arrive(width=320, has_touch=True, is_mobile=True)
+    set_up(page)
+    add_by_the_address_of_a_page(page, mill)
+    page.get_by_role("button", name="Open views and feeds").click()
+    page.locator(".sidebar").get_by_role("link", name="Unread").click()
+    page.get_by_role("link", name="Which stone turns").click()
+    expect(page.locator(".article h1")).to_have_text("Which stone turns")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    page.go_back()
+    expect(page.locator(".row")).to_have_count(3)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def set_up(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_url("**/setup")
+    page.get_by_label("Name").fill("alice")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password again").fill(PASSWORD)
+    page.get_by_role("button", name="Make the account").click()
+    page.wait_for_url("**/subscribe")
+
+
+def add_by_the_address_of_a_page(page: Page, mill: Mill) -> None:
+    page.evaluate("window.isTheSamePage = true")
+    page.get_by_label("Address", exact=True).fill(mill.web.url("/"))
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator(".offer")).to_contain_text("The Old Mill")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".added-rows")).to_contain_text("3 items")
+    assert page.evaluate("window.isTheSamePage") is True
+    page.get_by_role("link", name="Start reading").click()
+    expect(page.locator(".row")).to_have_count(3)
+
+
+def read_with_the_keyboard(reader: Guest, mill: Mill) -> None:
+    page = reader.page
+    reader.press("j")
+    reader.reads(PIECES[0].title)
+    reader.press("j")
+    reader.reads("Which stone turns")
+    reader.press("k")
+    reader.reads(PIECES[0].title)
+    expect(page.locator("#count-unread")).to_have_text("1")
+    reader.press("m")
+    expect(page.locator("#count-unread")).to_have_text("2")
+    reader.press_until_sent("s")
+    mill.web.serve("/mill.xml/0", Answer(b"<h1>The original</h1>", headers=HTML))
+    with page.context.expect_page() as opened:
+        reader.press("v")
+    expect(opened.value.get_by_role("heading")).to_have_text("The original")
+    opened.value.close()
+    page.goto("/starred")
+    assert reader.titles() == [PIECES[0].title]
+
+
+def refresh_in_two_windows(reader: Guest, mill: Mill) -> None:
+    mill.publish("/mill.xml", "The Old Mill", [*PIECES, Piece("The sluice is open", PROSE, 0.1)])
+    other = reader.page.context.new_page()
+    other.goto("/unread")
+    reader.page.goto("/unread")
+    reader.page.bring_to_front()
+    reader.press("R")
+    for page in (reader.page, other):
+        expect(page.locator('.strip[data-status="done"] .standing')).to_have_text("1 of 1 feeds · 1 new · 0 failed")
+        expect(page.locator("#count-unread")).to_have_text("3")
+    other.close()
+    reader.page.reload()
+    assert "The sluice is open" in reader.titles()
+
+
+def search_a_chinese_word(page: Page) -> None:
+    page.keyboard.press("/")
+    page.wait_for_url("**/search")
+    page.keyboard.type("水闸")
+    page.keyboard.press("Enter")
+    expect(page.locator(".row .title")).to_have_text([PIECES[0].title])
+    expect(page.locator(".row .title mark")).to_have_text("水闸")
+
+
+def import_two_hundred_feeds(page: Page, mill: Mill) -> None:
+    urls = [mill.publish(f"/many/{n}.xml", f"Many {n}", [Piece(f"Piece {n}", hours=50)]) for n in range(200)]
+    lines = "".join(f'<outline type="rss" text="Many" xmlUrl="{url}"/>' for url in urls)
+    opml = f'<opml version="2.0"><body><outline text="Imported">{lines}</outline></body></opml>'
+    page.goto("/import")
+    page.locator("#f-file").set_input_files({"name": "a.opml", "mimeType": "text/xml", "buffer": opml.encode()})
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Import 200 feeds").click()
+    expect(page.locator(".job progress")).to_be_visible()
+    expect(page.locator('.job[data-status="done"] .standing')).to_have_text(
+        "200 of 200 feeds · 200 new · 0 failed", timeout=SLOWLY
+    )
+    expect(page.locator(".sidebar")).to_contain_text("Imported")
+
+
+def find_out_why_a_feed_is_broken(page: Page, mill: Mill) -> None:
+    mill.web.serve("/mill.xml", Answer(b"gone fishing", 404))
+    page.goto("/feed/1")
+    page.get_by_role("button", name="Refresh these feeds").first.click()
+    expect(page.locator(".strip .standing")).to_contain_text("1 failed")
+    page.goto("/feed/1/health")
+    expect(page.locator("main")).to_contain_text("The server refuses (4xx)")
+    expect(page.locator("main")).to_contain_text("The address is wrong or needs a login.")
+    mill.publish("/mill.xml", "The Old Mill", PIECES)
+
+
+def restore_what_was_lost(page: Page, mill: Mill) -> None:
+    mill.lose("Flood marks")
+    page.goto("/feed/1/archive")
+    page.locator("main").get_by_role("link", name="Read kept answers again").click()
+    expect(page.locator(".verdict")).to_contain_text("add 1 items and change 0")
+    page.get_by_role("button", name="Do it").click()
+    expect(page.locator(".toast")).to_contain_text("1 items added")
+    page.goto("/feed/1?show=all")
+    expect(page.locator("#list")).to_contain_text("Flood marks")
