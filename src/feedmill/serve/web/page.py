@@ -26,6 +26,7 @@ from feedmill.serve.web.assets import STYLES, asset_url
 from feedmill.serve.web.flash import Said
 from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
 from feedmill.serve.web.habits import habits_of
+from feedmill.serve.web.keymap import swapped
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
 from feedmill.serve.web.safety import ORIGINALS
@@ -140,6 +141,7 @@ def _values(request: Request) -> dict[str, Any]:
         "when": when,
         "look": look_of(request),
         "habits": habits_of(request),
+        "swapped": swapped(request),
         "user": caller.user if caller else None,
         "csrf": csrf.token_for(session) if caller and session else "",
         "here": _address(request),

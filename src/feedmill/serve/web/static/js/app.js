@@ -1,6 +1,7 @@
 // What scripts add to pages that work without them.
 
 import "./feeds.js";
+import "./go.js";
 import "./jobs.js";
 import "./keys.js";
 import "./pane.js";
@@ -62,5 +63,6 @@ document.addEventListener("click", (event) => {
   dialog.showModal();
 });
 
-// The current place of a long sidebar is in sight.
+// The current place of a long sidebar, and of tabs, is in sight.
 one('.sidebar [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
+one('.tabs [aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -2,7 +2,7 @@
 
 import { all, one, t } from "./page.js";
 import { isOpen, leave, open, openId } from "./pane.js";
-import { apply, current, pick, point, rowOf, rows, step, toggle } from "./rows.js";
+import { apply, current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
 
 const PATIENCE = 1200;
 let before = "";
@@ -38,6 +38,13 @@ function feedWithUnread(by) {
   every[here < 0 ? (by > 0 ? 0 : every.length - 1) : here + by]?.click();
 }
 
+// As a click with Ctrl or Cmd does it: browsers let no script open a window behind the others.
+function openBehind(href) {
+  if (!href) return;
+  const link = Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener noreferrer" });
+  link.dispatchEvent(new MouseEvent("click", { ctrlKey: true, metaKey: true }));
+}
+
 const OWN = {
   j: () => go(1),
   k: () => go(-1),
@@ -50,6 +57,7 @@ const OWN = {
   o: () => (isOpen() ? leave() : current() && open(current())),
   Enter: () => (isOpen() ? leave() : current() && open(current())),
   v: () => link() && window.open(link(), "_blank", "noopener,noreferrer"),
+  b: () => openBehind(link()),
   V: () => link() && location.assign(link()),
   m: () => id() && toggle("read", id()),
   M: () => {
@@ -70,7 +78,10 @@ const OWN = {
   "z t": () => rowOf(id())?.scrollIntoView({ block: "start" }),
   J: () => feedWithUnread(1),
   K: () => feedWithUnread(-1),
-  r: () => location.reload(),
+  "g c": () => location.assign("/folders"),
+  "g t": () => location.assign("/labels"),
+  "Ctrl+K": () => openPage("/go", t("go")),
+  "#": () => /^\/feed\/\d+$/.test(list?.dataset.view) && location.assign(`${list.dataset.view}/edit#unsubscribe`),
   "?": () => openPage("/keys", t("keys")),
   Escape: () => {
     if (one(".menu[open]")) all(".menu[open]").forEach((menu) => (menu.open = false));
@@ -95,7 +106,12 @@ export async function openPage(path, title) {
   dialog.showModal();
 }
 
-function press(key) {
+// The keys that somebody chose, each with the one that it stands for; empty for none.
+const swapped = JSON.parse(one("#keymap")?.textContent ?? "{}");
+
+function press(pressed) {
+  const key = swapped[pressed] ?? pressed;
+  if (!key) return false;
   const own = OWN[key];
   if (own) own();
   const named = own ? null : one(`[data-key="${CSS.escape(key)}"]`);
@@ -108,7 +124,7 @@ const isTyping = (target) => target.closest?.("input:not([type=checkbox]):not([t
 const isControl = (target, key) => (key === "Enter" || key === " ") && target.closest?.("a, button, summary, input, audio, video");
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey && event.key === "k" && press("Ctrl+K")) return event.preventDefault();
+  if (event.ctrlKey && event.key === "k" && !one("dialog[open]") && press("Ctrl+K")) return event.preventDefault();
   if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
   if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || one("dialog[open]")) return;
   if (isControl(event.target, event.key)) return;

@@ -1,0 +1,68 @@
+"""Keys that somebody chose, and the box that goes to a place by its name."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.guest import Guest
+from tests.browser.test_looks import serious
+
+GuestMaker = Callable[..., Guest]
+
+
+@pytest.mark.parametrize("keys", [("g", "o"), ("Control+k",)])
+def test_a_few_letters_and_enter_lead_to_a_feed(guest: GuestMaker, keys: tuple[str, ...]) -> None:
+    alice = guest()
+    alice.press(*keys)
+    expect(alice.page.get_by_role("dialog")).to_contain_text("磨坊笔记")
+    assert serious(alice.page) == []
+
+    alice.page.keyboard.type("stone rad")
+    expect(alice.page.locator(".places a:visible")).to_have_count(1)
+    alice.press("Enter")
+
+    alice.page.wait_for_url("**/feed/*")
+    expect(alice.page.get_by_role("heading", level=1)).to_have_text("Water & Stone Radio")
+
+
+def test_arrows_move_in_the_box(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.press("g", "o")
+    expect(alice.page.get_by_role("dialog")).to_be_visible()
+
+    alice.press("ArrowDown", "ArrowDown", "Enter")
+
+    alice.page.wait_for_url("**/today")
+
+
+def test_keys_that_were_chosen_do_what_they_stand_for(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/keys/edit")
+    assert serious(alice.page) == []
+    alice.page.get_by_role("button", name="Miniflux keys").click()
+    alice.page.goto("/all")
+    first, second = alice.titles()[:2]
+
+    alice.press("n")
+    alice.reads(first)
+    alice.press("n")
+    alice.reads(second)
+    alice.press_until_sent("f")
+    expect(alice.page.locator(".row.current.starred")).to_have_count(1)
+    alice.press("l")
+
+    expect(alice.page.locator(".row.current.later")).to_have_count(0)
+    alice.page.goto("/keys/edit")
+    alice.page.get_by_role("button", name="Feedmill keys").click()
+
+
+def test_b_opens_the_original_behind(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.press("n")
+
+    with alice.page.context.expect_page() as opened:
+        alice.press("b")
+
+    opened.value.close()
+    assert alice.page.url.endswith("/unread")
