@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
-.PHONY: run test drill bench docs lock clean
+.PHONY: run test drill bench docs site lock clean
 
 run: $(VENV)/.run-ready
 	@$(BIN)/feedmill serve
@@ -43,6 +43,9 @@ $(VENV)/.test-ready: requirements-dev.lock pyproject.toml | $(BIN)/uv
 
 docs: $(VENV)/.run-ready
 	@$(BIN)/python tools/write-reference
+
+site: $(VENV)/.test-ready
+	@$(BIN)/mkdocs build --quiet
 
 lock: | $(BIN)/uv
 	@tools/lock $(BIN)/uv
