@@ -88,7 +88,7 @@ async def test_each_step_of_finding_is_told(site: Site, charlie: Visitor) -> Non
 
     told = await charlie.client.post("/subscribe/look", data={"url": front}, headers=headers)
 
-    first, *_, last, _, _ = told.text.split("\n\n")
+    first, *_, last, _ = told.text.split("\n\n")
     assert "Looking at 127.0.0.1" in first
     assert f"{front}</code> <span>asking" in told.text
     assert 'value="' + one in last

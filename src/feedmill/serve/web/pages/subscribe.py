@@ -18,7 +18,7 @@ from feedmill.serve.web.choices import INTERVALS, POLICIES, folder_choices, read
 from feedmill.serve.web.finding import Found, address_in, find
 from feedmill.serve.web.page import form, go, render, show, signed_in, text, the_app
 from feedmill.serve.web.problems import is_partial
-from feedmill.serve.web.streams import DONE, message, streamed
+from feedmill.serve.web.streams import message, streamed
 from feedmill.serve.web.troubles import host_of
 
 
@@ -75,7 +75,6 @@ async def _looking(request: Request, user: User, sent: FormData) -> AsyncGenerat
             yield message(render(request, "parts/looking.html", host=host_of(url), steps=steps.items()))
         values = await _choices(request, user)
         yield message(render(request, "parts/found.html", found=await finding, **values))
-        yield DONE
     finally:
         finding.cancel()
         with suppress(asyncio.CancelledError):

@@ -36,5 +36,16 @@ if (form) {
 document.addEventListener("done", ({ target }) => (target.dataset.ended = "yes"));
 document.addEventListener("htmx:sse:before:connection", (event) => event.target.dataset?.ended && event.preventDefault());
 
+// Who does not want to wait keeps the form; the server hears of it and stops asking.
+document.addEventListener("click", (event) => {
+  const stop = event.target.closest?.("[data-stops-looking]");
+  if (!stop) return;
+  event.preventDefault();
+  const form = stop.closest("form");
+  window.htmx.trigger(one("[hx-post='/subscribe/look']", form), "htmx:abort");
+  one("#found", form).replaceChildren();
+  one("#f-url", form).focus();
+});
+
 // Feeds that were added in the dialog belong into the sidebar. The event of a dialog does not bubble.
 document.addEventListener("close", ({ target }) => one("[data-added]", target) && location.reload(), true);
