@@ -6,6 +6,7 @@ import pytest
 
 from feedmill.model.account import User
 from feedmill.model.subscription import Subscription
+from feedmill.model.times import to_text
 from feedmill.store.accounts import add_user
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.folders import folders_of
@@ -58,6 +59,8 @@ async def test_a_list_is_taken_over_for_a_person(mill: Mill, alice: User) -> Non
     assert done.records == [{"added": 1, "known": 0, "problems": []}]
     mine, folders = await _hers(mill, alice)
     assert ([each.title for each in mine], folders) == (["x"], ["F"])
+    # Nobody fetches it just now, so the next scan may.
+    assert str(mine[0].next_fetch_at) <= to_text(datetime.now(UTC))
 
 
 async def _hers(mill: Mill, alice: User) -> tuple[list[Subscription], list[str]]:

@@ -1,6 +1,6 @@
 """What `feedmill add` and `feedmill import` do for one person with `--user`."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from feedmill.app import App
 from feedmill.errors import CallerError
@@ -34,6 +34,6 @@ async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], 
     """The ids of the new feeds, how many were here already, and what could not be taken over."""
     user = await find_user(app, name)
     plan = await plan_import(app.db, user, opml)
-    added = await carry_out(app.db, user, plan, datetime.now(UTC))
+    added = await carry_out(app.db, user, plan, datetime.now(UTC), head_start=timedelta(0))
     problems = [f"line {error.line}: {error.message}" if error.line else error.message for error in plan.errors]
     return added, len(plan.here) + len(plan.subscribed), problems

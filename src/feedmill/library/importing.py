@@ -6,7 +6,7 @@ again, and goes on where it stood.
 
 import asyncio
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import inf
 from typing import Any
 
@@ -102,12 +102,14 @@ async def plan_import(db: Database, user: User, opml: bytes) -> Plan:
     return plan
 
 
-async def carry_out(db: Database, user: User, plan: Plan, now: datetime) -> list[int]:
-    """Writes the plan; the feeds that are new here and have to be fetched."""
+async def carry_out(
+    db: Database, user: User, plan: Plan, now: datetime, head_start: timedelta = HEAD_START
+) -> list[int]:
+    """Writes the plan; the feeds that are new here, due after the head start of whoever fetches them at once."""
     folder_ids = await ensure_folders(db, user.id, plan.folders)
     new = [_subscription(plan.rows[url], wanted, folder_ids) for url, wanted in plan.added.items()]
     for lot in lots(new, SUBSCRIPTIONS_AT_ONCE):
-        await add_subscriptions(db, user.id, lot, now, now + HEAD_START)
+        await add_subscriptions(db, user.id, lot, now, now + head_start)
     return list((await ids_of_urls(db, [plan.rows[url][0] for url in plan.new])).values())
 
 
