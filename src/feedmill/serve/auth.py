@@ -22,11 +22,17 @@ BEARER = "bearer "
 async def caller_of(connection: HTTPConnection) -> Caller | None:
     """Whoever asks; None for nobody that we know. Who sends a key is not looked for among the sessions."""
     app: App = connection.app.state.app
-    now = datetime.now(UTC)
     if has_key(connection):
-        return await _holder(app, connection.headers["authorization"][len(BEARER) :].strip(), now)
+        secret = connection.headers["authorization"][len(BEARER) :].strip()
+        return await _holder(app, secret, datetime.now(UTC))
+    return await visitor_of(connection)
+
+
+async def visitor_of(connection: HTTPConnection) -> Caller | None:
+    """Whoever asks with a browser's session; pages know no keys, for a key may open less than its owner sees there."""
+    app: App = connection.app.state.app
     session = session_of(connection)
-    return await holder_of_cookie(app.db, digest(session), now) if session else None
+    return await holder_of_cookie(app.db, digest(session), datetime.now(UTC)) if session else None
 
 
 def has_key(connection: HTTPConnection) -> bool:

@@ -18,7 +18,7 @@ from feedmill.errors import NotSignedIn
 from feedmill.library.accounts import needs_setup
 from feedmill.model.account import Caller
 from feedmill.serve import csrf
-from feedmill.serve.auth import caller_of
+from feedmill.serve.auth import visitor_of
 from feedmill.serve.bodies import with_limit
 from feedmill.serve.cookies import session_of
 from feedmill.serve.web import flash
@@ -60,7 +60,7 @@ def the_work(request: Request) -> Work:
 
 async def signed_in(request: Request) -> Caller:
     """Whoever asks; sends others to sign in and back, or to the first run."""
-    caller = await caller_of(request)
+    caller = await visitor_of(request)
     if caller is None:
         if await needs_setup(the_app(request).db):
             raise SignInFirst("/setup")
@@ -73,7 +73,9 @@ def _address(request: Request) -> str:
     """The page that was asked for; the list to start with when it was a change that must not be repeated."""
     if request.method != "GET":
         return "/"
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    # Not what the Host header makes of it; and two slashes at the beginning would be another server.
+    path = "/" + str(request.scope["path"]).lstrip("/\\")
+    return path + (f"?{request.url.query}" if request.url.query else "")
 
 
 async def form(request: Request, most_bytes: int = MOST_FORM_BYTES) -> FormData:

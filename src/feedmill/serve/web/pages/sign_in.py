@@ -14,7 +14,7 @@ from feedmill.serve.web.places import local
 
 async def ask(request: Request) -> Response:
     """The form; who is signed in already goes on, and where nobody is known yet the first run comes before."""
-    if await auth.caller_of(request) is not None:
+    if await auth.visitor_of(request) is not None:
         return go(local(request.query_params.get("next")))
     if await needs_setup(the_app(request).db):
         return go("/setup")

@@ -1,0 +1,24 @@
+"""What a request says of its own address leads no page of ours to another server."""
+
+import httpx
+import pytest
+
+from tests.serve.rest.site import ORIGIN
+from tests.web.visitor import Visitor
+
+
+@pytest.mark.parametrize("path", ["//evil.example/nowhere", "/\\evil.example/nowhere", "///evil.example/nowhere"])
+async def test_a_page_that_is_not_there_offers_no_way_to_another_server(alice: Visitor, path: str) -> None:
+    asked = httpx.URL(ORIGIN).copy_with(raw_path=path.encode())
+
+    answer = await alice.client.get(asked)
+
+    assert answer.status_code == 404
+    assert 'href="/evil.example/nowhere"' in answer.text
+
+
+async def test_the_host_header_does_not_show_on_a_page(alice: Visitor) -> None:
+    answer = await alice.client.get("/all", headers={"Host": "evil.example/path?"})
+
+    assert answer.status_code == 200
+    assert "evil.example" not in answer.text

@@ -1,0 +1,27 @@
+"""A key opens what its scopes say, by whichever door it comes."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from feedmill.store.tokens import add_token
+from tests.serve.rest.site import Site
+from tests.web.visitor import Visitor
+
+
+@pytest.mark.parametrize("path", ["/all", "/feeds", "/export", "/search?q=mill", "/settings", "/login"])
+async def test_a_key_for_pools_reads_no_page(site: Site, alice: Visitor, path: str) -> None:
+    owner = await alice.user(site)
+    await add_token(site.app.db, owner.id, "consumer", "fm_consumer", ("pools",), datetime.now(UTC))
+    program = await site.browser(Authorization="Bearer fm_consumer")
+
+    answer = await program.get(path)
+
+    assert "Quiet Systems" not in answer.text
+    assert path == "/login" or answer.headers["location"].startswith("/login?next=")
+
+
+async def test_a_browser_is_known_by_its_session_whatever_a_proxy_adds(alice: Visitor) -> None:
+    answer = await alice.client.get("/all", headers={"Authorization": "Bearer of-the-proxy"})
+
+    assert answer.status_code == 200
