@@ -23,7 +23,7 @@ SHOWN_FAILURES = 500
 REPORTED = 20
 MONTH = timedelta(days=30)
 RHYTHM_DAYS = timedelta(days=90)
-NOT_ASKED_FOR_MORE = OutcomeSum(0, 0)
+NEVER = OutcomeSum(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Health:
     @property
     def share_not_modified(self) -> float | None:
         """Of the answers that came, how many had no body because nothing had changed; None without answers."""
-        answered = sum(self.sums.get(name, NOT_ASKED_FOR_MORE).fetches for name in SUCCESSES)
-        return self.sums.get("not_modified", NOT_ASKED_FOR_MORE).fetches / answered if answered else None
+        answered = sum(self.sums.get(name, NEVER).fetches for name in SUCCESSES)
+        return self.sums.get("not_modified", NEVER).fetches / answered if answered else None
 
     @property
     def published(self) -> int:
