@@ -66,7 +66,7 @@ class Walk:
         assert done.returncode == 0, done.stdout + done.stderr
         self.said.append(done.stdout)
         # What a block exports is there for the next one, as in a terminal.
-        self.env |= dict(re.findall(r"^(FEEDMILL_TEST_KEY)=(.*)$", done.stdout, re.MULTILINE))
+        self.env |= dict(re.findall(r"^(KEY)=(.*)$", done.stdout, re.MULTILINE))
 
     def end(self) -> None:
         for process in self.running:
