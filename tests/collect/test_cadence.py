@@ -222,6 +222,8 @@ def test_the_reason_is_what_a_person_would_say(said: str, expected: str) -> None
         (86400, "24 h"),
         (129600, "1.5 days"),
         (604800, "7 days"),
+        (45 * 86400 + 40_000, "45 days"),
+        (1065.5 * 86400, "3 years"),
     ],
 )
 def test_lengths_of_time_are_said_in_words(seconds: int, words: str) -> None:

@@ -104,7 +104,7 @@ def automatic(now: datetime, habit: Habit) -> timedelta:
 
 
 def in_words(length: timedelta) -> str:
-    """`45 s`, `30 min`, `2 h`, `3 days`: what a person would say."""
+    """`45 s`, `30 min`, `2 h`, `3 days`, `3 years`: what a person would say."""
     seconds = length.total_seconds()
     if seconds < 90:
         return f"{seconds:.0f} s"
@@ -112,7 +112,10 @@ def in_words(length: timedelta) -> str:
         return f"{seconds / 60:.0f} min"
     if seconds < 36 * 3600:
         return f"{seconds / 3600:.1f}".removesuffix(".0") + " h"
-    return f"{seconds / 86400:.1f}".removesuffix(".0") + " days"
+    days = seconds / 86400
+    if days < 10:
+        return f"{days:.1f}".removesuffix(".0") + " days"
+    return f"{days:.0f} days" if days < 730 else f"{days / 365.25:.0f} years"
 
 
 def _length(
