@@ -24,7 +24,7 @@ PIECES = [
     Piece("Which stone turns", PROSE, 2),
     Piece("Flood marks", PROSE, 3),
 ]
-FRONT = b'<html><head><title>A mill</title><link rel=alternate type="application/rss+xml" href="/mill.xml"></head></html>'
+FRONT = b'<title>A mill</title><link rel=alternate type="application/rss+xml" href="/mill.xml">'
 
 
 @dataclass(frozen=True)

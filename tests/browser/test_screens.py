@@ -1,0 +1,106 @@
+"""Every screen: for everybody, on every device, and with nobody else listening."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, Response
+
+from feedmill.library.marking import mark_one
+from feedmill.model.reading import Marks
+from feedmill.store.labels import add_label
+from feedmill.store.saved_searches import save_search
+from tests.browser import papers, test_feeds, test_health, test_looks
+from tests.browser.guest import Guest
+from tests.browser.house import House
+
+GuestMaker = Callable[..., Guest]
+MOST_SCRIPT = 40_000
+PATHS = (
+    "/unread", "/today", "/all", "/starred", "/later", "/history", "/feed/1", "/folder/1", "/label/1",
+    "/item/1?in=/all", "/search", "/search?q=larch", "/search?q=zeppelin+wheel", "/search?q=%22open&in=/feed/1",
+    "/bookmarks", "/labels", "/subscribe", "/feeds", "/feed/1/edit", "/folders", "/import",
+    "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/reparse", "/archive",
+    "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
+    "/admin", "/admin/feeds", "/admin/queue", "/admin/hosts", "/admin/storage", "/admin/audit",
+    "/look", "/keys", "/logout", "/nowhere",
+)  # fmt: skip
+# Axe takes its time: it looks at each screen once.
+SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS}
+ERRORS = {"/nowhere": 404, "/search?q=%22open&in=/feed/1": 422}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept(house: House) -> None:
+    """What the screens of this file show beyond feeds: a label, a bookmark, a kept search."""
+
+    async def keep() -> None:
+        app, alice = house.site.app, await papers.reader(house.site)
+        label = await add_label(app.db, alice.id, "Wood & water 木と水")
+        await mark_one(app.db, alice.id, 1, Marks(add_labels=(label["id"],), starred=True), datetime.now(UTC))
+        await save_search(app.db, alice.id, "Wheels", "wheel OR 水轮")
+        await app.bookmarks.save(alice.id, "https://example.org/a-page-with-rather-a-long-address", None, "A note")
+
+    house.do(keep())
+
+
+@pytest.fixture
+def asked(house: House) -> Callable[[Page], tuple[list[Response], list[str]]]:
+    """Notes what a window is answered, and whom else it asks."""
+
+    def note(page: Page) -> tuple[list[Response], list[str]]:
+        answers: list[Response] = []
+        others: list[str] = []
+
+        def of_others(request: Request) -> None:
+            if not request.url.startswith((house.origin, "data:")):
+                others.append(request.url)
+
+        page.on("response", lambda answer: answers.append(answer))
+        page.on("request", of_others)
+        return answers, others
+
+    return note
+
+
+def test_every_screen_is_for_everybody_and_asks_nobody_else(guest: GuestMaker, asked: Any) -> None:
+    alice = guest(color_scheme="light")
+    _, others = asked(alice.page)
+
+    found = {}
+    for path in PATHS:
+        answer = alice.page.goto(path)
+        assert answer is not None
+        serious = [] if path in SEEN_BY_AXE_ELSEWHERE else test_looks.serious(alice.page)
+        found[path] = (answer.status, serious, alice.page.locator("h1").count())
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy, path
+        assert "script-src 'self';" in policy, path
+        assert "unsafe" not in policy, path
+
+    assert found == {path: (ERRORS.get(path, 200), [], 1) for path in PATHS}
+    assert others == []
+
+
+def test_every_screen_fits_the_smallest_phone(guest: GuestMaker) -> None:
+    small = guest(width=320, height=640, color_scheme="dark")
+
+    wide = {}
+    for path in PATHS:
+        small.page.goto(path)
+        wide[path] = small.page.evaluate("document.documentElement.scrollWidth")
+
+    assert {path: width for path, width in wide.items() if width > 320} == {}
+
+
+def test_all_scripts_of_a_page_together_stay_small(guest: GuestMaker, asked: Any) -> None:
+    alice = guest()
+    answers, _ = asked(alice.page)
+
+    alice.page.goto("/all")
+    alice.page.wait_for_load_state("networkidle")
+
+    scripts = [answer for answer in answers if answer.request.resource_type == "script"]
+    assert len(scripts) > 5
+    assert sum(int(answer.headers["content-length"]) for answer in scripts) < MOST_SCRIPT
