@@ -166,3 +166,9 @@ async def test_a_form_without_end_is_not_read_to_its_end(nobody: Any) -> None:
 
     assert answer.status_code == 422
     assert sent < 3_000_000
+
+
+async def test_a_job_without_feeds_ends_at_once(charlie: Visitor) -> None:
+    started = await charlie.send("/refresh-all", view="")
+
+    assert "0 of 0 feeds" in text_of(await ended(charlie, started.headers["location"]))

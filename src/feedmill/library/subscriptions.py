@@ -11,6 +11,7 @@ from feedmill.collect import cadence
 from feedmill.collect.cadence import Habit, Rules, Wishes
 from feedmill.collect.decide import KeptWishes
 from feedmill.errors import NotFound
+from feedmill.library.folders import find_folder, inside
 from feedmill.library.privacy import private_url
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Schedule
@@ -18,9 +19,10 @@ from feedmill.model.subscription import Choice, Subscription
 from feedmill.store.additions import NewFeed
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
+from feedmill.store.folders import folders_of
 from feedmill.store.subscribers import change_options, change_subscription, end_subscription
 from feedmill.store.subscribing import move_subscription
-from feedmill.store.subscriptions import smallest_interval_of_others, subscription_of
+from feedmill.store.subscriptions import smallest_interval_of_others, subscription_of, subscriptions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,16 @@ async def find_subscription(db: Database, user_id: int, subscription_id: int) ->
     if found is None:
         raise NotFound("there is no such subscription")
     return found
+
+
+async def subscriptions_in(db: Database, user_id: int, folder_id: int | None) -> list[Subscription]:
+    """The user's subscriptions: all, or those of a folder and of the folders in it."""
+    mine = await subscriptions_of(db, user_id)
+    if folder_id is None:
+        return mine
+    await find_folder(db, user_id, folder_id)
+    within = inside(await folders_of(db, user_id), folder_id)
+    return [subscription for subscription in mine if within.intersection(subscription.folder_ids)]
 
 
 async def change(

@@ -11,7 +11,7 @@ from feedmill.app import App
 from feedmill.library import subscribe as spine
 from feedmill.library import subscriptions as own
 from feedmill.library.discovery import Answers
-from feedmill.library.folders import check_folders, ensure_folders, find_folder, inside, shortened
+from feedmill.library.folders import check_folders, ensure_folders, shortened
 from feedmill.library.privacy import show_options
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.serve.refreshing import Started, refresh_many, refresh_one
@@ -29,7 +29,6 @@ from feedmill.serve.rest.fields import Id, PathId
 from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
 from feedmill.serve.rest.problems import described
 from feedmill.store.feeds import feeds_of_ids
-from feedmill.store.folders import folders_of
 from feedmill.store.subscriptions import subscriptions_of
 
 router = APIRouter(prefix="/feeds", tags=["feeds"])
@@ -104,7 +103,7 @@ async def discover_feeds(app: TheApp, answers: TheAnswers, who: Writer, page: Pa
 async def refresh_all(app: TheApp, work: TheWork, who: Writer, which: WhichFeeds | None = None) -> RefreshStarted:
     """Has all feeds fetched now, or those of a folder; asking again joins the job that runs."""
     folder_id = which.folder_id if which else None
-    chosen = await _chosen(app, who.user.id, folder_id)
+    chosen = await own.subscriptions_in(app.db, who.user.id, folder_id)
     return RefreshStarted.of(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
 
 
@@ -155,15 +154,6 @@ async def _wish(app: App, user_id: int, wish: FeedWish) -> spine.Wish:
         wish.http_options.kept() if wish.http_options else None,
         wish.anyway,
     )
-
-
-async def _chosen(app: App, user_id: int, folder_id: int | None) -> list[Subscription]:
-    mine = await subscriptions_of(app.db, user_id)
-    if folder_id is None:
-        return mine
-    await find_folder(app.db, user_id, folder_id)
-    shown = inside(await folders_of(app.db, user_id), folder_id)
-    return [subscription for subscription in mine if shown.intersection(subscription.folder_ids)]
 
 
 async def _detail(app: App, subscription: Subscription) -> FeedDetail:

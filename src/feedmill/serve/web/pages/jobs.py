@@ -8,11 +8,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
-from feedmill.library.folders import find_folder, inside
 from feedmill.library.jobs import failures_in, find_job, report_of
-from feedmill.library.subscriptions import find_subscription
+from feedmill.library.subscriptions import find_subscription, subscriptions_in
 from feedmill.model.account import User
-from feedmill.model.subscription import Subscription
 from feedmill.serve.refreshing import Started, refresh_many, refresh_one
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
@@ -20,8 +18,6 @@ from feedmill.serve.web.page import form, go, render, show, signed_in, text, the
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.views import ViewAddress, parse_view
 from feedmill.store.batches import cancel_batch
-from feedmill.store.folders import folders_of
-from feedmill.store.subscriptions import subscriptions_of
 
 
 async def refresh(request: Request) -> Response:
@@ -39,17 +35,7 @@ async def _started(request: Request, user: User, view: ViewAddress) -> Started:
     if view.kind == "feed" and view.id:
         return await refresh_one(work, db, user.id, await find_subscription(db, user.id, view.id))
     folder_id = view.id if view.kind == "folder" else None
-    return await refresh_many(work, db, user.id, await _of_folder(request, user, folder_id), folder_id)
-
-
-async def _of_folder(request: Request, user: User, folder_id: int | None) -> list[Subscription]:
-    db = the_app(request).db
-    mine = await subscriptions_of(db, user.id)
-    if folder_id is None:
-        return mine
-    await find_folder(db, user.id, folder_id)
-    within = inside(await folders_of(db, user.id), folder_id)
-    return [each for each in mine if within.intersection(each.folder_ids)]
+    return await refresh_many(work, db, user.id, await subscriptions_in(db, user.id, folder_id), folder_id)
 
 
 async def strip(request: Request) -> Response:
