@@ -48,6 +48,7 @@ async def test_what_is_taken_is_shown_counted_and_can_be_put_back(alice: Visitor
     taken = await alice.send(f"{news}/titles/take")
     assert TITLE.findall(taken.text)
     assert "POST /api/pools/1/titles/pop" in taken.text
+    assert "&#34;ref&#34;" not in taken.text
     [id] = re.findall(r'name="id" value="(\d+)"', taken.text)
     after = text_of(await alice.see("/pools"))
     assert "Taken in the last hour1" in after

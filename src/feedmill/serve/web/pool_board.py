@@ -1,6 +1,7 @@
 """The pools at a glance: how full, how fast they are used, and what should not be."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +9,7 @@ from markupsafe import Markup
 
 from feedmill.model.pool import Group, Guarantee, Kind, PoolOptions, PoolStatus
 from feedmill.pools.door import Pools
+from feedmill.store.pool_groups import UnknownGroup
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WIDTH = 1000
@@ -82,12 +84,13 @@ class Board:
 
 
 async def read_board(pools: Pools) -> Board:
-    now = datetime.now(UTC)
-    groups = [
-        GroupFigures(group, tuple([await _figures(pools, group, kind, now) for kind in Kind]))
-        for group in await pools.groups()
-    ]
-    return Board(now, groups)
+    board = Board(datetime.now(UTC), [])
+    for group in await pools.groups():
+        # One that somebody deletes just now is left out.
+        with suppress(UnknownGroup):
+            figures = [await _figures(pools, group, kind, board.at) for kind in Kind]
+            board.groups.append(GroupFigures(group, tuple(figures)))
+    return board
 
 
 async def _figures(pools: Pools, group: Group, kind: Kind, now: datetime) -> PoolFigures:

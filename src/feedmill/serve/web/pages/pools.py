@@ -88,7 +88,7 @@ async def _taken(request: Request, group: Group, kind: Kind, lends: bool) -> dic
     pools = the_app(request).pools
     if not lends:
         items = as_queued(await pools.pop(group.id, kind, 1, WHO), group.options(kind))
-        return {"items": [msgspec.structs.asdict(item) for item in items]}
+        return {"items": msgspec.to_builtins(items)}
     leased = await pools.lease(group.id, kind, 1, WHO)
     [item], [attempt] = as_queued(leased.items, group.options(kind)), leased.attempts
     shown = msgspec.structs.asdict(item) | {"attempt": attempt}
