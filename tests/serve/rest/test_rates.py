@@ -36,11 +36,20 @@ async def test_a_burst_is_served_and_what_is_beyond_it_waits() -> None:
 
 
 async def test_callers_do_not_use_up_each_others() -> None:
-    async with client(Clock(), per_minute=4) as asking:
+    async with client(Clock(), per_minute=8) as asking:
         first, second = {"Authorization": "Bearer a"}, {"Authorization": "Bearer b"}
-        answers = [(await asking.get("/", headers=who)).status_code for who in (first, first, second)]
+        answers = [(await asking.get("/", headers=who)).status_code for who in (first, first, first, second)]
 
-    assert answers == [200, 429, 200]
+    assert answers == [200, 200, 429, 200]
+
+
+async def test_who_makes_up_a_key_for_each_request_is_known_by_the_address() -> None:
+    async with client(Clock(), per_minute=16) as asking:
+        keys = [(await asking.get("/", headers={"Authorization": f"Bearer {n}"})).status_code for n in range(6)]
+    async with client(Clock(), per_minute=16) as asking:
+        cookies = [(await asking.get("/", headers={"Cookie": f"feedmill_session={n}"})).status_code for n in range(6)]
+
+    assert keys == cookies == [200] * 4 + [429] * 2
 
 
 async def test_the_setting_rules_the_api_and_nothing_else(tmp_path: Path) -> None:
