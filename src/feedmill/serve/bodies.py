@@ -1,21 +1,41 @@
 """No more of a request's body is read than is taken."""
 
+from fastapi import HTTPException
 from starlette.requests import Request
-from starlette.types import Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from feedmill.errors import TooLarge
+
+MOST_JSON_BYTES = 1_000_000
 
 
 def with_limit(request: Request, most: int, message: str) -> Request:
     """The same request, which raises `TooLarge` with this message once more than `most` bytes have come."""
+    return Request(request.scope, _limited(request.receive, most, TooLarge(message)))
+
+
+class Bodies:
+    """ASGI middleware that takes no body beyond `most` bytes; those of the paths `besides` limit themselves."""
+
+    def __init__(self, inner: ASGIApp, most: int = MOST_JSON_BYTES, besides: frozenset[str] = frozenset()) -> None:
+        self._inner, self._most, self._besides = inner, most, besides
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in self._besides:
+            # An error of the framework, because FastAPI takes any other for a body that can't be read.
+            receive = _limited(receive, self._most, HTTPException(413, f"a request may have {self._most:,} bytes"))
+        await self._inner(scope, receive, send)
+
+
+def _limited(receive: Receive, most: int, error: Exception) -> Receive:
     received = 0
 
-    async def receive() -> Message:
+    async def receive_some() -> Message:
         nonlocal received
-        message_of_body = await request.receive()
-        received += len(message_of_body.get("body", b""))
+        message = await receive()
+        received += len(message.get("body", b""))
         if received > most:
-            raise TooLarge(message)
-        return message_of_body
+            raise error
+        return message
 
-    return Request(request.scope, receive)
+    return receive_some

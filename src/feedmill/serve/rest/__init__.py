@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from feedmill import __version__
 from feedmill.app import App
 from feedmill.library.discovery import Answers
+from feedmill.serve.bodies import Bodies
 from feedmill.serve.keys import signing_key
 from feedmill.serve.rest import (
     access,
@@ -77,12 +78,13 @@ def create(app: App, work: Work) -> FastAPI:
     """The API, to be mounted at `/api`."""
     api = FastAPI(
         title="Feedmill", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
-        generate_unique_id_function=operation_id, responses=described(400, 401, 403, 404, 422, 429, 503),
+        generate_unique_id_function=operation_id, responses=described(400, 401, 403, 404, 413, 422, 429, 503),
     )  # fmt: skip
     # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
     signing_key(app.settings)
     api.state.app, api.state.work = app, work
     api.state.answers = Answers()
+    api.add_middleware(Bodies, besides=frozenset({"/api/feeds/import"}))
     api.add_middleware(Rates, per_minute=app.settings.api_per_minute)
     install(api)
     for router in ROUTERS:

@@ -1,0 +1,27 @@
+"""A body is read no further than is taken, whoever sends it."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from tests.serve.rest.site import Site
+
+
+@pytest.mark.parametrize("path", ["/api/auth/token", "/api/sessions", "/api/setup"])
+async def test_a_strangers_endless_body_is_not_read_to_its_end(
+    site: Site, nobody: httpx.AsyncClient, path: str
+) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        yield b'{"name": "'
+        for _ in range(100):
+            sent += 100_000
+            yield b"a" * 100_000
+
+    answer = await nobody.post(path, content=endless(), headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert sent < 1_500_000
