@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from feedmill.serve.web.pages import health as pages
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds, fetch_log
 from tests.serve.rest.site import Site
@@ -71,6 +72,17 @@ async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> Non
     await alice.send(HEALTH, do="refresh")
 
     assert "One new item." in text_of(await alice.see(HEALTH))
+
+
+async def test_a_slow_server_is_not_waited_for(
+    site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PATIENCE", 0.0)
+    await change_feed(site, last_fetched_at=None)
+
+    await alice.send(HEALTH, do="refresh")
+
+    assert "It is still being fetched. Load the page again in a moment." in text_of(await alice.see(HEALTH))
 
 
 async def test_asking_for_all_of_it_sends_no_etag(site: Site, alice: Visitor) -> None:
