@@ -26,6 +26,14 @@ class Guest:
             self.page.keyboard.press(key)
         return answer.value
 
+    def until(self, is_so: str, arg: object = None) -> None:
+        """Waits for it. Not `wait_for_function`: that evaluates in the page, which our policy forbids."""
+        for _ in range(200):
+            if self.page.evaluate(is_so, arg):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"it never came to be: {is_so}")
+
     def titles(self) -> list[str]:
         return self.page.locator(".row .title").all_inner_texts()
 

@@ -63,7 +63,7 @@ def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> N
     expect(alice.page.locator(".pane .tool.star")).to_have_attribute("aria-pressed", "true")
     expect(alice.page.locator(".row.current.unread.starred.later")).to_have_count(1)
 
-    alice.page.wait_for_function("localStorage.length === 0")
+    alice.until("() => localStorage.length === 0")
     alice.press("g", "b")
     alice.page.wait_for_url("**/starred")
     assert title in alice.titles()
@@ -88,7 +88,7 @@ def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMak
     with alice.page.expect_response("**/marks"):
         alice.page.reload()
 
-    alice.page.wait_for_function("localStorage.length === 0")
+    alice.until("() => localStorage.length === 0")
     alice.page.reload()
     assert title not in alice.titles()
 
@@ -256,7 +256,7 @@ def test_a_label_is_put_on_without_leaving_the_list(guest: GuestMaker) -> None:
     alice.page.wait_for_selector(".pane .article")
 
     alice.press("t")
-    alice.page.get_by_label("New label").fill("水车")
+    alice.page.locator(".pane").get_by_label("New label").fill("水车")
     alice.press("Enter")
     expect(alice.page.locator(".pane .chip")).to_have_text("水车")
     alice.press("t")

@@ -29,6 +29,7 @@ from feedmill.serve.web.pages import (
     look,
     manifest,
     marks,
+    offline,
     pool_groups,
     pools,
     reparse,
@@ -45,6 +46,7 @@ from feedmill.serve.web.pages import (
 ROUTES = [
     *assets.routes,
     *manifest.routes,
+    *offline.routes,
     *home.routes,
     *setup.routes,
     *sign_in.routes,

@@ -66,3 +66,6 @@ document.addEventListener("click", (event) => {
 // The current place of a long sidebar, and of tabs, is in sight.
 one('.sidebar [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
 one('.tabs [aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// Beside the pages, for when there is no connection; browsers have it on secure origins only.
+navigator.serviceWorker?.register("/worker.js").catch(() => {});

@@ -1,0 +1,74 @@
+"""Reading without a connection what was opened with one."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.browser import papers
+from tests.browser.guest import Guest
+from tests.browser.test_looks import serious
+
+GuestMaker = Callable[..., Guest]
+
+KEPT = "async (n) => (await (await caches.open('articles')).keys()).length === n"
+
+
+def with_worker(guest: GuestMaker) -> Guest:
+    alice = guest(service_workers="allow")
+    alice.page.goto("/all")
+    alice.until("() => Boolean(navigator.serviceWorker.controller)")
+    return alice
+
+
+def test_what_was_opened_can_be_read_and_marked_without_a_connection(guest: GuestMaker) -> None:
+    alice = with_worker(guest)
+    beside, alone = alice.titles()[:2]
+    alone_url = alice.page.get_by_role("link", name=alone).get_attribute("href")
+    alice.page.goto(str(alone_url))
+    alice.page.goto("/all")
+    alice.press("j")
+    alice.reads(beside)
+    alice.until(KEPT, 2)
+    alice.until("() => localStorage.length === 0")
+    alice.page.context.set_offline(True)
+
+    alice.page.goto("/unread")
+    expect(alice.page.get_by_role("heading", level=1)).to_have_text("No connection")
+    expect(alice.page.locator("[data-kept] a")).to_have_text([beside, alone])
+    assert serious(alice.page) == []
+    alice.page.get_by_role("link", name=beside).click()
+    alice.reads(beside)
+    alice.page.goto(str(alone_url))
+    alice.reads(alone)
+    alice.press("s")
+    expect(alice.page.locator(".toast")).to_contain_text("No connection")
+    alice.page.context.set_offline(False)
+    with alice.page.expect_response("**/marks"):
+        alice.page.goto("/unread")
+
+    alice.until("() => localStorage.length === 0")
+    alice.page.goto("/starred")
+    assert alone in alice.titles()
+
+
+def test_nothing_is_kept_for_who_comes_after(guest: GuestMaker) -> None:
+    alice = Guest(guest(service_workers="allow").page)
+    alice.page.goto("/login")
+    alice.page.goto("/all")
+    alice.until("() => Boolean(navigator.serviceWorker.controller)")
+    alice.press("j")
+    alice.until(KEPT, 1)
+    url = alice.page.url
+
+    alice.page.goto("/logout")
+    alice.page.get_by_role("main").get_by_role("button", name="Sign out").click()
+    alice.page.wait_for_url("**/login")
+    alice.page.goto(url)
+    assert "/login" in alice.page.url
+    assert not alice.page.evaluate("caches.has('articles')")
+    alice.page.context.set_offline(True)
+    alice.page.goto(url)
+
+    expect(alice.page.get_by_role("heading", level=1)).to_have_text("No connection")
+    alice.page.context.set_offline(False)
+    alice.sign_in(papers.NAME, papers.PASSWORD)

@@ -1,0 +1,27 @@
+"""What is kept for when there is no connection: nothing of anybody's, and all that it needs."""
+
+import json
+import re
+
+import httpx
+
+from feedmill.serve.web.assets import ASSETS, asset_url
+
+
+async def test_the_worker_may_change_and_keeps_every_style_and_script(nobody: httpx.AsyncClient) -> None:
+    answer = await nobody.get("/worker.js")
+
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-cache"
+    [kept] = re.findall(r"SHELL = (\[.*?\]);", answer.text)
+    needed = {asset_url(name) for name in ASSETS if name.startswith(("css/", "js/", "vendor/"))}
+    assert needed | {"/offline", asset_url("icon.svg")} == set(json.loads(kept))
+    assert {(await nobody.get(path)).status_code for path in json.loads(kept)} == {200}
+
+
+async def test_the_page_without_a_connection_is_nobodys(nobody: httpx.AsyncClient) -> None:
+    chinese = await nobody.get("/offline", headers={"Accept-Language": "zh-CN"})
+
+    assert "没有连接" in chinese.text
+    assert "set-cookie" not in chinese.headers
+    assert "<nav" not in chinese.text
