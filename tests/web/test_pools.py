@@ -4,14 +4,19 @@ import asyncio
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from feedmill.library.accounts import set_up
 from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, PoolStatus, Rule
 from feedmill.serve.web.pages import pools as page_of_pools
 from feedmill.serve.web.pool_board import PoolFigures, by_hour, gauge
-from tests.serve.rest.site import Site
+from tests.browser.papers import PASSWORD, papers, subscribe_to
+from tests.serve.rest.site import Site, running_site
+from tests.services.server import Service
 from tests.web.visitor import Visitor, text_of
+from tests.www import Web
 
 TITLE = re.compile(r'&#34;text&#34;: &#34;(.+?)&#34;')
 OPTIONS = {f"{kind}_{name}": value for kind in Kind for name, value in (("size", "50"), ("refill_below", "10"))}
@@ -172,6 +177,28 @@ async def test_who_watches_gets_the_board_again_and_again(
     assert 'class="stale" id="stale-' in parts[0]
     nobody = await site.browser()
     assert (await nobody.get("/pools/events")).status_code == 303
+
+
+async def test_with_redis_lists_are_filled_drained_and_accounted_for(
+    tmp_path: Path, redis_service: Service
+) -> None:
+    async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
+        user = await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        await subscribe_to(site, user, papers(web.url(""))[1])
+        alice = await Visitor.signed_in(site, "alice")
+        group = await site.app.pools.create("news", Rule(), PoolOptions(size=4, refill_below=2))
+        path = f"/pools/{group.id}"
+
+        await alice.send(f"{path}/fill")
+        [titles, _] = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
+        assert ("4 of 4" in text_of(titles), "Left in the database1" in text_of(titles)) == (True, True)
+        await alice.send(f"{path}/titles/drain")
+        assert "4 items are back in the database." in text_of(await alice.see("/pools"))
+        await alice.send(f"{path}/titles/take")
+        [titles, _] = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
+        assert ("0 of 4" in text_of(titles), "Taken past the list1" in text_of(titles)) == (True, True)
+        assert "Nothing is lost" in text_of(await alice.see(f"{path}/titles/lost"))
+        await alice.send(f"{path}/delete")
 
 
 # --- figures ----------------------------------------------------------------------------------------------
