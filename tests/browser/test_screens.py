@@ -11,7 +11,7 @@ from feedmill.library.marking import mark_one
 from feedmill.model.reading import Marks
 from feedmill.store.labels import add_label
 from feedmill.store.saved_searches import save_search
-from tests.browser import papers, test_feeds, test_health, test_looks
+from tests.browser import papers, test_feeds, test_health, test_looks, test_managing
 from tests.browser.guest import Guest
 from tests.browser.house import House
 
@@ -19,15 +19,16 @@ GuestMaker = Callable[..., Guest]
 MOST_SCRIPT = 40_000
 PATHS = (
     "/unread", "/today", "/all", "/starred", "/later", "/history", "/feed/1", "/folder/1", "/label/1",
-    "/item/1?in=/all", "/search", "/search?q=larch", "/search?q=zeppelin+wheel", "/search?q=%22open&in=/feed/1",
-    "/bookmarks", "/labels", "/subscribe", "/feeds", "/feed/1/edit", "/folders", "/import",
-    "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/reparse", "/archive",
-    "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
+    "/item/1?in=/all",
+    "/search", "/search?q=larch", "/search?q=zeppelin+wheel", "/search?q=%22open&in=/feed/1", "/bookmarks", "/labels",
+    "/subscribe", "/feeds", "/feed/1/edit", "/folders", "/import",
+    "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/reparse",
+    "/archive", "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
     "/admin", "/admin/feeds", "/admin/queue", "/admin/hosts", "/admin/storage", "/admin/audit",
     "/look", "/keys", "/logout", "/nowhere",
 )  # fmt: skip
 # Axe takes its time: it looks at each screen once.
-SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS}
+SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS, *test_managing.PATHS}
 ERRORS = {"/nowhere": 404, "/search?q=%22open&in=/feed/1": 422}
 
 

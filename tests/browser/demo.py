@@ -1,0 +1,111 @@
+"""A mill that has been running for a while: what the screenshots show."""
+
+import math
+import struct
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from feedmill.archive.images import archive_images
+from feedmill.library.accounts import add_account
+from feedmill.library.marking import mark_one
+from feedmill.model.account import Actor
+from feedmill.model.pool import Rule
+from feedmill.model.reading import Marks
+from feedmill.model.times import to_text
+from feedmill.store.database import Step
+from feedmill.store.dialect import insert
+from feedmill.store.labels import add_label
+from feedmill.store.saved_searches import save_search
+from feedmill.store.schema import feeds, fetch_log
+from tests.browser import papers
+from tests.serve.rest.site import Site
+from tests.www import Answer
+
+DAYS = 14
+SHADES = 16
+PAGE = (
+    b"<html><head><title>A field guide to water wheels</title>"
+    b"<meta name=description content='Overshot, undershot, breastshot: how to tell them apart.'></head></html>"
+)
+
+
+async def furnish(site: Site) -> None:
+    """Alice reads, stars and labels; feeds have been fetched for days, one is failing; a pool is being emptied."""
+    await papers.furnish(site)
+    site.web.serve("/wheel.png", Answer(picture(480, 270), headers={"Content-Type": "image/png"}))
+    await archive_images(site.app.images)
+    alice, now, db = await papers.reader(site), datetime.now(UTC), site.app.db
+    wood, water = [(await add_label(db, alice.id, name))["id"] for name in ("Wood 木", "Water")]
+    for entry_id, marks in {
+        1: Marks(starred=True, add_labels=(wood, water)), 2: Marks(add_labels=(wood,)), 3: Marks(read=True),
+        6: Marks(later=True), 8: Marks(read=True), 10: Marks(starred=True), 13: Marks(read=True),
+    }.items():  # fmt: skip
+        await mark_one(db, alice.id, entry_id, marks, now)
+    await save_search(db, alice.id, "Wheels", "wheel OR 水轮")
+    await add_account(db, "bob", papers.PASSWORD, False, now, Actor())
+    await site.app.bookmarks.save(alice.id, site.web.serve("/guide", Answer(PAGE)), None, "Drawings on page 3")
+    await site.app.bookmarks.save(alice.id, site.web.url("/nowhere"), None, None)
+    await site.app.bookmarks.read_pages()
+    await _have_fetched(site, now)
+    group = await site.app.pools.create("Mills", Rule())
+    await site.app.pools.fill(group.id)
+
+
+async def _have_fetched(site: Site, now: datetime) -> None:
+    """A past for the first feeds, and a present that is failing for the third."""
+    hours = range(DAYS * 24, 0, -4)
+    lines = [_fetch(feed_id, now - timedelta(hours=ago), ago + feed_id) for feed_id in (1, 2, 3) for ago in hours]
+    error = "HTTP 404 Not Found"
+    failing = {"consecutive_failures": 4, "last_error": error}
+    lines += [_line(3, now - timedelta(minutes=30 * n), "http_4xx", 404, 512, 90, 0, error) for n in range(4)]
+    await site.app.db.batch([
+        Step(insert(fetch_log, *lines[0]), lines),
+        Step(feeds.update().where(feeds.c.id == 3).values(**failing)),
+    ])  # fmt: skip
+
+
+def _fetch(feed_id: int, at: datetime, turn: int) -> dict[str, Any]:
+    """One of several fetches, by turns new, nothing new, slow or failing."""
+    if turn % 17 == 0:
+        return _line(feed_id, at, "http_5xx", 503, 0, 4000, 0, "HTTP 503 Service Unavailable")
+    if turn % 5 == 0:
+        return _line(feed_id, at, "updated", 200, 48_000 + turn * 31, 300 + turn % 7 * 60, 1 + turn % 3)
+    return _line(feed_id, at, "not_modified", 304, 300, 80 + turn % 11 * 12, 0)
+
+
+def _line(
+    feed_id: int, at: datetime, outcome: str, status: int, size: int, ms: int, new: int, message: str | None = None
+) -> dict[str, Any]:
+    return {
+        "feed_id": feed_id, "at": to_text(at), "outcome": outcome, "http_status": status, "bytes": size, "ms": ms,
+        "new_entries": new, "revised_entries": 0, "message": message,
+    }  # fmt: skip
+
+
+def picture(width: int, height: int) -> bytes:
+    """A wheel in the evening, as a PNG."""
+    rows = b"".join(b"\0" + bytes(_colour(x / width, y / height) for x in range(width)) for y in range(height))
+    palette = bytes(channel for step in range(SHADES) for channel in _shade(step / (SHADES - 1)))
+    return b"".join([
+        b"\x89PNG\r\n\x1a\n",
+        _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+        _chunk(b"PLTE", palette), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b""),
+    ])  # fmt: skip
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _shade(part: float) -> tuple[int, int, int]:
+    return int(40 + 200 * part), int(60 + 150 * part), int(90 + 90 * part)
+
+
+def _colour(x: float, y: float) -> int:
+    """Which of the shades: a sky, water below it, and a wheel with eight spokes."""
+    away = math.hypot((x - 0.62) * 16 / 9, y - 0.52)
+    angle = math.atan2(y - 0.52, (x - 0.62) * 16 / 9)
+    if 0.3 < away < 0.35 or away < 0.05 or (away < 0.33 and abs(math.sin(angle * 4)) < 0.02 / max(away, 0.05)):
+        return 1
+    return int(14 - 8 * y) if y < 0.72 else int(5 - 4 * (y - 0.72))
