@@ -1,6 +1,5 @@
 """Every page of somebody's things, asked for by somebody else: Charlie sees and changes nothing of Alice's."""
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ LISTS = [
     "/subscribe/added?id={feed}", "/feeds", "/archive", "/health-of-feeds", "/all", "/history", "/go?q=quiet",
     "/bookmarks", "/labels", "/folders", "/settings/webhooks", "/settings/keys",
 ]  # fmt: skip
+HERS = ("Quiet Systems", "systems.xml", "Backpressure", "Computing")
 # Tables that change with every request.
 RESTLESS = {"sessions", "sign_in_tries", "facts", "locks", "users"}
 
@@ -78,9 +78,8 @@ async def _first(site: Site, table: Table) -> int:
 
 async def _idle(site: Site) -> None:
     """Until what Alice started has ended, so that nothing but Charlie could change anything."""
-    running = select(schema.batches.c.id).where(schema.batches.c.status == "running")
-    while await site.app.db.query(running):
-        await asyncio.sleep(0.05)
+    async for _ in site.parts.batches.watch(await _first(site, schema.batches)):
+        pass
 
 
 async def _everything(site: Site) -> dict[str, list[Any]]:
