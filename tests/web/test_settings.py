@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from feedmill.serve.web.agents import device
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of
@@ -111,6 +112,20 @@ async def test_sessions_are_listed_and_ended(site: Site, alice: Visitor) -> None
     page = await alice.see("/settings/sessions")
     assert "You are signed in nowhere else." in text_of(page)
     assert page.xpath("//tbody//form/@action") == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (FIREFOX, "Firefox · Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge · Windows"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile Safari/604.1", "Safari · iPhone"),
+        ("NetNewsWire/7.0 (RSS)", "NetNewsWire/7.0"),
+        (None, ""),
+    ],
+)
+def test_a_device_is_called_by_its_browser_and_system(agent: str | None, said: str) -> None:
+    assert device(agent) == said
 
 
 async def test_all_other_sessions_end_at_once(site: Site, alice: Visitor) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.datastructures import FormData
 
+from feedmill.library.feed_names import UnknownFeed, feed_ids_named
 from feedmill.model.pool import Group, Kind, Rule
 from feedmill.serve.rest.pool_forms import NewGroup
-from feedmill.serve.web.feed_names import UnknownFeed, feed_ids_named
 from feedmill.serve.web.page import text
 from feedmill.store.database import Database
 

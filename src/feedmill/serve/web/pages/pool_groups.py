@@ -8,9 +8,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
+from feedmill.library.feed_names import names_of_feeds
 from feedmill.model.pool import Group, Kind, PoolOptions, State
 from feedmill.pools.tools import NothingToAsk
-from feedmill.serve.web.feed_names import names_of_feeds
 from feedmill.serve.web.flash import Said, say, say_failed
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, the_app
