@@ -28,6 +28,13 @@ async def test_a_chinese_word_is_found_by_two_characters(alice: Visitor) -> None
     assert page.xpath("//a[@class='title']/mark/text()") == ["耐心"]
 
 
+async def test_a_word_deep_in_a_text_is_shown_with_what_stands_around_it(alice: Visitor) -> None:
+    page = await alice.see("/search?q=rusts")
+
+    assert page.xpath("//p[@class='summary']/mark/text()") == ["rusts"]
+    assert "stands still rusts faster" in text_of(page.xpath("//p[@class='summary']")[0])
+
+
 async def test_what_is_asked_is_only_text(alice: Visitor) -> None:
     page = await alice.see("/search", params={"q": "<b>x</b> <script>y</script>"})
 

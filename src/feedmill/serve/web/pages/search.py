@@ -11,6 +11,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.library.folders import find_folder
 from feedmill.library.labels import find_label
+from feedmill.library.passages import with_passages
 from feedmill.library.search import Asked, read_search, search
 from feedmill.library.search_hints import looser, words_to_mark
 from feedmill.library.search_tokens import MOST_CHARACTERS, BadSearch
@@ -111,9 +112,9 @@ async def _within(db: Database, user_id: int, path: str) -> Within | None:
 async def _find(request: Request, user: User, question: Question) -> Results:
     cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR] or None
     asked = Asked(question.text, question.order, cursor, ROWS, question.narrowed)
-    found = await search(the_app(request).db, user.id, asked, datetime.now(UTC))
-    words = words_to_mark(question.text)
-    items = [marked_entry(entry, words) for entry in found.items]
+    db, words = the_app(request).db, words_to_mark(question.text)
+    found = await search(db, user.id, asked, datetime.now(UTC))
+    items = [marked_entry(entry, words) for entry in await with_passages(db, found.items, words)]
     return Results(items, question.at(cursor=found.next) if found.next else None, cursor is None)
 
 
