@@ -66,7 +66,7 @@ async def test_a_page_that_could_not_be_fetched_says_why_and_is_tried_again(site
     assert "The page could not be fetched; the bookmark stays." in text_of(page)
 
     site.web.serve("/gone", Answer(PAGE, headers={"Content-Type": "text/html"}))
-    [retry] = page.xpath("//div[@class='state failed']/form/@action")
+    [retry] = page.xpath("//div[@class='fetching failed']/form/@action")
     await alice.send(retry)
     await site.app.bookmarks.read_pages()
 
