@@ -238,12 +238,12 @@ def facts_of(parsed: ParsedFeed) -> FeedFacts:
     """What the feed says of itself."""
     return FeedFacts(
         title=keepable.text(parsed.title),
-        site_url=keepable.text(parsed.link),
+        site_url=keepable.address(parsed.link),
         description=keepable.text(parsed.description, keepable.LONGEST_LIST),
         language=keepable.language(parsed.language),
-        icon_url=keepable.text(parsed.icon_url),
-        image_url=keepable.text(parsed.image_url),
-        hub_url=keepable.text(parsed.hub_url),
+        icon_url=keepable.address(parsed.icon_url),
+        image_url=keepable.address(parsed.image_url),
+        hub_url=keepable.address(parsed.hub_url),
     )
 
 

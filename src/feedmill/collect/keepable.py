@@ -3,6 +3,7 @@
 The raw body has what is cut here.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
@@ -16,7 +17,15 @@ LONGEST_SUMMARY = 300_000
 LONGEST_LINE = 20_000
 LONGEST_LIST = 100_000
 LONGEST_LANGUAGE = 64
-LINES = ("link", "title", "author", "image_url", "comments_url", "base_url")
+LINES = ("title", "author", "base_url")
+ADDRESSES = ("link", "image_url", "comments_url")
+WEB = ("http://", "https://")
+# A browser runs some of the others, and hands some to programs that do.
+SCHEMES = frozenset({"http", "https", "ftp", "gemini", "geo", "gopher", "ipfs", "magnet", "mailto", "news", "tel"})
+
+# As browsers read it: they skip what stands before, and line breaks anywhere.
+_SCHEME = re.compile(r"[\x00-\x20]*+([a-z][a-z0-9+.\t\n\r-]*+):", re.I)
+_LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 
 
 def keepable(entry: ParsedEntry) -> tuple[ParsedEntry, str]:
@@ -33,6 +42,13 @@ def text(given: str | None, most: int = LONGEST_LINE) -> str | None:
     if given is None or (len(given) * 4 <= most and given.isascii() and "\x00" not in given):
         return given
     return _bytes(given)[:most].decode("utf-8", "ignore")
+
+
+def address(given: str | None) -> str | None:
+    """An address that somebody may follow; None for one that would run a script, or a program."""
+    kept = text(given)
+    found = _SCHEME.match(kept) if kept and not kept.startswith(WEB) else None
+    return kept if found is None or found[1].translate(_LINE_BREAKS).lower() in SCHEMES else None
 
 
 def language(given: str | None) -> str | None:
@@ -70,11 +86,13 @@ def _is_plain(entry: ParsedEntry) -> bool:
         and len(joined) + sum(len(text) for text in short if text) <= LONGEST_LINE // 4
         and len(entry.language or "") <= LONGEST_LANGUAGE
         and not entry.enclosures
+        and all(url.startswith(WEB) for url in (entry.link, entry.image_url, entry.comments_url) if url)
     )
 
 
 def _cleaned(entry: ParsedEntry) -> ParsedEntry:
     lines = {name: text(getattr(entry, name)) for name in LINES}
+    lines |= {name: address(getattr(entry, name)) for name in ADDRESSES}
     return replace(
         entry,
         summary=text(entry.summary, LONGEST_SUMMARY),
@@ -98,7 +116,10 @@ def _bounded(texts: Iterable[str]) -> Iterable[str]:
 def _few(enclosures: Sequence[Enclosure]) -> Iterable[Enclosure]:
     left = LONGEST_LIST
     for one in enclosures:
-        kept = replace(one, url=text(one.url) or "", type=text(one.type, 200))
+        url = address(one.url)
+        if url is None:
+            continue
+        kept = replace(one, url=url, type=text(one.type, 200))
         left -= len(kept.url.encode()) + 300
         if left < 0:
             return

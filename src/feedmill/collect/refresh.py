@@ -132,7 +132,7 @@ async def _compare(
     is_new = feed.last_success_at is None and not feed.entry_count
     known, purged = NOTHING_KNOWN if is_new else await find_known(tools.db, feed.id, asked_for(entries))
     with_images = feed.archive_policy is ArchivePolicy.ALL
-    site_url = keepable.text(parsed.link) or response.final_url
+    site_url = keepable.address(parsed.link) or response.final_url
     changes = reconcile(entries, known, purged, moment.now, site_url=site_url, with_images=with_images)
     say_unreadable_dates(feed, entries, changes)
     return decide.updated(feed, response, parsed, changes, raw, digest, moment)

@@ -1,0 +1,43 @@
+"""What of an entry is kept: no address that runs something when somebody follows it."""
+
+import pytest
+
+from feedmill.collect.decide import facts_of
+from feedmill.collect.keepable import address, keepable
+from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
+
+RUNNING = [
+    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " \x01javascript:alert(1)", "java\nscript\t:alert(1)", "vbscript:x",
+    "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "blob:https://example.org/1", "ms-msdt:/id",
+    "view-source:https://example.org/",
+]  # fmt: skip
+HARMLESS = [
+    "https://example.org/a?b=c:d", "HTTP://EXAMPLE.ORG/", "magnet:?xt=urn:btih:c12fe1", "mailto:ada@example.org",
+    "ftp://example.org/a", "/a/relative:one", "a/b", "?q=javascript:x", "//example.org/a", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", RUNNING)
+def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
+    entry, _ = keepable(
+        ParsedEntry(
+            link=url, comments_url=url, image_url=url, enclosures=(Enclosure(url), Enclosure("https://a.example/"))
+        )
+    )
+    facts = facts_of(ParsedFeed(link=url, icon_url=url, image_url=url))
+
+    assert (entry.link, entry.comments_url, entry.image_url) == (None, None, None)
+    assert [each.url for each in entry.enclosures] == ["https://a.example/"]
+    assert (facts.site_url, facts.icon_url, facts.image_url) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", ["link", "comments_url", "image_url"])
+def test_a_plain_entry_is_looked_at_as_well(name: str) -> None:
+    entry, _ = keepable(ParsedEntry(**{name: "javascript:alert(1)"}))  # type: ignore[arg-type]
+
+    assert getattr(entry, name) is None
+
+
+@pytest.mark.parametrize("url", HARMLESS)
+def test_an_address_that_leads_somewhere_is_kept(url: str) -> None:
+    assert address(url) == url
