@@ -42,4 +42,4 @@ class Guest:
 
     def reads(self, title: str) -> None:
         """The article with that title is open."""
-        expect(self.page.locator(".article h1")).to_contain_text(title)
+        expect(self.page.locator(".article h1")).to_contain_text(title, timeout=10_000)

@@ -11,7 +11,10 @@ from tests.browser.guest import Guest
 
 GuestMaker = Callable[..., Guest]
 SERIOUS = ("serious", "critical")
-PATHS = ("/unread", "/all", "/starred", "/item/1?in=/all", "/look", "/keys", "/logout", "/nowhere")
+PATHS = (
+    "/unread", "/today", "/all", "/starred", "/item/1?in=/all", "/look", "/keys", "/keys/edit", "/go", "/logout",
+    "/nowhere",
+)  # fmt: skip
 OTHER_THEMES = ("dark", "sepia", "contrast")
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 

@@ -81,6 +81,16 @@ async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
     assert (link.get("lang"), link.get("dir")) == ("zh-CN", "auto")
 
 
+async def test_what_has_no_title_is_called_by_how_it_begins(site: Site, alice: Visitor) -> None:
+    pieces = [Piece("", "<p>Just a <b>thought</b>.</p>"), Piece("", "")]
+    await subscribe_to(site, await alice.user(site), Paper("/notes.xml", "Notes", pieces))
+
+    page = await alice.see("/unread")
+
+    assert {"Just a thought.", "Untitled"} <= set(titles(page))
+    assert page.xpath("//p[@class='summary'][contains(., 'thought')]") == []
+
+
 async def test_one_entry_is_starred_from_its_row(alice: Visitor) -> None:
     page = await alice.see("/unread")
     [star] = page.xpath(f"//li[contains(., '{ENGLISH}')]//button[contains(@class, 'star')]")

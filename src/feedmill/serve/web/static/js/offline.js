@@ -15,5 +15,5 @@ async function show() {
   list.hidden = !list.children.length;
 }
 
-addEventListener("online", () => location.reload());
+addEventListener("online", () => (location.pathname === "/offline" ? location.assign("/") : location.reload()));
 show();
