@@ -11,15 +11,15 @@ from feedmill.library.reading import Listed
 from feedmill.store.database import Database
 from feedmill.store.passages import beginnings_of
 
-BEFORE, AFTER = 80, 220
+# So little before, because lists show only the first lines.
+BEFORE, AFTER = 40, 260
 
 
 async def with_passages(db: Database, found: Sequence[Listed], words: re.Pattern[str] | None) -> list[Listed]:
     """The entries, each with a passage that has one of the words for its excerpt, where there is one."""
     if words is None:
         return list(found)
-    unmarked = [entry.id for entry in found if not words.search(entry.excerpt)]
-    beginnings = await beginnings_of(db, unmarked)
+    beginnings = await beginnings_of(db, [entry.id for entry in found if not words.search(entry.excerpt[: 2 * BEFORE])])
     passages = await asyncio.to_thread(_passages, beginnings, words)
     return [replace(entry, excerpt=passages.get(entry.id) or entry.excerpt) for entry in found]
 
