@@ -110,7 +110,7 @@ class MysqlDatabase:
             async with pool.acquire() as connection:
                 yield connection
         except (MySQLError, OSError) as error:
-            raise _translate(error) from error
+            raise _translate(error, f"{self._target['host']}:{self._target['port']}") from error
 
     async def _open(self) -> Any:
         async with self._opening:
@@ -165,7 +165,7 @@ def _target(url: str) -> dict[str, Any]:
     }
 
 
-def _translate(error: MySQLError | OSError) -> DatabaseError:
+def _translate(error: MySQLError | OSError, where: str) -> DatabaseError:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
     if isinstance(error, IntegrityError) or code in CONSTRAINT:
         return ConstraintViolated(str(error))
@@ -174,7 +174,7 @@ def _translate(error: MySQLError | OSError) -> DatabaseError:
     if code in LOST_RACE:
         return LostRace(f"MySQL undid a batch that stood in another's way: {error}")
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
-        return DatabaseUnavailable(f"MySQL can't be used: {error}")
+        return DatabaseUnavailable(f"MySQL at {where} can't be used: {error}")
     return StatementRefused(f"MySQL refused a statement: {error}")
 
 

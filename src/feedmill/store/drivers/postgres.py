@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import dialect as asyncpg_dialect
@@ -41,6 +42,8 @@ class PostgresDatabase:
 
     def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
         self._url = url
+        # Without the name and the password before it.
+        self._where = urlsplit(url).netloc.rpartition("@")[2]
         self._pool_size = pool_size
         self._compile = Compiler(asyncpg_dialect())  # type: ignore[no-untyped-call]
         self._pool: asyncpg.Pool | None = None
@@ -103,7 +106,7 @@ class PostgresDatabase:
             async with pool.acquire(timeout=WAIT_SECONDS) as connection:
                 yield connection
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-            raise _translate(error) from error
+            raise _translate(error, self._where) from error
 
     async def _open(self) -> asyncpg.Pool:
         async with self._opening:
@@ -142,7 +145,7 @@ def _rows_changed(status: str) -> int:
     return int(last) if last.isdecimal() else 0
 
 
-def _translate(error: Exception) -> DatabaseError:
+def _translate(error: Exception, where: str) -> DatabaseError:
     match error:
         case asyncpg.IntegrityConstraintViolationError():
             return ConstraintViolated(str(error))
@@ -151,6 +154,6 @@ def _translate(error: Exception) -> DatabaseError:
         case _ if isinstance(error, LOST_RACE):
             return LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
         case _ if isinstance(error, CONNECTION_GONE):
-            return DatabaseUnavailable(f"PostgreSQL can't be used: {str(error) or type(error).__name__}")
+            return DatabaseUnavailable(f"PostgreSQL at {where} can't be used: {str(error) or type(error).__name__}")
         case _:
             return StatementRefused(f"PostgreSQL refused a statement: {error}")
