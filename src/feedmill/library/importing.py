@@ -86,7 +86,8 @@ async def plan_import(db: Database, user: User, opml: bytes) -> Plan:
     if not document.feeds and document.errors:
         raise BadOpml(_told(document.errors[0]))
     plan = Plan(errors=[Line(error.line, error.message) for error in document.errors])
-    wanted = _wanted(document, plan.errors)
+    # In a thread: a list may have 100,000 addresses to read.
+    wanted = await asyncio.to_thread(_wanted, document, plan.errors)
     places = await places_of(db, user.id, {url: each.http_options for url, each in wanted.items()})
     plan.rows = {url: (place.url, place.feed_id) for url, place in places.items()}
     mine = await subscribed_to(db, user.id, [place.feed_id for place in places.values() if place.feed_id])

@@ -79,6 +79,8 @@ def create(app: App, work: Work) -> FastAPI:
     api = FastAPI(
         title="Feedmill", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         generate_unique_id_function=operation_id, responses=described(400, 401, 403, 404, 413, 422, 429, 503),
+        # A redirect would go to whatever the Host header says.
+        redirect_slashes=False,
     )  # fmt: skip
     # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
     signing_key(app.settings)

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from feedmill import __version__
 from feedmill.app import App
-from feedmill.errors import NotSignedIn
+from feedmill.errors import BadInput, NotSignedIn
 from feedmill.library.accounts import needs_setup
 from feedmill.model.account import Caller
 from feedmill.serve import csrf
@@ -37,6 +37,8 @@ from feedmill.serve.work import Work
 MOST_FIELDS = 2000
 MOST_FORM_BYTES = 2_000_000
 
+# Python knows codecs that yield what no database keeps, or that end in errors of their own.
+_UTF_8 = re.compile(r"(?:(?!charset).)*(?:charset=\"?utf-8\"?\s*(?:;(?:(?!charset).)*)?)?", re.I | re.S)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
 
 
@@ -82,6 +84,8 @@ async def form(request: Request, most_bytes: int = MOST_FORM_BYTES) -> FormData:
     """What was sent, if it comes from a page of ours; for people who are signed in by `signed_in` before."""
     csrf.refuse_other_sites(request)
     limited = with_limit(request, most_bytes, f"a form may have at most {most_bytes // 1_000_000} MB")
+    if not _UTF_8.fullmatch(request.headers.get("content-type", "")):
+        raise BadInput("a form is sent in UTF-8")
     sent = await limited.form(max_fields=MOST_FIELDS, max_part_size=most_bytes)
     if getattr(request.state, "caller", None) is not None:
         csrf.check(request, text(sent, csrf.FIELD))

@@ -1,0 +1,31 @@
+"""Forms that no browser sends end in an answer, not in a fault of ours."""
+
+import pytest
+
+from tests.serve.rest.site import Site
+from tests.web.visitor import Visitor
+
+PART = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n\\ud800\r\n--b--\r\n'
+
+
+@pytest.mark.parametrize("charset", ["unicode_escape", "undefined", "punycode", "utf-7", '"utf-16"'])
+async def test_a_form_in_an_odd_encoding_is_refused(alice: Visitor, charset: str) -> None:
+    kind = {"Content-Type": f"multipart/form-data; boundary=b; charset={charset}"}
+
+    assert (await alice.client.post("/marks", content=PART, headers=kind)).status_code == 422
+
+
+@pytest.mark.parametrize("charset", ["", ";charset=UTF-8", '; charset="utf-8"; x=y'])
+async def test_a_form_in_utf_8_is_taken(alice: Visitor, charset: str) -> None:
+    kind = {"Content-Type": f"application/x-www-form-urlencoded{charset}"}
+    body = f"csrf={await alice.csrf()}&quiet=1"
+
+    assert (await alice.client.post("/marks", content=body, headers=kind)).status_code == 204
+
+
+async def test_the_api_redirects_nobody_to_the_host_that_a_request_names(site: Site) -> None:
+    program = await site.browser(Host="evil.example")
+
+    answer = await program.get("/api/feeds/")
+
+    assert (answer.status_code, answer.headers.get("location")) == (404, None)
