@@ -4,7 +4,7 @@ One file a subject, each with its router; `ROUTERS` names them all. A route asks
 `Depends(needs(READ))`, answers with a pydantic model, and leaves whatever it does to `library/` or `pools/`.
 """
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from feedmill import __version__
 from feedmill.app import App
@@ -36,6 +36,7 @@ from feedmill.serve.rest import (
     webhooks,
 )
 from feedmill.serve.rest.openapi import describe, operation_id
+from feedmill.serve.rest.parts import kept_nowhere
 from feedmill.serve.rest.problems import described, install
 from feedmill.serve.rest.rates import Rates
 from feedmill.serve.work import Work
@@ -80,7 +81,7 @@ def create(app: App, work: Work) -> FastAPI:
         title="Feedmill", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
         generate_unique_id_function=operation_id, responses=described(400, 401, 403, 404, 413, 422, 429, 503),
         # A redirect would go to whatever the Host header says.
-        redirect_slashes=False,
+        redirect_slashes=False, dependencies=[Depends(kept_nowhere)],
     )  # fmt: skip
     # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
     signing_key(app.settings)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 
 from feedmill.app import App
 from feedmill.model.account import ADMIN, POOLS, READ, WRITE, Caller
@@ -18,6 +18,11 @@ def _app(request: Request) -> App:
 def _work(request: Request) -> Work:
     work: Work = request.app.state.work
     return work
+
+
+async def kept_nowhere(response: Response) -> None:
+    """Has no browser and no proxy keep an answer, unless the route says otherwise."""
+    response.headers["Cache-Control"] = "no-store"
 
 
 TheApp = Annotated[App, Depends(_app)]
