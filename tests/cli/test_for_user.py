@@ -39,6 +39,12 @@ async def test_a_person_is_subscribed_and_told_when_they_are_already(mill: Mill,
     assert (hers.title, hers.unread_count, len(hers.folder_ids), folders) == ("Mine", 1, 1, ["Tech"])
 
 
+async def test_where_there_are_people_a_feed_that_nobody_reads_is_told(mill: Mill, alice: User) -> None:
+    done = await mill.ok("add", mill.web.serve("/feed", answer(item("one"))))
+
+    assert "nobody reads it yet" in done.out
+
+
 async def test_what_can_not_be_had_is_told_and_nobody_is_subscribed(mill: Mill, alice: User) -> None:
     url = mill.web.serve("/feed", Answer(status=404))
 

@@ -21,6 +21,7 @@ from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, SeveralFe
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Updated
 from feedmill.model.subscription import Choice
+from feedmill.store.accounts import count_users
 from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
 from feedmill.store.feeds import feeds_of_ids
 
@@ -108,6 +109,8 @@ async def _add_all(app: App, urls: tuple[str, ...], wish: Wish, as_json: bool) -
         for added in await _add(app, url, wish):
             done.append(added)
             _print(added, as_json)
+    if not as_json and not wish.user and any(one.status == "added" for one in done) and await count_users(app.db):
+        say("nobody reads it yet: 'feedmill add --user NAME URL' subscribes somebody")
     return done
 
 
