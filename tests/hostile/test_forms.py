@@ -1,5 +1,8 @@
 """Forms that no browser sends end in an answer, not in a fault of ours."""
 
+import json
+from base64 import urlsafe_b64encode
+
 import pytest
 
 from tests.serve.rest.site import Site
@@ -29,3 +32,18 @@ async def test_the_api_redirects_nobody_to_the_host_that_a_request_names(site: S
     answer = await program.get("/api/feeds/")
 
     assert (answer.status_code, answer.headers.get("location")) == (404, None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["no.such_words", {}, None, "done"],
+        ["list.marked_all", {"n": "many"}, None, "done"],
+        ["list.undone", {"key": 1}],
+    ],
+)
+async def test_a_message_that_is_not_ours_is_not_shown(alice: Visitor, said: list[object]) -> None:
+    packed = urlsafe_b64encode(json.dumps(said).encode()).decode()
+    alice.client.cookies.set("feedmill_flash", packed)
+
+    assert (await alice.client.get("/unread")).status_code == 200

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from feedmill.serve.web.words import Words
+
 COOKIE = "feedmill_flash"
 A_MINUTE = 60
 
@@ -34,16 +36,19 @@ def put(response: Response, said: Said) -> None:
     response.set_cookie(COOKIE, urlsafe_b64encode(packed.encode()).decode(), A_MINUTE, httponly=True, samesite="lax")
 
 
-def take(request: Request) -> Said | None:
-    """What was said, once; `clear` the answer that shows it."""
+def take(request: Request, t: Words) -> Said | None:
+    """What was said, once, if these words can say it; `clear` the answer that shows it."""
     packed = request.cookies.get(COOKIE)
     if not packed:
         return None
     try:
         key, values, undo, tone = json.loads(urlsafe_b64decode(packed))
-        return Said(str(key), {str(name): value for name, value in values.items()}, undo, tone)
-    except (ValueError, TypeError, AttributeError):
+        said = Said(str(key), {str(name): value for name, value in values.items()}, undo, tone)
+        t(said.key, **said.values)  # type: ignore[arg-type]
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
+        # Not ours: whoever owns a neighbouring name can set our cookies.
         return None
+    return said
 
 
 def clear(response: Response) -> None:

@@ -113,7 +113,7 @@ async def show(request: Request, template: str, status: int = 200, **values: Any
     caller: Caller | None = getattr(request.state, "caller", None)
     folded = request.cookies.get(FOLDED_COOKIE, "")
     frame = await load_frame(the_app(request).db, caller.user, folded) if caller else None
-    said = flash.take(request)
+    said = flash.take(request, speech(request)[0])
     response = render(request, template, status, frame=frame, said=said, **values)
     if said is not None:
         flash.clear(response)
