@@ -194,6 +194,7 @@ def add_by_the_address_of_a_page(page: Page, mill: Mill) -> None:
     expect(page.locator(".added-rows")).to_contain_text("3 items")
     assert page.evaluate("window.isTheSamePage") is True
     page.get_by_role("link", name="Start reading").click()
+    page.wait_for_url("**/feed/1")
     expect(page.locator(".row")).to_have_count(3)
 
 
