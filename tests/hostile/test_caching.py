@@ -10,7 +10,7 @@ PATHS = sorted(
     route.path_format
     for router in ROUTERS
     for route in router.routes
-    if isinstance(route, APIRoute) and "GET" in route.methods and "{" not in route.path_format
+    if isinstance(route, APIRoute) and "GET" in (route.methods or ()) and "{" not in route.path_format
 )
 
 

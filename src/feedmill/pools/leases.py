@@ -27,5 +27,5 @@ async def _claim(tools: PoolTools, pool: Pool, most: int, who: str, length: time
     now, token = tools.clock(), token_for(who)
     until = now + (length or pool.options.lease)
     rows = await claim_items(tools.db, pool.key, most, State.LEASED, token, now, until)
-    items = tuple(tools.texts.item(pool.kind, pool.options, row) for row in rows)
-    return Leased(token, until, items, tuple(row["attempts"] for row in rows))
+    items = await tools.texts.items(pool.kind, pool.options, rows)
+    return Leased(token, until, tuple(items), tuple(row["attempts"] for row in rows))

@@ -39,7 +39,7 @@ async def take_available(tools: PoolTools, pool: Pool, most: int, to: State, tok
     rows = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
     if tools.lists is not None:
         tools.fallbacks[pool.key] += len(rows)
-    return [tools.texts.item(pool.kind, pool.options, row) for row in rows]
+    return await tools.texts.items(pool.kind, pool.options, rows)
 
 
 async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[Queued]) -> list[Item]:
@@ -47,7 +47,7 @@ async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[Queued]) 
     edited = await standing(tools.db, [queued.id for queued in popped])
     stale = [queued.id for queued in popped if edited.get(queued.id) or (queued.ref and queued.id in edited)]
     rows = await read_texts(tools.db, pool.kind, stale) if stale else []
-    fresh = {row["id"]: tools.texts.item(pool.kind, pool.options, row) for row in rows}
+    fresh = {item.id: item for item in await tools.texts.items(pool.kind, pool.options, rows)}
     return [fresh.get(queued.id) or Item(queued.id, queued.text) for queued in popped if queued.id in edited]
 
 

@@ -1,5 +1,6 @@
 """The text of an item: a plain title, or contents as its pool wants them."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,14 @@ class Texts:
     """Makes items of rows. `sanitize` takes HTML and what its addresses are relative to."""
 
     sanitize: Sanitize
+
+    async def items(self, kind: Kind, options: PoolOptions, rows: Sequence[Row]) -> list[Item]:
+        """Many items. Contents are made in a thread, because a thousand long ones take many seconds."""
+
+        def made() -> list[Item]:
+            return [self.item(kind, options, row) for row in rows]
+
+        return await asyncio.to_thread(made) if kind is Kind.CONTENTS else made()
 
     def item(self, kind: Kind, options: PoolOptions, row: Row) -> Item:
         return Item(row["id"], self._title(row) if kind is Kind.TITLES else self._contents(options, row))

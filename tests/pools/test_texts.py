@@ -1,0 +1,20 @@
+"""Texts of items are made without holding up everybody else."""
+
+import threading
+
+from feedmill.model.pool import Kind, PoolOptions
+from feedmill.pools.texts import Texts
+
+
+async def test_contents_are_sanitized_beside_the_loop() -> None:
+    threads = set[int]()
+
+    def sanitize(html: str, base_url: str | None) -> str:
+        threads.add(threading.get_ident())
+        return html
+
+    rows = [{"id": n, "content_html": "<p>x</p>", "summary": None, "base_url": None} for n in range(3)]
+    items = await Texts(sanitize).items(Kind.CONTENTS, PoolOptions(), rows)
+
+    assert [item.id for item in items] == [0, 1, 2]
+    assert threads.isdisjoint({threading.get_ident()})
