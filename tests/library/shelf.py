@@ -64,7 +64,8 @@ class Shelf:
 
     async def unread_of(self, user: User) -> tuple[int, int]:
         """How many entries stand in the user's list, and how many the subscriptions say there are."""
-        held = select(func.count().label("n")).select_from(unread.join(users, users.c.unread_list_id == unread.c.list_id))
+        lists = unread.join(users, users.c.unread_list_id == unread.c.list_id)
+        held = select(func.count().label("n")).select_from(lists)
         [listed] = await self.db.query(held.where(users.c.id == user.id))
         total = select(func.coalesce(func.sum(subscriptions.c.unread_count), 0).label("n"))
         [counted] = await self.db.query(total.where(subscriptions.c.user_id == user.id))

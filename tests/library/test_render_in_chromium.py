@@ -20,7 +20,7 @@ LISTENER = "window.hits=0;window.hit=()=>{window.hits++}"
 # Presses whatever is there, but follows no ordinary link.
 PRESS = """() => {
   for (const one of document.querySelectorAll('#article *')) {
-    const href = one.getAttribute('href') || one.getAttribute('xlink:href') || '';
+    const href = one.href && one.href.baseVal !== undefined ? one.href.baseVal : one.href || '';
     if (/^https?:/i.test(href)) continue;
     one.focus && one.focus();
     one.click ? one.click() : one.dispatchEvent(new MouseEvent('click', {bubbles: true}));
