@@ -241,6 +241,9 @@ def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page
     alice.page.get_by_role("link", name=title).click()
     alice.reads(title)
     star = alice.page.get_by_role("toolbar").get_by_role("button", name="Star")
+    if star.get_attribute("aria-pressed") == "true":  # by a test before this one
+        star.click()
+        expect(star).to_have_attribute("aria-pressed", "false")
     star.click()
     expect(star).to_have_attribute("aria-pressed", "true")
     alice.page.get_by_role("link", name="Back to the list").click()

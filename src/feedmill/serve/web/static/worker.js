@@ -11,10 +11,10 @@ addEventListener("install", (event) => event.waitUntil(caches.open(SHELL_CACHE).
 addEventListener("activate", (event) => event.waitUntil(begin()));
 
 async function begin() {
+  await clients.claim();
   for (const name of await caches.keys()) if (name.startsWith("shell-") && name !== SHELL_CACHE) await caches.delete(name);
   // So the browser asks for a page itself, with the headers that tell where the reader comes from.
   await registration.navigationPreload?.enable();
-  await clients.claim();
 }
 
 addEventListener("fetch", (event) => {
