@@ -1,6 +1,5 @@
 """The real services that suites run on, each started once and only when a test asks for it."""
 
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.database import Database
+from tests.cli.disks import cannot
 from tests.databases import emptied
 from tests.services.chromium import running_chromium
 from tests.services.d1 import running_d1
@@ -24,15 +24,13 @@ missing: dict[str, str] = {}
 
 def _service(name: str, start: Callable[[], AbstractContextManager[Any]]) -> Iterator[Any]:
     if name in missing:
-        pytest.skip(missing[name])
+        cannot(f"{name} can't be had: {missing[name]}")
     try:
         running = start()
         service = running.__enter__()
     except ServiceMissing as why:
         missing[name] = str(why)
-        if os.environ.get("CI"):
-            pytest.fail(f"{name} can't be had: {why}")
-        pytest.skip(str(why))
+        cannot(f"{name} can't be had: {why}")
     if (version := f"{service.name} {service.version}") not in used:
         used.append(version)
     try:
