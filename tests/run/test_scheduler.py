@@ -240,9 +240,9 @@ async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
         await ended(mill)
     world.now += HOUR
     await world.claim(feed)
-    await mill.engine.submit(RefreshFeed(feed.id), Priority.MANUAL)
-    await mill.engine.submit(RefreshFeed(999), Priority.MANUAL)
-    await ended(mill)
+    for feed_id in (feed.id, 999):
+        await mill.engine.submit(RefreshFeed(feed_id), Priority.MANUAL)
+        await ended(mill)
 
     assert len(world.web.requests) == 1
     reasons = [line["reason"] for line in logged if line["event"] == "a feed was not refreshed"]
