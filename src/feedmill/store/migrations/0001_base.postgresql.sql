@@ -32,6 +32,13 @@ CREATE INDEX IF NOT EXISTS batches_of_user ON batches (user_id, created_at);
 
 CREATE INDEX IF NOT EXISTS batches_running ON batches (status, heard_at);
 
+CREATE TABLE IF NOT EXISTS blocked_hosts (
+  host VARCHAR(255) COLLATE "C" NOT NULL,
+  at VARCHAR(24) COLLATE "C" NOT NULL,
+  user_id BIGINT,
+  PRIMARY KEY (host)
+);
+
 CREATE TABLE IF NOT EXISTS facts (
   name VARCHAR(128) COLLATE "C" NOT NULL,
   value TEXT NOT NULL,

@@ -4,7 +4,7 @@ from feedmill.store.schema.accounts import sessions, sign_in_tries, tokens, user
 from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.collecting import entries, feed_urls, feeds, fetch_log, revisions, tombstones
-from feedmill.store.schema.house import audit, facts, locks, migrations
+from feedmill.store.schema.house import audit, blocked_hosts, facts, locks, migrations
 from feedmill.store.schema.pools import pool_groups, pool_items
 from feedmill.store.schema.reading import (
     bookmarks,
@@ -24,6 +24,7 @@ __all__ = [
     "audit",
     "batch_jobs",
     "batches",
+    "blocked_hosts",
     "bookmarks",
     "deliveries",
     "entries",

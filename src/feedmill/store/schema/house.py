@@ -24,6 +24,14 @@ facts = table(
     Column("value", LongText, nullable=False),
 )
 
+# Nobody asks these hosts, nor any below them, while they stand here.
+blocked_hosts = table(
+    "blocked_hosts",
+    Column("host", ascii_text(255), primary_key=True),
+    moment("at", required=True),
+    Column("user_id", Id),
+)
+
 # What people with power did: who, what, to what, from where.
 audit = table(
     "audit",
