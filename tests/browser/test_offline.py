@@ -12,6 +12,7 @@ GuestMaker = Callable[..., Guest]
 
 READY = "async () => Boolean((await navigator.serviceWorker.getRegistration())?.active)"
 KEPT = "async (n) => (await (await caches.open('articles')).keys()).length === n"
+CLICK_FIRST = "document.querySelector('[data-kept] a').click()"
 
 
 def with_worker(guest: GuestMaker) -> Guest:
@@ -24,7 +25,7 @@ def with_worker(guest: GuestMaker) -> Guest:
     return alice
 
 
-def test_what_was_opened_is_offered_without_a_connection(guest: GuestMaker) -> None:
+def test_what_was_opened_can_be_read_and_marked_without_a_connection(guest: GuestMaker) -> None:
     alice = with_worker(guest)
     beside, alone = alice.titles()[:2]
     alone_url = alice.page.get_by_role("link", name=alone).get_attribute("href")
@@ -40,6 +41,20 @@ def test_what_was_opened_is_offered_without_a_connection(guest: GuestMaker) -> N
     expect(alice.page.get_by_role("heading", level=1)).to_have_text("No connection")
     expect(alice.page.locator("[data-kept] a")).to_have_text([beside, alone])
     assert serious(alice.page) == []
+    # Browsers say "online" now and then; the click must win.
+    alice.page.evaluate(f"() => {{ {CLICK_FIRST}; dispatchEvent(new Event('online')) }}")
+    alice.reads(beside)
+    expect(alice.page.locator(".article .body")).to_contain_text("two kinds of stone")
+    alice.page.goto(str(alone_url))
+    alice.reads(alone)
+    alice.press("s")
+    expect(alice.page.locator(".toast")).to_contain_text("No connection")
+    assert alice.page.evaluate("localStorage.length") == 1
+
+    alice.page.context.set_offline(False)
+    alice.until("() => localStorage.length === 0")
+    alice.page.goto("/starred")
+    assert alone in alice.titles()
 
 
 def test_nothing_is_kept_for_who_comes_after(guest: GuestMaker) -> None:

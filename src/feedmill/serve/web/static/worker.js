@@ -84,7 +84,7 @@ async function keptPage(url) {
   if (isWhole(html)) return asHtml(html);
   const frame = await (await caches.match(OFFLINE)).text();
   const article = html.slice(html.indexOf("<article"));
-  return asHtml(frame.replace(/<main[^]*<\/main>/, () => `<main id="main"><p class="away"><a href="${OFFLINE}">Feedmill</a></p>${article}</main>`));
+  return asHtml(frame.replace(/<main[^]*<\/main>/, () => `<main id="main"><p class="away"><a href="/">Feedmill</a></p>${article}</main>`));
 }
 
 // The policy of our pages holds for these too.

@@ -1,5 +1,6 @@
 // The page for when there is no connection: lists the articles that this device keeps, the last one first.
 
+const EVERY = 10_000;
 const list = document.querySelector("[data-kept]");
 
 async function show() {
@@ -15,5 +16,20 @@ async function show() {
   list.hidden = !list.children.length;
 }
 
-addEventListener("online", () => (location.pathname === "/offline" ? location.assign("/") : location.reload()));
+// Once the server answers, the page that was asked for is asked for again. Browsers say "online" before that is true, and
+// also in the midst of a click on one of the articles, which a reload would undo.
+let leaving = false;
+
+async function lookAgain() {
+  if (leaving || !list) return;
+  const answer = await fetch("/offline", { method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (!answer?.ok || leaving) return;
+  if (location.pathname === "/offline") location.assign("/");
+  else location.reload();
+}
+
+addEventListener("beforeunload", () => (leaving = true));
+addEventListener("pageshow", () => (leaving = false));
+addEventListener("online", lookAgain);
+setInterval(lookAgain, EVERY);
 show();
