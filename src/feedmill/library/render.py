@@ -39,7 +39,7 @@ ATTRIBUTES: dict[str, frozenset[str]] = {
     "video": frozenset({"height", "poster", "src", "width"}),
 }
 # fmt: on
-ADDRESSES = frozenset({"cite", "poster", "src"})
+ADDRESSES = frozenset({"cite", "href", "poster", "src"})
 NUMBERS = frozenset({"colspan", "height", "rowspan", "span", "start", "width"})
 SCHEMES = frozenset({"http", "https", "mailto", "tel"})
 REL = "noopener noreferrer nofollow"
@@ -48,6 +48,9 @@ ALWAYS = {
     "audio": {"controls": "", "preload": "none"},
     "video": {"controls": "", "preload": "none"},
 }
+
+KNOWN = {tag: ATTRIBUTES.get(tag, EVERYWHERE) | EVERYWHERE for tag in TAGS}
+NONE: dict[str, str] = {}
 
 _NUMBER = re.compile(r"-?[0-9]{1,5}%?")
 _WORDS = re.compile(r"[\w .,:;()/+*-]{1,200}")
@@ -58,7 +61,7 @@ _INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-
 _cleaner = nh3.Cleaner(
     tags=set(TAGS),
     clean_content_tags={"script", "style"},
-    attributes={tag: {*ATTRIBUTES.get(tag, ()), *EVERYWHERE, *ALWAYS.get(tag, ())} for tag in TAGS},
+    attributes={tag: {*KNOWN[tag], *ALWAYS.get(tag, NONE)} for tag in TAGS},
     url_schemes={*SCHEMES, "data"},
     link_rel=REL,
 )
@@ -79,15 +82,14 @@ def sanitize(html: str, base_url: str | None = None) -> str:
 
 def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
     def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
+        always = ALWAYS.get(tag, NONE)
         if not found:
-            return ALWAYS.get(tag, {})
-        known = ATTRIBUTES.get(tag, EVERYWHERE)
-        read = {
-            name: _value(tag, name, value, base, ours)
-            for name, value in found.items()
-            if name in known or name in EVERYWHERE
-        }
-        return {name: value for name, value in read.items() if value is not None} | ALWAYS.get(tag, {})
+            return always
+        known, chosen = KNOWN[tag], {}
+        for name, value in found.items():
+            if name in known and (wanted := _value(tag, name, value, base, ours)) is not None:
+                chosen[name] = wanted
+        return chosen | always if always else chosen
 
     cleaned: str = _cleaner.clean(rewrite(html, choose))
     return cleaned
@@ -95,10 +97,10 @@ def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
 
 def _value(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
     """The value as it may be written; None when it may not."""
+    if name in ADDRESSES:
+        return _address(tag, name, value, base, ours)
     if name == "srcset":
         return _srcset(value, base, ours)
-    if name in ADDRESSES or name == "href":
-        return _address(tag, name, value, base, ours)
     if name in NUMBERS:
         return value if _NUMBER.fullmatch(value) else None
     if name in ("alt", "title"):
@@ -107,13 +109,10 @@ def _value(tag: str, name: str, value: str, base: str | None, ours: Container[st
 
 
 def _address(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
-    if value in ours:
+    if value in ours or (tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value)):
         return value
-    if name == "href" and _CONTACT.fullmatch(value):
-        return value
-    if tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value):
-        return value
-    return absolute(value, base)
+    address = absolute(value, base)
+    return value if address is None and name == "href" and _CONTACT.fullmatch(value) else address
 
 
 def _srcset(value: str, base: str | None, ours: Container[str]) -> str | None:

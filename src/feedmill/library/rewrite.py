@@ -31,9 +31,9 @@ TAGS = INLINE | BLOCKS
 FORMATTING = frozenset({"b", "code", "em", "i", "s", "small", "strong", "u"})
 # Text, and a tag whose attributes are all quoted; most are so, and can be read at once.
 _SPACE = r"[\t\n\f\r ]"
-_QUOTED = rf"""{_SPACE}++([a-z][a-z-]*+)=("[^"]*+"|'[^']*+')"""
-_TAME = re.compile(rf"([^<]*+)<(/?)([a-z][a-z0-9]*+)((?:{_QUOTED}){{0,30}}+){_SPACE}*+/?>")
-_ATTRIBUTES = re.compile(_QUOTED)
+_NAME, _VALUE = r"[a-z][a-z-]*+", r"""(?:"[^"]*+"|'[^']*+')"""
+_TAME = re.compile(rf"([^<]*+)<(/?)([a-z][a-z0-9]*+)((?:{_SPACE}++{_NAME}={_VALUE}){{0,30}}+){_SPACE}*+/?>")
+_ATTRIBUTES = re.compile(rf"({_NAME})=({_VALUE})")
 _NONE: dict[str, str] = {}
 # What a browser takes for another tag.
 ALIASES = {"image": "img", "amp-img": "img", "strike": "s", "tt": "code", "center": "div"}
@@ -85,11 +85,12 @@ class _Writer:
 
     def tame(self, html: str, position: int) -> int:
         """Writes text and tame tags up to the first tag of another kind; where that is."""
-        while found := _TAME.match(html, position):
-            text, slash, name, quoted = found.group(1, 2, 3, 4)
+        match, write = _TAME.match, self._pieces.append
+        while found := match(html, position):
+            text, slash, name, quoted = found.groups()
             if name not in TAGS:
                 break
-            self._pieces.append(text)
+            write(text)
             if slash:
                 self._end(name)
             else:
@@ -113,11 +114,8 @@ class _Writer:
         return "".join(self._pieces)
 
     def _start(self, name: str, found: dict[str, str]) -> None:
-        if name in _ENDS:
-            closes, walls = _ENDS[name]
-            self._close_nearest(closes, walls)
-        if name in BLOCKS and self._open and self._open[-1] == "p":
-            self._close_down_to(len(self._open) - 1)
+        if self._open:
+            self._make_way(name)
         chosen = _NONE if name in FORMATTING else self._choose(name, found)
         if name == "img" and not self._is_worth_showing(chosen):
             return
@@ -125,8 +123,14 @@ class _Writer:
             if len(self._open) >= DEEPEST or (name in FORMATTING and name in self._open):
                 return
             self._open.append(name)
-        written = "".join([f' {key}="{escape(value)}"' for key, value in chosen.items()]) if chosen else ""
-        self._pieces.append(f"<{name}{written}>")
+        self._pieces.append(f"<{name}{_written(chosen)}>" if chosen else f"<{name}>")
+
+    def _make_way(self, name: str) -> None:
+        """Closes what can't stay open when this one begins."""
+        if name in _ENDS and not (ends := _ENDS[name])[0].isdisjoint(self._open):
+            self._close_nearest(*ends)
+        if name in BLOCKS and self._open and self._open[-1] == "p":
+            self._close_down_to(len(self._open) - 1)
 
     def _end(self, name: str) -> None:
         if self._open and self._open[-1] == name:
@@ -155,6 +159,10 @@ class _Writer:
             return False
         self._shown.add(source)
         return True
+
+
+def _written(attributes: dict[str, str]) -> str:
+    return "".join([f' {name}="{escape(value)}"' for name, value in attributes.items()])
 
 
 def _read(quoted: str) -> dict[str, str]:

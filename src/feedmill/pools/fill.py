@@ -3,7 +3,6 @@
     lock → (renew → reserve a lot → push it)* → unlock
 """
 
-import asyncio
 from dataclasses import dataclass, field
 
 import structlog
@@ -91,8 +90,7 @@ class Filler:
         sure = False
         try:
             rows = await claim_items(tools.db, pool.key, most, State.QUEUED, token, tools.clock())
-            # In a thread: sanitising a lot takes long.
-            items = await asyncio.to_thread(lambda: [tools.texts.item(kind, options, row) for row in rows])
+            items = await tools.texts.items(kind, options, rows)
             sure = True
         finally:
             if not sure:

@@ -19,12 +19,17 @@ class Texts:
     sanitize: Sanitize
 
     async def items(self, kind: Kind, options: PoolOptions, rows: Sequence[Row]) -> list[Item]:
-        """Many items. Contents are made in a thread, because a thousand long ones take many seconds."""
+        """Many items. Contents are made in threads: a thousand long ones take seconds, half of them outside Python."""
 
-        def made() -> list[Item]:
-            return [self.item(kind, options, row) for row in rows]
+        def made(some: Sequence[Row]) -> list[Item]:
+            return [self.item(kind, options, row) for row in some]
 
-        return await asyncio.to_thread(made) if kind is Kind.CONTENTS else made()
+        if kind is Kind.TITLES:
+            return made(rows)
+        # Two, because while one is inside the sanitiser proper the other runs our own part of it.
+        half = len(rows) // 2
+        first, second = await asyncio.gather(asyncio.to_thread(made, rows[:half]), asyncio.to_thread(made, rows[half:]))
+        return first + second
 
     def item(self, kind: Kind, options: PoolOptions, row: Row) -> Item:
         return Item(row["id"], self._title(row) if kind is Kind.TITLES else self._contents(options, row))
