@@ -15,10 +15,19 @@ IN_SHANGHAI = Moments(words("zh_CN"), zone_named("Asia/Shanghai"), NOW)
 @pytest.mark.parametrize(
     ("ago", "english", "chinese"),
     [
+        (timedelta(seconds=-60), "now", "刚刚"),
         (timedelta(seconds=5), "now", "刚刚"),
+        (timedelta(seconds=59.9), "now", "刚刚"),
+        (timedelta(seconds=60), "1 min", "1 分钟"),
         (timedelta(minutes=5), "5 min", "5 分钟"),
+        (timedelta(minutes=59.9), "59 min", "59 分钟"),
+        (timedelta(minutes=60), "1 h", "1 小时"),
         (timedelta(hours=3, minutes=59), "3 h", "3 小时"),
+        (timedelta(hours=23.9), "23 h", "23 小时"),
+        (timedelta(hours=24), "1 d", "1 天"),
         (timedelta(days=6), "6 d", "6 天"),
+        (timedelta(days=6.99), "6 d", "6 天"),
+        (timedelta(days=7), "26 Feb", "2月27日"),
         (timedelta(days=10), "23 Feb", "2月24日"),
         (timedelta(days=80), "15 Dec 2025", "2025年12月16日"),
         (timedelta(hours=-2), "6 Mar", "3月6日"),
@@ -33,10 +42,43 @@ def test_a_whole_date_tells_its_zone() -> None:
     assert IN_SHANGHAI.full("2026-03-05T23:30:00.000Z") == "2026年3月6日 07:30 CST"
 
 
-def test_what_is_to_come_is_told_by_how_long_it_takes() -> None:
-    assert ENGLISH.until(NOW + timedelta(hours=2)) == "in 2 h"
-    assert ENGLISH.until(NOW - timedelta(hours=2)) == "now"
-    assert ENGLISH.until(None) == "–"
+@pytest.mark.parametrize(
+    ("ahead", "english", "chinese"),
+    [
+        (timedelta(hours=-2), "now", "即将"),
+        (timedelta(seconds=59), "now", "即将"),
+        (timedelta(seconds=60), "in 1 min", "1 分钟后"),
+        (timedelta(minutes=59.4), "in 59 min", "59 分钟后"),
+        (timedelta(minutes=59.6), "in 1 h", "1 小时后"),
+        (timedelta(minutes=60), "in 1 h", "1 小时后"),
+        (timedelta(hours=2), "in 2 h", "2 小时后"),
+        (timedelta(hours=23.4), "in 23 h", "23 小时后"),
+        (timedelta(hours=23.6), "in 1 d", "1 天后"),
+        (timedelta(days=6.9), "in 7 d", "7 天后"),
+    ],
+)
+def test_what_is_to_come_is_told_by_how_long_it_takes(ahead: timedelta, english: str, chinese: str) -> None:
+    assert (ENGLISH.until(NOW + ahead), IN_SHANGHAI.until(NOW + ahead)) == (english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0, "0 s"),
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3599, "1 h"),
+        (86_399, "1 d"),
+        (timedelta(days=30), "30 d"),
+    ],
+)
+def test_a_length_is_told_in_the_largest_unit_that_it_fills(seconds: float | timedelta, told: str) -> None:
+    assert ENGLISH.length(seconds) == told
+
+
+def test_a_moment_that_nobody_knows_is_a_dash() -> None:
+    assert (ENGLISH.age(None), ENGLISH.until(None)) == ("–", "–")
 
 
 @pytest.mark.parametrize("name", ["", "Nowhere/At_All", "../../etc/passwd", "/etc/passwd", "\x00"])

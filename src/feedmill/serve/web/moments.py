@@ -44,12 +44,12 @@ class Moments:
         return self._t("time.due") if seconds < MINUTE else self._t("time.in", length=self.length(seconds))
 
     def length(self, length: float | timedelta) -> str:
-        """A length of time in its largest unit."""
+        """A length of time in the largest unit that it fills, once rounded: what is nearly an hour is `1 h`."""
         seconds = length.total_seconds() if isinstance(length, timedelta) else length
-        for unit, size in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)):
-            if seconds >= size:
+        for unit, size, next_size in (("seconds", 1, MINUTE), ("minutes", MINUTE, HOUR), ("hours", HOUR, DAY)):
+            if round(seconds / size) * size < next_size:
                 return self._t(f"time.{unit}", n=round(seconds / size))
-        return self._t("time.seconds", n=round(seconds))
+        return self._t("time.days", n=round(seconds / DAY))
 
     def day(self, moment: datetime | str) -> str:
         """`5 Mar`, with the year when it is not this one."""
