@@ -5,6 +5,7 @@ The command line goes before the environment (`FEEDMILL_…`), that before the f
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -132,9 +133,16 @@ class Settings(BaseSettings):
         180, ge=1, description="Days until an entry that has left its feed is purged; starred, labelled and "
         "read-later ones stay."
     )  # fmt: skip
+    later_days: float = Field(
+        30, ge=1, le=3650, description="Days for which an entry is kept for later, unless its reader says until when."
+    )
     raw_days: float = Field(
         30, ge=1, description="Days for which the raw bodies of feeds are kept, for 'feedmill restore'."
     )
+
+    @property
+    def later_for(self) -> timedelta:
+        return timedelta(days=self.later_days)
 
     @property
     def database_url(self) -> str:

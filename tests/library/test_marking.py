@@ -7,14 +7,16 @@ import pytest
 from sqlalchemy import select
 
 from feedmill.errors import BadInput, NotFound
-from feedmill.library.marking import mark, mark_one, take_back
+from feedmill.library.marking import LATER_FOR, mark, mark_one, take_back
 from feedmill.library.reading import Wanted, list_entries
 from feedmill.model.account import User
 from feedmill.model.reading import Marks, Scope, Sweep, View
+from feedmill.model.times import to_text
+from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
 from feedmill.store.labels import add_label
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
-from feedmill.store.states import LATER_FOR, expire_later
+from feedmill.store.states import expire_later
 from feedmill.store.sweeps import sweep
 from feedmill.store.undo import KEPT_FOR, UNDO_FOR, empty_retired_lists
 from feedmill.store.unread import steps_to_drop_subscription
@@ -74,6 +76,17 @@ async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
 
     left = (await list_entries(db, alice.id, Wanted(View.LATER), NOW)).items
     assert [item.id for item in left] == ids[1:]
+
+
+async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, ids = await _shelf_of_alice(shelf, "a")
+    settings = Settings(later_days=2)
+
+    await mark_one(db, alice.id, ids[0], Marks(later=True), NOW, settings.later_for)
+
+    [state] = await db.query(select(states.c.later_until))
+    assert state["later_until"] == to_text(NOW + 2 * DAY)
 
 
 async def test_later_can_not_end_before_it_begins(db: Database) -> None:

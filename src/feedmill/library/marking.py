@@ -16,6 +16,7 @@ from feedmill.store.sweeps import sweep
 from feedmill.store.undo import undo
 
 LATEST = timedelta(days=3650)
+LATER_FOR = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,9 @@ class Marked:
     missing: list[int]
 
 
-async def mark(db: Database, user_id: int, ids: Sequence[int], marks: Marks, now: datetime) -> Marked:
+async def mark(
+    db: Database, user_id: int, ids: Sequence[int], marks: Marks, now: datetime, later_for: timedelta = LATER_FOR
+) -> Marked:
     """Does what `marks` says with those of these entries that the user may see."""
     if isinstance(marks.later, datetime) and not now < marks.later < now + LATEST:
         raise BadInput("say a time between now and ten years from now", "later")
@@ -36,13 +39,15 @@ async def mark(db: Database, user_id: int, ids: Sequence[int], marks: Marks, now
     visible = await visible_entries(db, user_id, ids)
     if visible and marks != Marks():
         images = await _images(db, visible, now) if marks.starred else []
-        await db.batch([*steps_to_mark(user_id, sorted(visible), marks, now), *images])
+        await db.batch([*steps_to_mark(user_id, sorted(visible), marks, now, later_for), *images])
     return Marked(sorted(visible), sorted(set(ids) - visible.keys()))
 
 
-async def mark_one(db: Database, user_id: int, entry_id: int, marks: Marks, now: datetime) -> None:
+async def mark_one(
+    db: Database, user_id: int, entry_id: int, marks: Marks, now: datetime, later_for: timedelta = LATER_FOR
+) -> None:
     """The same with one; `NotFound` when there is none for this user."""
-    if (await mark(db, user_id, [entry_id], marks, now)).missing:
+    if (await mark(db, user_id, [entry_id], marks, now, later_for)).missing:
         raise NotFound("there is no such entry")
 
 

@@ -15,8 +15,6 @@ from feedmill.store.labels import steps_to_label, steps_to_unlabel
 from feedmill.store.schema import entries, states, subscriptions, unread
 from feedmill.store.unread import LIST, of_user
 
-LATER_FOR = timedelta(days=30)
-
 _chosen = one_of(entries.c.id, "ids")
 _hers = and_(states.c.user_id == bindparam("of_user"), one_of(states.c.entry_id, "ids"))
 TOUCH = InsertNew(states).from_select(
@@ -88,9 +86,9 @@ RETURN = insert_selected(
 )
 
 
-def steps_to_mark(user_id: int, ids: Sequence[int], marks: Marks, now: datetime) -> list[Step]:
+def steps_to_mark(user_id: int, ids: Sequence[int], marks: Marks, now: datetime, later_for: timedelta) -> list[Step]:
     """The steps of a batch that does what `marks` says; doing it again changes nothing."""
-    until = marks.later if isinstance(marks.later, datetime) else now + LATER_FOR
+    until = marks.later if isinstance(marks.later, datetime) else now + later_for
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_text(now), "until": to_text(until)}
     statements: list[Any] = [
         *([TOUCH] if marks.read or marks.starred or marks.later else []),

@@ -99,7 +99,7 @@ class EntryChanges(BaseModel):
 
     read: Flag | None = None
     starred: Flag | None = None
-    later: Flag | Moment | None = Field(default=None, description="Or until when; 30 days unless said.")
+    later: Flag | Moment | None = Field(default=None, description="Or until when; else for the setting `later_days`.")
 
     def marks(self) -> Marks:
         return Marks(self.read, self.starred, self.later)

@@ -32,7 +32,7 @@ router = APIRouter(prefix="/entries", tags=["entries"])
 @router.patch("/{entry_id:int}", responses=described(404))
 async def mark_entry(app: TheApp, who: Writer, entry_id: PathId, changes: EntryChanges) -> EntryShown:
     """Reads, stars or keeps an entry for later, or takes that back."""
-    await mark_one(app.db, who.user.id, entry_id, changes.marks(), datetime.now(UTC))
+    await mark_one(app.db, who.user.id, entry_id, changes.marks(), datetime.now(UTC), app.settings.later_for)
     [entry] = await listed(app.db, who.user.id, [entry_id])
     return EntryShown.model_validate(entry, from_attributes=True)
 
@@ -49,7 +49,8 @@ async def fetch_entry_in_full(app: TheApp, who: Writer, entry_id: PathId, again:
 @router.post("/mark", responses=described(404))
 async def mark_entries(app: TheApp, who: Writer, changes: ManyChanges) -> MarkedShown:
     """The same with many entries at once, and labels; doing it again changes nothing."""
-    done = await mark(app.db, who.user.id, changes.ids, changes.marks(), datetime.now(UTC))
+    now, later_for = datetime.now(UTC), app.settings.later_for
+    done = await mark(app.db, who.user.id, changes.ids, changes.marks(), now, later_for)
     return MarkedShown(ids=done.ids, missing=done.missing)
 
 

@@ -41,7 +41,7 @@ async def marks(request: Request) -> Response:
         raise BadInput(f"at most {MOST_MARKED} entries can be marked at once")
     app, now = the_app(request), datetime.now(UTC)
     for action, ids in wishes:
-        await mark(app.db, caller.user.id, ids, ACTIONS[action], now)
+        await mark(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
     if "application/json" in request.headers.get("accept", ""):
         return await _counts(request, caller.user)
     return Response(status_code=204) if sent.get("quiet") else go(local(sent.get("next")))
