@@ -10,7 +10,8 @@ import pytest
 
 from feedmill.errors import BadInput, DatabaseUnavailable, NotFound, TooMany
 from feedmill.library.delivering import judge
-from feedmill.library.webhooks import MOST_WEBHOOKS, StillPending
+from feedmill.library.limits import MOST
+from feedmill.library.webhooks import StillPending
 from feedmill.model.outcome import HttpError
 from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
 from feedmill.outbound.addresses import AddressPolicy
@@ -416,7 +417,7 @@ async def test_one_person_sees_nothing_of_anothers(here: Receivers) -> None:
 
 async def test_there_is_an_end_to_how_many_a_person_may_have(here: Receivers) -> None:
     alice = await here.reader("alice", await here.feed())
-    for number in range(MOST_WEBHOOKS):
+    for number in range(MOST["webhooks"]):
         await here.hook(alice, OK, f"/{number}")
 
     with pytest.raises(TooMany):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from feedmill.errors import NotFound
+from feedmill.library.limits import check_number, check_room
 from feedmill.library.named_urls import named_url
 from feedmill.library.pages import PageReader, read_pages
 from feedmill.model.bookmark import Bookmark
@@ -26,6 +27,8 @@ class Bookmarks:
     async def save(self, user_id: int, url: str, title: str | None, note: str | None) -> tuple[Bookmark, bool]:
         """The bookmark, and whether it is new: saving a page again changes nothing."""
         db, now = self.reader.db, self.reader.clock()
+        await check_number(db, user_id, "bookmarks")
+        await check_room(db, user_id)
         return await add_bookmark(db, user_id, named_url(url), title, note, now)
 
     async def page(self, user_id: int, place: Place | None, most: int) -> list[Bookmark]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from feedmill.errors import BadInput, Conflict, NotFound
+from feedmill.library.limits import check_number
 from feedmill.model.subscription import Folder
 from feedmill.store.database import Database
 from feedmill.store.folders import add_folder, add_missing_folders, change_folder, drop_folders, folders_of
@@ -30,6 +31,7 @@ async def make_folder(db: Database, user_id: int, name: str, parent_id: int, pos
     if parent_id:
         _one(there, parent_id)
     _check_depth(len(_line(_parents(there), parent_id)) + 1)
+    await check_number(db, user_id, "folders")
     return await add_folder(db, user_id, parent_id, name, position)
 
 
@@ -69,6 +71,8 @@ async def ensure_folders(db: Database, user_id: int, paths: Iterable[Path]) -> d
     """By path the folder there, made if it is missing."""
     wanted = {shortened(path)[:depth] for path in paths for depth in range(1, MAX_DEPTH + 1)} - {()}
     here = {path: folder_id for folder_id, path in paths_of(await folders_of(db, user_id)).items()}
+    if adding := len(wanted - here.keys()):
+        await check_number(db, user_id, "folders", adding)
     for depth in range(1, MAX_DEPTH + 1):
         missing = [path for path in wanted if len(path) == depth and path not in here]
         if missing:

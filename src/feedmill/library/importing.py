@@ -14,6 +14,7 @@ from feedmill.collect.address import BadAddress, read_address
 from feedmill.collect.first_fetch import HEAD_START
 from feedmill.errors import BadInput
 from feedmill.library.folders import Path, ensure_folders, shortened
+from feedmill.library.limits import check_room
 from feedmill.library.opml import OpmlDocument, OpmlError, read_opml
 from feedmill.library.privacy import places_of
 from feedmill.model.account import User
@@ -107,6 +108,8 @@ async def carry_out(
     db: Database, user: User, plan: Plan, now: datetime, head_start: timedelta = HEAD_START
 ) -> list[int]:
     """Writes the plan; the feeds that are new here, due after the head start of whoever fetches them at once."""
+    if plan.added:
+        await check_room(db, user.id)
     folder_ids = await ensure_folders(db, user.id, plan.folders)
     new = [_subscription(plan.rows[url], wanted, folder_ids) for url, wanted in plan.added.items()]
     for lot in lots(new, SUBSCRIPTIONS_AT_ONCE):

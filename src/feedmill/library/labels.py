@@ -1,6 +1,7 @@
 """A reader's labels."""
 
 from feedmill.errors import Conflict, NotFound
+from feedmill.library.limits import check_number
 from feedmill.store import labels
 from feedmill.store.database import Database, Row
 
@@ -15,12 +16,19 @@ async def find_label(db: Database, user_id: int, label_id: int) -> Row:
     return found
 
 
+async def make_label(db: Database, user_id: int, name: str) -> Row:
+    """A new label; `Conflict` when the user has one of that name."""
+    await check_number(db, user_id, "labels")
+    return await labels.add_label(db, user_id, name)
+
+
 async def ensure_label(db: Database, user_id: int, name: str) -> int:
     """The label of that name, made if it is not there yet."""
+    there = next((row for row in await labels.labels_of(db, user_id) if row["name"] == name), None)
     try:
-        return int((await labels.add_label(db, user_id, name))["id"])
+        return int((there or await make_label(db, user_id, name))["id"])
     except Conflict:
-        return next(int(row["id"]) for row in await labels.labels_of(db, user_id) if row["name"] == name)
+        return await ensure_label(db, user_id, name)  # somebody else made it just now
 
 
 async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> Row:

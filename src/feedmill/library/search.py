@@ -6,6 +6,7 @@ from datetime import datetime
 
 from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
+from feedmill.library.limits import check_number
 from feedmill.library.reading import Listed, listed
 from feedmill.library.search_language import parse
 from feedmill.library.search_names import load_names
@@ -13,7 +14,8 @@ from feedmill.library.search_tokens import cut
 from feedmill.model.reading import Place
 from feedmill.model.search import Condition, Every, Order
 from feedmill.model.times import from_text
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
+from feedmill.store.saved_searches import save_search
 from feedmill.store.search import RANKED, find_best, find_newest
 
 NOT_OURS = "there is no such page: this is no cursor of ours"
@@ -51,6 +53,12 @@ async def search(db: Database, user_id: int, asked: Asked, now: datetime) -> Fou
     if asked.order == "date":
         return await _newest(db, user_id, condition, asked)
     return await _best(db, user_id, condition, asked)
+
+
+async def keep_search(db: Database, user_id: int, name: str, text: str) -> Row:
+    """Keeps a search that was read before under a name; raises `SearchExists` for one that is taken."""
+    await check_number(db, user_id, "saved_searches")
+    return await save_search(db, user_id, name, text)
 
 
 async def read_search(db: Database, user_id: int, text: str, now: datetime) -> Condition:

@@ -14,6 +14,7 @@ from feedmill.collect.first_fetch import HEAD_START, take_answer
 from feedmill.collect.refresh import Tools
 from feedmill.errors import NotFound
 from feedmill.library.discovery import Answers, Candidate, Looking, Tried, described, look, look_into, tell_nobody
+from feedmill.library.limits import check_room
 from feedmill.library.privacy import Place, place_of
 from feedmill.library.subscriptions import follow_interval
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds, why_not
@@ -113,6 +114,7 @@ async def subscribe_found(tools: Tools, user: User, wish: Wish, answers: Answers
 async def _check_quota(tools: Tools, user: User) -> None:
     if user.quota_feeds is not None and await count_subscriptions(tools.db, user.id) >= user.quota_feeds:
         raise QuotaReached(user.quota_feeds)
+    await check_room(tools.db, user.id)
 
 
 async def _join_found(tools: Tools, user: User, wish: Wish, found: FeedHere) -> Subscribed:

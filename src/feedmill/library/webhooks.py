@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 
-from feedmill.errors import Conflict, NotFound, TooMany
+from feedmill.errors import Conflict, NotFound
 from feedmill.library.delivering import Messenger, deliver
+from feedmill.library.limits import check_number
 from feedmill.library.named_urls import named_url
 from feedmill.library.telling import events_of
 from feedmill.model.feed import Claim
@@ -17,7 +18,6 @@ from feedmill.store.database import Database, Step
 from feedmill.store.delivery_log import add_test, deliveries_of, delivery_of, prune_deliveries, send_again
 from feedmill.store.webhooks import (
     add_webhook,
-    count_webhooks,
     drop_webhook,
     is_anybody_told,
     save_webhook,
@@ -27,7 +27,6 @@ from feedmill.store.webhooks import (
     webhooks_of,
 )
 
-MOST_WEBHOOKS = 20
 REMEMBER = 5.0
 KEEP = timedelta(days=30)
 
@@ -53,8 +52,7 @@ class Webhooks:
         return [tell(event, claim.feed.id, claim.token, self._now) for event in events]
 
     async def create(self, user_id: int, url: str, events: Sequence[Event]) -> Webhook:
-        if await count_webhooks(self._db, user_id) >= MOST_WEBHOOKS:
-            raise TooMany(f"there may be {MOST_WEBHOOKS} webhooks")
+        await check_number(self._db, user_id, "webhooks")
         made = await add_webhook(self._db, user_id, named_url(url), token_urlsafe(32), events, self._now)
         self._nobody_until = 0.0
         return made

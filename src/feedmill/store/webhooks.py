@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.sql.dml import Insert
 
 from feedmill.model.times import from_text, moment_or_none, to_text
@@ -26,7 +26,6 @@ CHANGE = webhooks.update().where(*_theirs).values({name: bindparam(name) for nam
 FORGIVE = webhooks.update().where(*_theirs).values(consecutive_failures=0, last_error=None)
 SET_SECRET = webhooks.update().where(*_theirs).values(secret=bindparam("new_secret"))
 DROP = webhooks.delete().where(*_theirs)
-COUNT = select(func.count().label("n")).where(webhooks.c.user_id == bindparam("owner"))
 
 # Locked until the batch ends: a webhook that goes meanwhile must not undo the refresh that would tell it.
 TELL = Insert(deliveries).from_select(
@@ -76,11 +75,6 @@ async def webhook_of(db: Database, user_id: int, webhook_id: int) -> Webhook | N
     """The user's webhook of that id; None also when it is somebody else's."""
     rows = await db.query(ONE, _key(user_id, webhook_id))
     return _webhook(rows[0]) if rows else None
-
-
-async def count_webhooks(db: Database, user_id: int) -> int:
-    [row] = await db.query(COUNT, {"owner": user_id})
-    return int(row["n"])
 
 
 async def save_webhook(db: Database, webhook: Webhook, *, forgiven: bool) -> None:

@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from feedmill.library.labels import drop_label, find_label, rename_label
+from feedmill.library.labels import drop_label, find_label, make_label, rename_label
 from feedmill.serve.rest.entry_forms import LabelAsked, LabelPage, LabelShown
 from feedmill.serve.rest.fields import PathId
 from feedmill.serve.rest.parts import Reader, TheApp, Writer
 from feedmill.serve.rest.problems import described
-from feedmill.store.labels import add_label, labels_of
+from feedmill.store.labels import labels_of
 
 router = APIRouter(prefix="/labels", tags=["labels"])
 
@@ -21,7 +21,7 @@ async def list_labels(app: TheApp, who: Reader) -> LabelPage:
 
 @router.post("", status_code=201, responses=described(409))
 async def create_label(app: TheApp, who: Writer, asked: LabelAsked) -> LabelShown:
-    return LabelShown.model_validate(dict(await add_label(app.db, who.user.id, asked.name)))
+    return LabelShown.model_validate(dict(await make_label(app.db, who.user.id, asked.name)))
 
 
 @router.get("/{label_id}", responses=described(404))

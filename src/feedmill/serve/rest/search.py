@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.errors import NotFound
-from feedmill.library.search import Asked, read_search, search
+from feedmill.library.search import Asked, keep_search, read_search, search
 from feedmill.library.search_tokens import MOST_CHARACTERS
 from feedmill.model.search import Order
 from feedmill.serve.rest.cursors import Cursor, Limit
@@ -17,7 +17,7 @@ from feedmill.serve.rest.entry_forms import EntryShown
 from feedmill.serve.rest.fields import Line, PathId
 from feedmill.serve.rest.parts import Reader, TheApp, Writer
 from feedmill.serve.rest.problems import described
-from feedmill.store.saved_searches import drop_search, save_search, saved_searches_of
+from feedmill.store.saved_searches import drop_search, saved_searches_of
 
 router = APIRouter(tags=["search"])
 
@@ -70,7 +70,7 @@ async def list_searches(app: TheApp, who: Reader) -> SearchPage:
 async def create_search(app: TheApp, who: Writer, asked: SearchAsked) -> SearchShown:
     """Keeps a search under a name."""
     await read_search(app.db, who.user.id, asked.query, datetime.now(UTC))
-    return SearchShown.model_validate(dict(await save_search(app.db, who.user.id, asked.name, asked.query)))
+    return SearchShown.model_validate(dict(await keep_search(app.db, who.user.id, asked.name, asked.query)))
 
 
 @router.delete("/searches/{search_id}", status_code=204, responses=described(404))

@@ -5,12 +5,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
-from feedmill.library.labels import drop_label, find_label, rename_label
+from feedmill.library.labels import drop_label, find_label, make_label, rename_label
 from feedmill.model.account import User
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, signed_in, text, the_app
-from feedmill.store.labels import add_label, labels_of
+from feedmill.store.labels import labels_of
 
 PATH = "/labels"
 LONGEST_NAME = 100
@@ -25,7 +25,7 @@ async def make(request: Request) -> Response:
     caller = await signed_in(request)
     written = text(await form(request), "name")
     try:
-        await add_label(the_app(request).db, caller.user.id, _name(written))
+        await make_label(the_app(request).db, caller.user.id, _name(written))
     except (BadInput, Conflict) as error:
         return await _shown(request, caller.user, {"new": _wrong(error)}, 422, written)
     return go(PATH, say("labels.made", name=_name(written)))

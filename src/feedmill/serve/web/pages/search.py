@@ -12,7 +12,7 @@ from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.library.folders import find_folder
 from feedmill.library.labels import find_label
 from feedmill.library.passages import with_passages
-from feedmill.library.search import Asked, read_search, search
+from feedmill.library.search import Asked, keep_search, read_search, search
 from feedmill.library.search_hints import looser, words_to_mark
 from feedmill.library.search_tokens import MOST_CHARACTERS, BadSearch
 from feedmill.library.subscriptions import find_subscription
@@ -24,7 +24,7 @@ from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.searching import PATH, Question, Results, Within, marked_entry, search_path
 from feedmill.serve.web.views import parse_view
 from feedmill.store.database import Database
-from feedmill.store.saved_searches import drop_search, save_search, saved_searches_of
+from feedmill.store.saved_searches import drop_search, saved_searches_of
 
 ROWS = 50
 LONGEST_CURSOR = 200
@@ -67,7 +67,7 @@ async def keep(request: Request) -> Response:
     await read_search(db, user_id, question.whole, datetime.now(UTC))
     name = " ".join(text(sent, "name").split())
     try:
-        await save_search(db, user_id, _named(name), question.whole)
+        await keep_search(db, user_id, _named(name), question.whole)
     except (BadInput, Conflict) as error:
         results = await _find(request, caller.user, question)
         wrong = "search.name_exists" if isinstance(error, Conflict) else "search.bad_name"

@@ -1,0 +1,48 @@
+"""What the API answers to somebody who has as much as they may."""
+
+import pytest
+
+from feedmill.library.limits import MOST, Kind
+from feedmill.library.opml import OpmlFeed, write_opml
+from tests.serve.rest.site import Person, Site
+from tests.serve.rest.subscribing import feed_of, subscribed
+
+MADE: dict[Kind, tuple[str, dict[str, object]]] = {
+    "bookmarks": ("/bookmarks", {"url": "https://example.org/page"}),
+    "folders": ("/folders", {"name": "Mills"}),
+    "labels": ("/labels", {"name": "mills"}),
+    "saved_searches": ("/searches", {"name": "Mills", "query": "mill"}),
+    "webhooks": ("/webhooks", {"url": "https://example.org/hook", "events": ["feed.failing"]}),
+}
+
+
+@pytest.mark.parametrize("kind", MOST)
+async def test_more_than_anybody_may_have_is_too_many(
+    alice: Person, monkeypatch: pytest.MonkeyPatch, kind: Kind
+) -> None:
+    path, wish = MADE[kind]
+    monkeypatch.setitem(MOST, kind, 0)
+
+    refused = await alice.post(path, wish)
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many")
+    assert "at most 0" in refused.json()["detail"]
+    assert (await alice.get(path)).json()["items"] == []
+
+
+async def test_nothing_is_added_for_whom_as_much_is_kept_as_may_be(site: Site, alice: Person, bob: Person) -> None:
+    feed = await subscribed(bob, site, "/feed", "a")
+    [entry] = (await bob.get("/entries")).json()["items"]
+    await alice.patch(f"/admin/users/{bob.user.id}", {"quota_bytes": 1})
+    other = site.web.serve("/other", feed_of("b"))
+
+    answers = [
+        await bob.post("/feeds", {"url": other}),
+        await bob.post("/feeds/import", content=write_opml([OpmlFeed(other, "Other")], title="List")),
+        await bob.post(f"/entries/{entry['id']}/full-text"),
+        await bob.post("/bookmarks", {"url": "https://example.org/"}),
+    ]
+
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(429, "quota_bytes")] * 4
+    assert answers[0].json()["quota_bytes"] == 1 < answers[0].json()["kept_bytes"]
+    assert [each["id"] for each in (await bob.get("/feeds")).json()["items"]] == [feed["id"]]
