@@ -1,24 +1,23 @@
 """Reading and searching a large library, each beside a bare SQL statement on the same connection.
 
-    python bench/library.py [--entries 1000000] [--feeds 1000] [--databases sqlite,postgresql]
+    python bench/library.py [--entries 1000000] [--feeds 1000] [--databases sqlite,postgresql] [--keep FOLDER]
 
 Five users subscribe to every feed; the first has half of all entries unread. Each figure is the median of some runs,
 in milliseconds. What we do includes who may see what, labels, and making what is shown; the bare statement fetches
-the same columns along the same index and nothing more. A million entries take 3 GB in the temporary folder.
+the same columns along the same index and nothing more. A million entries take 3 GB in the temporary folder, or in
+FOLDER, where the next run finds them loaded.
 """
 
 import argparse
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import uvloop
+from library_load import DATABASES, HAN, NOW, RARE, RARE_HAN, USERS, WORDS, load_once, reader, room_for
 from report import Cell, Table, tell
 from sqlalchemy import Select, and_, bindparam, func, select, text
 from sqlalchemy.sql import Executable
@@ -27,84 +26,20 @@ from feedmill.library.reading import Wanted, list_entries
 from feedmill.library.search import Asked, search
 from feedmill.model.account import User
 from feedmill.model.reading import Order, Scope, Sweep, View
-from feedmill.model.refresh import NewEntry
 from feedmill.model.search import Order as SearchOrder
-from feedmill.model.times import to_text
-from feedmill.store.accounts import add_user
-from feedmill.store.additions import NewFeed, add_feeds
-from feedmill.store.database import Database, Step
-from feedmill.store.dialect import as_list, insert, insert_selected
-from feedmill.store.drivers.postgres import PostgresDatabase
-from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.entry_rows import add_entries
+from feedmill.store.database import Database
+from feedmill.store.dialect import as_list
 from feedmill.store.listing import STARTS, UNREAD_COUNTS, page
-from feedmill.store.migrations import migrate
-from feedmill.store.schema import entries, feeds, states, subscriptions, unread, users
+from feedmill.store.schema import entries, feeds, states, subscriptions, unread
 from feedmill.store.sweeps import sweep
 from feedmill.store.undo import undo
-from feedmill.store.unread import RECOUNT, of_user
-from tests.services.postgres import running_postgres
+from feedmill.store.unread import of_user
 
-NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
-USERS = 5
 PAGE = 50
 FOLDER = 100
 RUNS = 30
-WORDS = ("river", "engine", "market", "garden", "signal", "paper", "window", "winter", "battery", "language")
-HAN = ("数据", "新闻", "技术", "城市", "经济", "音乐", "天气", "历史")
-RARE, RARE_HAN = "zephyr", "麒麟"
 
 Work = Callable[[], Awaitable[Any]]
-
-
-# --- loading -----------------------------------------------------------------------------------------------
-
-
-async def load(db: Database, entry_count: int, feed_count: int) -> tuple[User, tuple[int, ...]]:
-    await migrate(db)
-    await add_feeds(db, [NewFeed(f"https://example.org/{n}") for n in range(feed_count)], NOW, NOW)
-    feed_ids = [row["id"] for row in await db.query(select(feeds.c.id).order_by(feeds.c.id))]
-    each = entry_count // feed_count
-    for place, feed_id in enumerate(feed_ids):
-        new = [_entry(number * feed_count + place, entry_count) for number in range(each)]
-        await db.batch(add_entries(feed_id, f"load {place}", new, to_text(NOW), in_feed=True))
-    people = [await add_user(db, f"user {number}", None, False, NOW) for number in range(USERS)]
-    for user in people:
-        first_unread = entry_count // 2 if user is people[0] else entry_count * 49 // 50
-        await _subscribe(db, user, feed_ids, _time(first_unread, entry_count))
-    await db.exec("ANALYZE")
-    own = select(subscriptions.c.id).where(subscriptions.c.user_id == people[0].id).order_by(subscriptions.c.id)
-    return people[0], tuple(row["id"] for row in await db.query(own))
-
-
-async def _subscribe(db: Database, user: User, feed_ids: list[int], unread_since: datetime) -> None:
-    rows = [{"user_id": user.id, "feed_id": feed_id, "created_at": to_text(NOW)} for feed_id in feed_ids]
-    chosen = (
-        select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id.label("of"))
-        .join(subscriptions, subscriptions.c.user_id == users.c.id)
-        .join(entries, entries.c.feed_id == subscriptions.c.feed_id)
-        .where(users.c.id == user.id, entries.c.sort_at >= to_text(unread_since))
-        .order_by(entries.c.sort_at)
-    )
-    await db.batch([Step(insert(subscriptions, "user_id", "feed_id", "created_at"), rows)])
-    await db.batch([Step(insert_selected(unread, chosen)), Step(RECOUNT, {"of_user": user.id})])
-
-
-def _entry(number: int, count: int) -> NewEntry:
-    word, han = WORDS[number % 10], HAN[number % 8]
-    rare = f"{RARE} {RARE_HAN}" if number % 5000 == 0 else ""
-    at = _time(number, count)
-    return NewEntry(
-        guid=str(number), digest="d" * 64, sort_at=at, published_at=at, updated_at=None,
-        link=f"https://example.org/articles/{number}", title=f"The {word} of day {number} {rare}", author="A. Writer",
-        summary=f"What happened to the {word} and why it matters to {han}.",
-        content_html=f"<p>The {word} was seen near number {number % 977}. {rare}</p><p>今天{han}的消息。</p>" * 3,
-        base_url=None, language="en", image_url=None, comments_url=None, categories=(), enclosures=(), images=(),
-    )  # fmt: skip
-
-
-def _time(number: int, count: int) -> datetime:
-    return NOW - timedelta(minutes=count - number)
 
 
 # --- the bare statements -----------------------------------------------------------------------------------
@@ -239,31 +174,14 @@ async def timed(work: Work) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-# --- databases ---------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def on_sqlite() -> Iterator[Database]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield SqliteDatabase(Path(folder) / "library.db")
-
-
-@contextmanager
-def on_postgresql() -> Iterator[Database]:
-    with running_postgres() as service:
-        yield PostgresDatabase(service.url)
-
-
-DATABASES = {"sqlite": on_sqlite, "postgresql": on_postgresql}
-
-
 async def main(arguments: argparse.Namespace) -> None:
     for name in arguments.databases.split(","):
-        with DATABASES[name]() as db:
+        kept_as = f"{name}-{arguments.entries}-{arguments.feeds}"
+        with room_for(kept_as, arguments.keep) as folder, DATABASES[name](folder) as db:
             started = time.monotonic()
-            user, subscribed = await load(db, arguments.entries, arguments.feeds)
+            await load_once(db, folder, arguments.entries, arguments.feeds)
             loaded = f"Loaded in {time.monotonic() - started:.0f} s."
-            rows = await Bench(db, user, subscribed).run()
+            rows = await Bench(db, *await reader(db)).run()
             title = f"{name}: {arguments.entries:,} entries, {arguments.feeds:,} feeds, {USERS} users"
             tell(Table(title, ["", "ms", "bare SQL, ms", "ratio"], rows, notes=[loaded]))
             await db.close()
@@ -274,4 +192,5 @@ if __name__ == "__main__":
     parser.add_argument("--entries", type=int, default=1_000_000)
     parser.add_argument("--feeds", type=int, default=1_000)
     parser.add_argument("--databases", default="sqlite,postgresql")
+    parser.add_argument("--keep", type=Path)
     uvloop.run(main(parser.parse_args()))

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 from tests.services.server import (
     Restartable,
@@ -15,6 +16,7 @@ from tests.services.server import (
     find_binary,
     folder,
     free_port,
+    hand_over,
     unprivileged,
 )
 
@@ -30,15 +32,18 @@ def running_postgres() -> Iterator[Service]:
 
 
 @contextmanager
-def own_postgres() -> Iterator[Restartable]:
-    """A server in a temporary folder, running."""
+def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
+    """A server in a temporary folder, or in one where it finds again what it kept there, running."""
     folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)
     initdb, postgres = find_binary("initdb", *folders), find_binary("postgres", *folders)
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
-    with folder("postgres") as home:
+    with folder("postgres") if kept is None else nullcontext(kept) as home:
         data, port, who = home / "data", free_port(), unprivileged()
-        init = [initdb, "--pgdata", str(data), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
-        subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
+        if not data.exists():
+            hand_over(home)
+            how = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+            init = [initdb, "--pgdata", str(data), *how]
+            subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
         settings = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
         run = [postgres, "-D", str(data), "-p", str(port), "-k", str(home), *settings]
         service = Service("PostgreSQL", version, f"postgresql://postgres@127.0.0.1:{port}/postgres")

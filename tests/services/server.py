@@ -85,13 +85,18 @@ def unprivileged() -> dict[str, object]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
+def hand_over(path: Path) -> None:
+    """Gives a folder to whoever an unprivileged server runs as."""
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+
 @contextmanager
 def folder(name: str) -> Iterator[Path]:
     """A temporary folder that an unprivileged server may write to."""
     path = Path(tempfile.mkdtemp(prefix=f"feedmill-{name}-"))
-    if os.getuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    hand_over(path)
     try:
         yield path
     finally:
