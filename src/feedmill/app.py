@@ -33,6 +33,7 @@ from feedmill.library.webhooks import Webhooks
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Decision
 from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.blocks import BlockedHosts, Blocks
 from feedmill.outbound.client import Client
 from feedmill.outbound.options import Limits
 from feedmill.outbound.pacing import Pacer
@@ -70,6 +71,7 @@ class App:
     db: Database
     blobs: Blobs
     client: Client
+    blocks: BlockedHosts
     tools: Tools
     images: ImageTools
     pools: Pools
@@ -83,13 +85,14 @@ async def build(settings: Settings) -> AsyncIterator[App]:
     """Opens the world, with its schema up to date, and closes it again."""
     blobs = open_blobs(settings)
     db = open_database(settings)
+    blocks = BlockedHosts(db)
     try:
         await migrate(db)
         async with (
             opened_coordination(settings) as coordination,
-            open_client(settings, pacer := _pacer(settings, coordination)) as client,
-            open_image_client(settings, pacer) as for_images,
-            open_errand_client(settings, pacer) as for_errands,
+            open_client(settings, pacer := _pacer(settings, coordination), blocks) as client,
+            open_image_client(settings, pacer, blocks) as for_images,
+            open_errand_client(settings, pacer, blocks) as for_errands,
             opened_pools(settings, db) as pools,
         ):
             webhooks, bookmarks = Webhooks(Messenger(db, for_errands)), Bookmarks(PageReader(db, for_errands))
@@ -102,7 +105,7 @@ async def build(settings: Settings) -> AsyncIterator[App]:
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            yield App(settings, db, blobs, client, tools, images, pools, coordination, webhooks, bookmarks)
+            yield App(settings, db, blobs, client, blocks, tools, images, pools, coordination, webhooks, bookmarks)
     finally:
         await db.close()
 
@@ -157,21 +160,21 @@ def _pacer(settings: Settings, coordination: Coordination) -> Pacer:
     return Pacer(coordination.turns, timedelta(seconds=settings.host_gap))
 
 
-def open_client(settings: Settings, pacer: Pacer) -> Client:
-    return _client(settings, pacer, settings.max_feed_bytes, settings.fetches_at_once)
+def open_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Client:
+    return _client(settings, pacer, blocks, settings.max_feed_bytes, settings.fetches_at_once)
 
 
-def open_image_client(settings: Settings, pacer: Pacer) -> Client:
+def open_image_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Client:
     """A client of its own, so that images never take the places of feeds; hosts see them as one."""
-    return _client(settings, pacer, settings.max_image_bytes, settings.images_at_once)
+    return _client(settings, pacer, blocks, settings.max_image_bytes, settings.images_at_once)
 
 
-def open_errand_client(settings: Settings, pacer: Pacer) -> Client:
+def open_errand_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Client:
     """For webhooks and saved pages: a slow one holds up neither feeds nor images."""
-    return _client(settings, pacer, settings.max_feed_bytes, ERRANDS_AT_ONCE)
+    return _client(settings, pacer, blocks, settings.max_feed_bytes, ERRANDS_AT_ONCE)
 
 
-def _client(settings: Settings, pacer: Pacer, max_bytes: int, at_once: int) -> Client:
+def _client(settings: Settings, pacer: Pacer, blocks: Blocks, max_bytes: int, at_once: int) -> Client:
     limits = Limits(
         max_bytes=max_bytes,
         connect=timedelta(seconds=settings.connect_seconds),
@@ -179,7 +182,7 @@ def _client(settings: Settings, pacer: Pacer, max_bytes: int, at_once: int) -> C
         total=timedelta(seconds=settings.total_seconds),
     )
     user_agent = settings.user_agent or USER_AGENT
-    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, at_once)
+    return Client(pacer, AddressPolicy(settings.allow_private), user_agent, limits, at_once, blocks=blocks)
 
 
 def read_rules(settings: Settings) -> Rules:

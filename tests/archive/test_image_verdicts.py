@@ -84,3 +84,7 @@ def test_a_server_that_wants_a_rest_gets_it() -> None:
 def test_nothing_counts_while_our_own_network_is_down() -> None:
     assert again(MINUTES, TIMEOUT, 2, counted=False, offline=True)
     assert again(None, Retryable(*URL, "http_5xx", "500", 500), 2, offline=True)
+
+
+def test_an_image_on_a_blocked_host_waits_until_the_block_is_lifted() -> None:
+    assert again(DAY, Refused(*URL, "blocked", "its host is blocked by an admin"), 2, counted=False)

@@ -39,6 +39,8 @@ def judge(outcome: Outcome, attempts: int, now: datetime, *, offline: bool = Fal
             return _again(f"the server asks for a rest ({status})", attempts, now, max(until - now, spacing(attempts)))
         case Gone() | HttpError(status=404):
             return Missed(f"the server says {outcome.status}", None)
+        case Refused(kind="blocked", detail=detail):
+            return Missed(detail, now + LONG, counted=False)
         case Refused(kind=kind, detail=detail):
             return Missed(detail, None) if kind in NEVER else _again(detail, attempts, now, LONG)
         case HttpError() | NotModified():

@@ -35,6 +35,8 @@ from feedmill.model.refresh import (
     Updated,
     Visit,
 )
+from feedmill.store.blocked_hosts import WHY
+from feedmill.store.feeds import host_of
 
 # A permanent redirect is believed when it holds for this many fetches.
 MOVES_TO_SETTLE = 3
@@ -146,6 +148,8 @@ def not_fetched(
             return _gone(feed, visit, moment)
         case Retryable():
             return _unreachable(feed, outcome.kind, outcome.detail, visit, moment)
+        case Refused(kind="blocked") if _is_at_home(feed, outcome):
+            return Failed(visit, Schedule(None, WHY), "blocked", WHY, counted=False, gone_since=feed.gone_since)
         case Refused():
             kind: FailureKind = "too_large" if outcome.kind == "too_large" else "refused"
             return Failed(visit, _failing(feed, outcome.detail, moment), kind, outcome.detail)
@@ -153,6 +157,11 @@ def not_fetched(
             what = f"HTTP {outcome.status}"
             return Failed(visit, _failing(feed, what, moment), "http_4xx", what)
     assert_never(outcome)
+
+
+def _is_at_home(feed: Feed, outcome: Refused) -> bool:
+    """Whether it was the feed's own host that was to be asked, and not one that it was sent to."""
+    return host_of(outcome.final_url).rstrip(".") == host_of(feed.url).rstrip(".")
 
 
 def _throttled(feed: Feed, outcome: Throttled, visit: Visit, moment: Moment) -> Failed:

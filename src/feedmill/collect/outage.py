@@ -10,7 +10,7 @@ FEWEST_HOSTS = 5
 MOST_REACHED = 0.2
 OUR_KINDS = frozenset({"dns", "connect", "timeout"})
 # What we refuse before anybody is asked.
-UNASKED = frozenset({"url", "scheme", "address", "port", "options"})
+UNASKED = frozenset({"url", "scheme", "blocked", "address", "port", "options"})
 
 
 class OutageGuard:

@@ -10,7 +10,9 @@ from feedmill.library.discovery import Candidate, Looking
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.model.times import text_or_none
 
-_REFUSED = {"address": "refused_address", "port": "refused_address", "too_large": "too_large"}
+_REFUSED = {
+    "blocked": "blocked_host", "address": "refused_address", "port": "refused_address", "too_large": "too_large",
+}  # fmt: skip
 
 
 class AlreadySubscribed(Conflict):

@@ -11,6 +11,7 @@ RetryableKind = Literal[
 RefusedKind = Literal[
     "url",
     "scheme",
+    "blocked",
     "address",
     "port",
     "options",

@@ -8,7 +8,7 @@ from feedmill.model.parsed import Enclosure
 
 FailureKind = Literal[
     "dns", "connect", "tls", "timeout", "reset", "protocol", "truncated", "decoding", "partial", "http_5xx", "http_4xx",
-    "throttled", "gone", "refused", "too_large", "not_a_feed", "not_stored",
+    "throttled", "gone", "refused", "blocked", "too_large", "not_a_feed", "not_stored",
 ]  # fmt: skip
 
 

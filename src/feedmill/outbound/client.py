@@ -17,6 +17,7 @@ from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
 from feedmill.outbound.asking import proxy_headers
+from feedmill.outbound.blocks import Blocks, NoBlocks
 from feedmill.outbound.connections import AskedOnce, CheckedSockets, OwnResolver
 from feedmill.outbound.encodings import Body, TooLarge
 from feedmill.outbound.failures import Rejected, Stumbled, translated
@@ -48,6 +49,7 @@ class Client:
         at_once: int = 20,
         names: Names | None = None,
         tls: SSLContext | None = None,
+        blocks: Blocks | None = None,
     ) -> None:
         self._pacer = pacer
         self._policy = policy
@@ -56,6 +58,7 @@ class Client:
         self._slots = asyncio.Semaphore(at_once)
         self._names: Names = names or SystemNames()
         self._tls = tls
+        self._blocks: Blocks = blocks or NoBlocks()
         self._session: ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -127,6 +130,7 @@ class Client:
 
     async def _ask(self, trip: Trip) -> Answer:
         """One hop: where is it, may we, is it our turn, and what does it say."""
+        await self._blocks.refuse(trip.target.host)
         proxy = await self._proxy(trip)
         async with await self._turn(trip, proxy is not None):
             started = time.monotonic()
@@ -167,6 +171,10 @@ class Client:
         if trip.options.proxy is None:
             return None
         proxy = parse(trip.options.proxy)
+        try:
+            await self._blocks.refuse(proxy.host)
+        except Rejected as error:
+            raise Rejected("options", "its proxy's host is blocked by an admin") from error
         await self._is_private(proxy, trip.limits)
         return proxy
 

@@ -26,6 +26,7 @@ KINDS = {
     "too_many_redirects": "redirects",
     "redirect_loop": "redirects",
     "too_large": "too_large",
+    "blocked": "blocked",
     "address": "refused",
     "port": "refused",
     "options": "options",

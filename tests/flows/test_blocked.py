@@ -1,0 +1,222 @@
+"""A host that an admin blocked: nobody asks it, its feeds rest and say why, and unblocking brings them back."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.coordination.memory import MemoryTurns
+from feedmill.errors import BadInput, NotFound
+from feedmill.library.blocking import Blocking, block_host, read_host, unblock_host
+from feedmill.model.account import Actor
+from feedmill.model.feed import Feed
+from feedmill.model.outcome import Refused, Response
+from feedmill.model.refresh import Failed, Postponed, Schedule, Updated
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.blocks import REMEMBERED, BlockedHosts
+from feedmill.outbound.client import Client
+from feedmill.outbound.options import FetchOptions
+from feedmill.outbound.pacing import Pacer
+from feedmill.store.audit import trail
+from feedmill.store.blocked_hosts import WHY, feeds_under
+from feedmill.store.database import Database
+from feedmill.store.refreshes import ClaimLost, record
+from feedmill.store.removals import stop_feed
+from feedmill.store.subscribers import LEFT_ALONE
+from tests.flows.conftest import SHORT, small_world
+from tests.flows.world import World, answer, item
+from tests.www import Answer, ScriptedNames
+
+HOST = "news.example.org"
+ADMIN = Actor(7, "192.0.2.7")
+
+
+class Town:
+    """A world whose door looks at the list of blocked hosts; `clock` is the door's own."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.clock = 0.0
+        self.blocks = BlockedHosts(world.db, lambda: self.clock)
+        policy = AddressPolicy(["127.0.0.0/8"])
+        pacer = Pacer(MemoryTurns(), gap=timedelta())
+        names = ScriptedNames()
+        for host in (HOST, "example.org", "example.com", "badexample.org"):
+            names.say(host, ["127.0.0.1"])
+        world.client = Client(pacer, policy, "feedmill-test", SHORT, names=names, blocks=self.blocks)
+        world.rewire()
+
+    async def block(self, text: str = HOST) -> Blocking:
+        return await block_host(self.world.db, self.blocks, text, ADMIN, self.world.now)
+
+    async def unblock(self, text: str = HOST) -> Blocking:
+        return await unblock_host(self.world.db, self.blocks, text, ADMIN, self.world.now)
+
+    async def feed(self, host: str = HOST, path: str = "/feed") -> Feed:
+        self.world.web.serve(path, answer(item("a")))
+        return await self.world.add(path, host=host)
+
+
+@pytest.fixture
+async def any_town(any_db: Database, tmp_path: Path) -> AsyncIterator[Town]:
+    async with small_world(any_db, tmp_path) as world:
+        town = Town(world)
+        yield town
+        await world.client.close()
+
+
+@pytest.fixture
+async def town(world: World) -> AsyncIterator[Town]:
+    made = Town(world)
+    yield made
+    await world.client.close()
+
+
+async def test_blocked_feeds_rest_and_say_why_until_the_block_is_lifted(any_town: Town) -> None:
+    world = any_town.world
+    there, elsewhere = await any_town.feed(), await any_town.feed("example.com", "/other")
+
+    assert await any_town.block() == Blocking(HOST, 1)
+
+    resting = await world.feed(there)
+    assert (resting.next_fetch_at, resting.next_fetch_why, resting.last_error_kind) == (None, WHY, "blocked")
+    assert (await world.feed(elsewhere)).next_fetch_at is not None
+    assert await any_town.unblock() == Blocking(HOST, 1)
+    again = await world.feed(there)
+    assert (again.next_fetch_at, again.last_error, again.last_error_kind) == (world.now, None, None)
+    assert isinstance(await world.refresh(there), Updated)
+    deeds = [(deed.user_id, deed.action, deed.subject) for deed in await trail(world.db, 2**53 - 1, 5)]
+    assert deeds == [(7, "host.unblock", HOST), (7, "host.block", HOST)]
+
+
+async def test_nobody_asks_a_blocked_host_whatever_leads_there(town: Town) -> None:
+    there = await town.feed()
+    await town.block()
+    redirect = town.world.web.serve("/away", Answer(b"", 302, {"Location": there.url}))
+
+    direct = await town.world.client.get(there.url)
+    through = await town.world.client.get(redirect)
+
+    assert isinstance(direct, Refused)
+    assert isinstance(through, Refused)
+    assert (direct.kind, direct.detail, through.kind) == ("blocked", WHY, "blocked")
+    assert [request.path for request in town.world.web.requests] == ["/away"]
+
+
+async def test_a_feed_that_is_refreshed_by_hand_is_refused_and_rests_without_blame(town: Town) -> None:
+    await town.block()
+    there = await town.feed()
+
+    decision = await town.world.refresh(there)
+
+    assert isinstance(decision, Failed)
+    resting = await town.world.feed(there)
+    assert (resting.next_fetch_at, resting.next_fetch_why, resting.consecutive_failures) == (None, WHY, 0)
+    assert not town.world.web.requests
+    assert await town.unblock() == Blocking(HOST, 1)
+
+
+async def test_a_feed_that_is_sent_to_a_blocked_host_fails_and_is_tried_again(town: Town) -> None:
+    there = await town.feed()
+    await town.block()
+    moved = await town.world.add("/moved", Answer(b"", 302, {"Location": there.url}))
+
+    await town.world.refresh(moved)
+
+    failing = await town.world.feed(moved)
+    assert (failing.last_error_kind, failing.consecutive_failures) == ("refused", 1)
+    assert failing.next_fetch_at is not None
+
+
+async def test_hosts_below_a_blocked_one_are_blocked_with_it_and_names_that_only_look_alike_are_not(town: Town) -> None:
+    for number, host in enumerate(("example.org", HOST, "badexample.org", "example.org.evil.test")):
+        await town.feed(host, f"/{number}")
+
+    assert await feeds_under(town.world.db, "example.org") == {"example.org": 1, HOST: 1}
+    assert (await town.block("example.org")).feeds == 2
+    assert isinstance(await town.world.client.get(town.world.web.url("/2", "badexample.org")), Response)
+
+
+async def test_what_another_block_covers_stays_at_rest(town: Town) -> None:
+    there = await town.feed()
+    await town.block("example.org")
+    await town.block(HOST)
+
+    assert (await town.unblock("example.org")).feeds == 0
+    assert (await town.world.feed(there)).next_fetch_at is None
+    assert (await town.unblock(HOST)).feeds == 1
+
+
+async def test_unblocking_wakes_neither_what_a_person_switched_off_nor_what_nobody_reads(town: Town) -> None:
+    world = town.world
+    paused, left = await town.feed(path="/paused"), await town.feed(path="/left")
+    await world.change(left, added_by_person=0)
+    await town.block()
+    await stop_feed(world.db, paused.id, "paused by an admin")
+
+    await town.unblock()
+
+    assert (await world.feed(paused)).next_fetch_why == "paused by an admin"
+    assert ((await world.feed(left)).next_fetch_at, (await world.feed(left)).next_fetch_why) == (None, LEFT_ALONE)
+
+
+async def test_a_refresh_that_runs_while_its_host_is_blocked_writes_nothing(town: Town) -> None:
+    there, world = await town.feed(), town.world
+    claim = await world.claim(there)
+    await town.block()
+
+    with pytest.raises(ClaimLost):
+        await record(world.db, claim, Postponed(Schedule(world.now, "its host is busy")))
+
+    assert (await world.feed(there)).next_fetch_why == WHY
+
+
+async def test_another_process_learns_of_a_block_within_seconds_and_of_its_end_at_once(town: Town) -> None:
+    there, world = await town.feed(), town.world
+    other = BlockedHosts(world.db)
+    assert isinstance(await world.client.get(there.url), Response)
+
+    await block_host(world.db, other, HOST, ADMIN, world.now)
+    town.clock += REMEMBERED
+    assert isinstance(await world.client.get(there.url), Refused)
+    await unblock_host(world.db, other, HOST, ADMIN, world.now)
+
+    assert isinstance(await world.client.get(there.url), Response)
+
+
+async def test_a_proxy_on_a_blocked_host_is_not_asked(town: Town) -> None:
+    there = await town.feed("example.com")
+    await town.block()
+
+    refused = await town.world.client.get(there.url, options=FetchOptions(proxy=town.world.web.url("/", HOST)))
+
+    assert isinstance(refused, Refused)
+    assert (refused.kind, refused.detail) == ("options", "its proxy's host is blocked by an admin")
+
+
+@pytest.mark.parametrize(
+    ("typed", "host"),
+    [
+        (" News.Example.ORG ", HOST),
+        ("https://news.example.org/feed?x=1", HOST),
+        ("news.example.org.", HOST),
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("0x7f.1", "127.0.0.1"),
+        ("[::1]", "::1"),
+    ],
+)
+def test_a_host_is_read_from_whatever_was_typed(typed: str, host: str) -> None:
+    assert read_host(typed) == host
+
+
+@pytest.mark.parametrize("typed", ["", "   ", "two words", "http://", "ftp://example.org/", "a\\b", "x" * 300])
+def test_what_is_no_host_is_said_to_be_none(typed: str) -> None:
+    with pytest.raises(BadInput):
+        read_host(typed)
+
+
+async def test_what_is_not_blocked_can_not_be_unblocked(town: Town) -> None:
+    with pytest.raises(NotFound):
+        await town.unblock()
+
