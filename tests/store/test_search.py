@@ -223,7 +223,7 @@ async def test_what_is_dropped_is_found_no_more(any_db: Database) -> None:
     old = entries.update().where(entries.c.title == "old").values(in_feed=0, last_seen_at=to_text(NOW - 300 * DAY))
     await any_db.batch([Step(old)])
 
-    await drop_expired_entries(any_db, NOW - 180 * DAY, NOW)
+    await drop_expired_entries(any_db, 180 * DAY, NOW)
     await remove_feed(any_db, gone, NOW)
 
     assert await newest(any_db, alice, words("x")) == ["kept"]

@@ -58,7 +58,7 @@ def read_keeping(settings: Settings) -> Keeping:
 async def purge(db: Database, blobs: Blobs, keeping: Keeping, now: datetime) -> Purged:
     """Drops whatever has been kept long enough."""
     return Purged(
-        entries=await drop_expired_entries(db, now - keeping.entries, now),
+        entries=await drop_expired_entries(db, keeping.entries, now),
         raw_bodies=await drop_expired_bodies(db, now - keeping.raw, now),
         log_lines=await drop_old_lines(db, now - keeping.log),
         batches=await drop_old_batches(db, now - keeping.batches),
@@ -69,7 +69,7 @@ async def purge(db: Database, blobs: Blobs, keeping: Keeping, now: datetime) -> 
 
 async def foresee(db: Database, keeping: Keeping, now: datetime) -> Purged:
     """What `purge` would drop now."""
-    expired, images = await count_expired_entries(db, now - keeping.entries)
+    expired, images = await count_expired_entries(db, keeping.entries, now)
     bodies = await count_expired_bodies(db, now - keeping.raw)
     return Purged(
         entries=expired,

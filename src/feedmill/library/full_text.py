@@ -1,6 +1,7 @@
 """The whole article behind an entry, fetched when a reader asks for it, and kept."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
 
@@ -10,10 +11,13 @@ from feedmill.errors import Conflict, TooMany
 from feedmill.library.article import find_entry
 from feedmill.library.main_text import main_html
 from feedmill.model.outcome import Deferred, Outcome, Refused, Response, Retryable, Throttled
+from feedmill.library.selectors import read_selector
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.outbound.client import Client
 from feedmill.outbound.options import Limits
 from feedmill.store.database import Database
-from feedmill.store.full_texts import keep_full_text
+from feedmill.store.feed_settings import decoded
+from feedmill.store.full_texts import keep_full_texts
 
 LIMITS = Limits(max_bytes=4_000_000)
 PAGES = ("", "text/html", "application/xhtml+xml")
@@ -39,8 +43,9 @@ async def fetch_full_text(
     if not entry["link"]:
         raise NoFullText("no_link", "the entry links to no page")
     response = _page(await client.get(entry["link"], limits=LIMITS), now)
-    html = await asyncio.to_thread(_main_html, response)
-    await keep_full_text(db, entry_id, response.final_url, html, now)
+    settings = decoded(entry["settings"])
+    found = await asyncio.to_thread(cut_out, response, [settings])
+    await keep_full_texts(db, entry_id, response.final_url, found, now)
 
 
 def _page(outcome: Outcome, now: datetime) -> Response:
@@ -56,10 +61,16 @@ def _page(outcome: Outcome, now: datetime) -> Response:
     raise NoFullText("unreachable", f"the server says {outcome.status}")
 
 
-def _main_html(response: Response) -> str:
+def cut_out(response: Response, ways: Iterable[FeedSettings]) -> dict[str, str]:
+    """By recipe, the article cut out of the page in each of these ways."""
     if response.content_type.partition(";")[0].strip().lower() not in PAGES:
         raise NoFullText("not_a_page", "the link leads to no web page")
-    found = main_html(decode_page(response.body, response.content_type))
+    page = decode_page(response.body, response.content_type)
+    return {way.recipe: _article(page, way) for way in ways}
+
+
+def _article(page: str, way: FeedSettings) -> str:
+    found = main_html(page, read_selector(way.keep_selector), read_selector(way.drop_selector))
     if found is None:
         raise NoFullText("no_text", "no article was found on the page")
     return keepable(found, LONGEST) or ""

@@ -7,10 +7,12 @@ much of the text as readability-lxml does and less of what stands around, in a t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lxml import etree, html
 from lxml.html import HtmlElement
+
+from feedmill.library.selectors import Selector
 
 LONGEST_PAGE = 2_000_000
 # With less text than this there is no article.
@@ -37,18 +39,40 @@ _PAUSE = re.compile(r"[,，、。.;；!?！？]")
 Scores = dict[HtmlElement, float]
 
 
-def main_html(page: str) -> str | None:
-    """The HTML of the article; None when there is none to be found."""
+def main_html(page: str, keep: Selector | None = None, drop: Selector | None = None) -> str | None:
+    """The HTML of the article; None when there is none to be found.
+
+    `keep` says what the article is, where a page has that; `drop` what is never a part of it.
+    """
     body = _body(page)
     if body is None:
         return None
+    if drop is not None:
+        _drop(drop.outermost(body))
+    if keep is not None and (chosen := keep.outermost(body)):
+        return _html(_without_what_is_never(chosen))
     _strip(body)
     scores = _scores(body)
     loudest = sorted(scores, key=scores.__getitem__, reverse=True)[:10]
     best = max(loudest, key=lambda element: scores[element] * (1 - _link_share(element)), default=None)
     if best is None or len(best.text_content()) < SHORTEST:
         return None
-    return "".join(html.tostring(part, encoding="unicode", with_tail=False) for part in _parts(best, scores))
+    return _html(_parts(best, scores))
+
+
+def _html(parts: Iterable[HtmlElement]) -> str:
+    return "".join(html.tostring(part, encoding="unicode", with_tail=False) for part in parts)
+
+
+def _drop(elements: Iterable[HtmlElement]) -> None:
+    for element in elements:
+        element.drop_tree()
+
+
+def _without_what_is_never(chosen: list[HtmlElement]) -> list[HtmlElement]:
+    for element in chosen:
+        etree.strip_elements(element, *_NEVER, etree.Comment, etree.ProcessingInstruction, with_tail=False)
+    return chosen
 
 
 def _body(page: str) -> HtmlElement | None:
@@ -64,8 +88,7 @@ def _body(page: str) -> HtmlElement | None:
 def _strip(body: HtmlElement) -> None:
     """Takes away what is never a part of the text."""
     etree.strip_elements(body, *_NEVER, etree.Comment, etree.ProcessingInstruction, with_tail=False)
-    for element in [each for each in body.iterdescendants() if _stands_around(each)]:
-        element.drop_tree()
+    _drop([each for each in body.iterdescendants() if _stands_around(each)])
 
 
 def _stands_around(element: HtmlElement) -> bool:

@@ -26,7 +26,10 @@ class ArchivePolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself."""
+    """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
+
+    `tailored`: some subscriber wants something done with its new entries.
+    """
 
     id: int
     url: str
@@ -38,6 +41,7 @@ class Feed:
     status: FeedStatus = FeedStatus.ACTIVE
     archive_policy: ArchivePolicy = ArchivePolicy.ALL
     http_options: str | None = None
+    tailored: bool = False
     added_by_person: bool = False
     declared: bool = False
     etag: str | None = None

@@ -34,6 +34,7 @@ def read_feed(row: Row) -> Feed:
         archive_policy=ArchivePolicy(row["archive_policy"]),
         http_options=row["http_options"],
         added_by_person=bool(row["added_by_person"]),
+        tailored=bool(row["tailored"]),
         declared=bool(row["declared"]),
         etag=row["etag"],
         last_modified=row["last_modified"],

@@ -13,6 +13,7 @@ from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.removals import DROP_ENTRIES, IMAGES_TO_GARBAGE, LEAVE_POOLS
+from feedmill.store.feed_settings import AGREE as AGREE_ON_SETTINGS
 from feedmill.store.schema import (
     deliveries,
     entries,
@@ -124,12 +125,16 @@ RETIRE = (
     .where(feeds.c.id == bindparam("source"))
     .values(status="disabled", next_fetch_at=None, next_fetch_why=bindparam("why"), moved_to=bindparam("to"))
     .values(entry_count=0, gone_since=None)
+    # A refresh that runs now must not bring entries to where nobody reads them.
+    .values(claim_token=None, claimed_until=None)
 )
 NOTE_URL = insert(feed_urls, "feed_id", "url", "until")
 
 
-async def merge_feeds(db: Database, source: int, source_url: str, target: int, target_url: str, now: datetime) -> None:
-    """Gives everything of `source` to `target` in one batch; nothing that a person did is lost."""
+async def merge_feeds(
+    db: Database, source: int, source_url: str, target: int, target_url: str, now: datetime, also: Sequence[Step] = ()
+) -> None:
+    """Gives everything of `source` to `target` in one batch, `also` in it; nothing that a person did is lost."""
     both = {"source": source, "target": target}
     shared = [dict(row) for row in await db.query(READERS_OF_BOTH, both)]
     steps = [
@@ -137,13 +142,14 @@ async def merge_feeds(db: Database, source: int, source_url: str, target: int, t
         *_readers(both, shared),
         *[
             Step(move, both)
+        Step(AGREE_ON_SETTINGS, {"feed": target}),
             for move in (COPY_TOMBSTONES, MOVE_ENTRIES, MOVE_IMAGES, MOVE_DELIVERIES, COUNT_UNREAD, COUNT_ENTRIES)
         ],
         *[Step(QUICKEN, both | {"seconds": row["interval_seconds"]}) for row in await db.query(INTERVAL, both)],
         Step(NOTE_URL, {"feed_id": target, "url": source_url, "until": to_text(now)}),
         Step(RETIRE, {"source": source, "to": target_url, "why": f"moved to {target_url}, which was here already"}),
     ]
-    await db.batch(steps)
+    await db.batch([*steps, *also])
 
 
 async def _twins(db: Database, both: dict[str, int], of_both: str, at: str) -> list[Step]:

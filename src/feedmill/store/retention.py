@@ -4,14 +4,16 @@ What somebody starred, labelled or keeps for later stays, and so does what a con
 conditions stand in every statement of the batch, so that a star that comes in between still counts.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select
 
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.feed_settings import Wish, retention_wishes
 from feedmill.store.schema import (
     entries,
     entry_labels,
@@ -52,19 +54,24 @@ _victims = select(entries.c.id).where(_of_lot)
 # Feed by feed, because the index by time begins with the feed.
 _by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
 
-EXPIRED = (
-    select(entries.c.id, entries.c.feed_id)
-    .select_from(_by_feed)
-    .where(feeds.c.id >= bindparam("from_feed"), _is_expired)
-    .order_by(feeds.c.id)
-    .limit(LOT)
-)
-COUNT_EXPIRED = select(func.count().label("entries")).select_from(_by_feed).where(_is_expired)
-COUNT_IMAGES = (
-    select(func.count().label("images"))
-    .select_from(_by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id))
-    .where(_is_expired, image_tasks.c.object_key.is_not(None))
-)
+
+
+def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[Any]]:
+    """A lot of what is expired in these feeds, how many entries that is in all, and how many images with them."""
+    lot = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)
+    with_images = _by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id)
+    return (
+        lot.where(feeds.c.id >= bindparam("from_feed"), of, _is_expired).order_by(feeds.c.id).limit(LOT),
+        select(func.count().label("entries")).select_from(_by_feed).where(of, _is_expired),
+        select(func.count().label("images"))
+        .select_from(with_images)
+        .where(of, _is_expired, image_tasks.c.object_key.is_not(None)),
+    )
+
+
+# Feeds whose subscribers may have wishes are looked at by themselves.
+EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.tailored == 0)
+EXPIRED_OF, COUNT_EXPIRED_OF, COUNT_IMAGES_OF = _expired(one_of(feeds.c.id, "of"))
 
 # Until the batch ends nobody can star one of these entries or change what its readers have unread.
 HOLD_ENTRIES = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
@@ -127,27 +134,57 @@ STEPS = (
 )  # fmt: skip
 
 
-async def count_expired_entries(db: Database, before: datetime) -> tuple[int, int]:
+async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -> tuple[int, int]:
     """How many entries `drop_expired_entries` would drop, and how many images with them."""
-    [counted] = await db.query(COUNT_EXPIRED, {"before": to_text(before)})
-    [images] = await db.query(COUNT_IMAGES, {"before": to_text(before)})
-    return int(counted["entries"]), int(images["images"])
+    before = {"before": to_text(now - usual)}
+    found = [(await db.query(COUNT_EXPIRED, before), await db.query(COUNT_IMAGES, before))]
+    for of in await _tailored(db, usual, now):
+        found.append((await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)))
+    return sum(int(rows[0]["entries"]) for rows, _ in found), sum(int(rows[0]["images"]) for _, rows in found)
 
 
-async def drop_expired_entries(db: Database, before: datetime, now: datetime) -> int:
-    """Drops what left its feed before `before`, lot by lot, each in one batch; how many entries that was."""
+async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
+    """Drops what left its feed so long ago, or as long as its subscribers want; how many entries that was.
+
+    Lot by lot, each in one batch.
+    """
+    dropped = await _drop_all(db, EXPIRED, {"before": to_text(now - usual)}, now)
+    for of in await _tailored(db, usual, now):
+        dropped += await _drop_all(db, EXPIRED_OF, of, now)
+    return dropped
+
+
+async def _tailored(db: Database, usual: timedelta, now: datetime) -> list[dict[str, str]]:
+    """Which feeds, and before when, for each length of time that subscribers agree on."""
+    by_length: dict[timedelta, list[int]] = {}
+    for feed_id, kept in agreed_lengths(await retention_wishes(db), usual).items():
+        by_length.setdefault(kept, []).append(feed_id)
+    return [{"of": as_list(ids), "before": to_text(now - kept)} for kept, ids in sorted(by_length.items())]
+
+
+def agreed_lengths(wishes: Iterable[Wish], usual: timedelta) -> dict[int, timedelta]:
+    """By feed, the longest that anybody wants; who has no wish wants the usual, and so does the operator."""
+    agreed: dict[int, timedelta] = {}
+    for wish in wishes:
+        own = usual if wish.days is None else timedelta(days=wish.days)
+        least = usual if wish.of_operator else own
+        agreed[wish.feed_id] = max(own, least, agreed.get(wish.feed_id, own))
+    return agreed
+
+
+async def _drop_all(db: Database, look: Select[Any], which: Mapping[str, str], now: datetime) -> int:
     dropped, from_feed = 0, 0
-    while lot := await db.query(EXPIRED, {"before": to_text(before), "from_feed": from_feed}):
-        dropped += await _drop(db, lot, before, now)
+    while lot := await db.query(look, {**which, "from_feed": from_feed}):
+        dropped += await _drop(db, lot, which["before"], now)
         from_feed = lot[-1]["feed_id"]
     return dropped
 
 
-async def _drop(db: Database, lot: Sequence[Row], before: datetime, now: datetime) -> int:
+async def _drop(db: Database, lot: Sequence[Row], before: str, now: datetime) -> int:
     params = {
         "ids": as_list([row["id"] for row in lot]),
         "feeds": as_list(sorted({row["feed_id"] for row in lot})),
-        "before": to_text(before),
+        "before": before,
         "at": to_text(now),
     }
     changed = await db.batch([Step(statement, params) for statement in STEPS])

@@ -11,6 +11,7 @@ from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.feed_settings import decoded
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.unread import LIST, of_user
 
@@ -59,11 +60,15 @@ SHOWN = (
     )
     .where(one_of(entries.c.id, "ids"), or_(_has_kept, labels.c.id.is_not(None)))
 )  # fmt: skip
+# A row for each way in which its whole article was cut out of its page, or one.
 WHOLE = (
-    select(entries, *_states, full_texts.c.content_html.label("full_html"), full_texts.c.url.label("full_url"))
+    select(
+        entries, *_states, subscriptions.c.settings, full_texts.c.recipe.label("full_recipe"),
+        full_texts.c.content_html.label("full_html"), full_texts.c.url.label("full_url"),
+    )
     .select_from(_seen.outerjoin(full_texts, full_texts.c.entry_id == entries.c.id))
     .where(entries.c.id == bindparam("entry_id"), _may_see)
-)
+)  # fmt: skip
 VISIBLE = (
     select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
 )
@@ -78,9 +83,13 @@ async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[
 
 
 async def whole_entry(db: Database, user_id: int, entry_id: int) -> Row | None:
-    """Everything that is kept of an entry; None when there is none for this user."""
+    """Everything that is kept of an entry, with the whole article as they want it cut; None when there is none."""
     rows = await db.query(WHOLE, {"of_user": user_id, "entry_id": entry_id})
-    return rows[0] if rows else None
+    if not rows:
+        return None
+    recipe = decoded(rows[0]["settings"]).recipe
+    none_such = {**rows[0], "full_html": None, "full_url": None}
+    return next((row for row in rows if row["full_recipe"] == recipe), none_such)
 
 
 async def visible_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, str]:

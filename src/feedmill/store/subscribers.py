@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, case, exists, func, select
 
 from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Schedule
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.model.times import text_or_none, to_text
@@ -15,6 +16,8 @@ from feedmill.store.additions import WAKE
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
+from feedmill.store.feed_settings import AGREE as AGREE_ON_SETTINGS
+from feedmill.store.feed_settings import set_settings
 from feedmill.store.unread import HOLD_FEED, steps_to_drop_subscription
 
 LEFT_ALONE = "at rest: nobody subscribes to it any more"
@@ -82,15 +85,17 @@ REST = REST_ALL.where(feeds.c.id == bindparam("feed"))
 
 async def change_subscription(
     db: Database, user_id: int, subscription: Subscription, choice: Choice, folder_ids: Sequence[int] | None,
-    schedule: Schedule | None, now: datetime,
+    schedule: Schedule | None, now: datetime, settings: FeedSettings | None = None,
 ) -> None:  # fmt: skip
-    """Writes what the person chose. `folder_ids` None leaves it filed as it is, `schedule` None as it is due."""
+    """Writes what the person chose. None leaves it filed as it is, due as it is, and its entries as they are."""
     one = {"subscription": subscription.id, "of_user": user_id, "feed": subscription.feed_id}
     chosen = {f"new_{name}": value for name, value in asdict(choice).items()} | {"new_paused": int(choice.paused)}
     steps = [hold(subscription.feed_id), Step(CHANGE, one | chosen)]
     if folder_ids is not None:
         steps += [Step(UNFILE, one), Step(FILE, one | {"folder_ids": as_list(list(folder_ids))})]
     steps += agreed([subscription.feed_id])
+    if settings is not None:
+        steps.append(set_settings(user_id, subscription.id, settings))
     if schedule is not None:
         steps.append(Step(RESCHEDULE, one | {"at": text_or_none(schedule.at), "why": schedule.why}))
     await db.batch([*steps, *_paused_or_resumed(subscription, choice, now)])
@@ -123,7 +128,7 @@ async def change_options(db: Database, url: str, http_options: str | None) -> No
 def agreed(feed_ids: Sequence[int]) -> list[Step]:
     """What the subscribers of these feeds want, taken together."""
     each: list[dict[str, Any]] = [{"feed": feed_id} for feed_id in feed_ids]
-    return [Step(AGREE_ON_INTERVAL, each), Step(AGREE_ON_ARCHIVE, each)]
+    return [Step(AGREE_ON_INTERVAL, each), Step(AGREE_ON_ARCHIVE, each), Step(AGREE_ON_SETTINGS, each)]
 
 
 def left(feed_id: int) -> list[Step]:

@@ -9,12 +9,14 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.feed_settings import NO_SETTINGS, FeedSettings
 from feedmill.model.subscription import NO_CHOICE, Choice, Subscription
 from feedmill.model.times import to_text
 from feedmill.store.additions import ADD as ADD_FEED
 from feedmill.store.additions import WAKE, NewFeed, feed_values
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
+from feedmill.store.feed_settings import AGREE_AT_URL, encoded
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscribers import SET_OPTIONS, agreed, hold, left
 from feedmill.store.unread import FORGET, steps_to_fill_unread
@@ -23,7 +25,7 @@ WOKEN = "somebody subscribed to it"
 
 _feed_of_url = select(feeds.c.id).where(feeds.c.url == bindparam("url")).scalar_subquery()
 ADD = insert_new(
-    subscriptions, "user_id", "title", "interval_seconds", "archive_policy", "paused", "created_at"
+    subscriptions, "user_id", "title", "interval_seconds", "archive_policy", "paused", "settings", "created_at"
 ).values(feed_id=_feed_of_url)
 FILE = insert_selected(
     folder_subscriptions,
@@ -46,12 +48,14 @@ MOVE = (
 
 @dataclass(frozen=True, slots=True)
 class NewSubscription:
-    """`feed_id` is None for a feed that is not here yet and is added with it."""
+    """`feed_id` is None for a feed that is not here yet and is added with it. `blocked` of its entries are not unread."""
 
     feed: NewFeed
     feed_id: int | None = None
     choice: Choice = NO_CHOICE
     folder_ids: tuple[int, ...] = ()
+    settings: FeedSettings = NO_SETTINGS
+    blocked: tuple[int, ...] = ()
 
     @property
     def asks_something(self) -> bool:
@@ -73,6 +77,7 @@ async def add_subscriptions(
             Step(ADD_FEED, _new_feeds(new, now, due_at)),
             Step(ADD, rows),
             Step(FILE, [row for row in rows if row["folder_ids"] != "[]"]),
+            Step(AGREE_AT_URL, [row for row in rows if row["settings"]]),
             Step(SET_OPTIONS, [_options(one.feed) for one in new if PRIVATE_MARK in one.feed.url]),
             Step(WAKE, {"ids": ids, "at": to_text(now), "why": WOKEN}),
             *fill,
@@ -96,6 +101,7 @@ async def move_subscription(
             Step(SET_OPTIONS, _options(feed)),
             Step(FORGET, one),
             Step(MOVE, one),
+            Step(AGREE_AT_URL, one),
             *(steps_to_fill_unread(user_id, feed_id) if feed_id else ()),
             Step(WAKE_URL, one | {"at": to_text(now), "why": WOKEN}),
             *left(subscription.feed_id),
@@ -105,7 +111,7 @@ async def move_subscription(
 
 def _fill(user_id: int, known: Sequence[NewSubscription]) -> tuple[list[Step], list[Step]]:
     """What holds the feeds that are here already, and what then makes their newest entries unread."""
-    steps = [steps_to_fill_unread(user_id, one.feed_id) for one in known if one.feed_id]
+    steps = [steps_to_fill_unread(user_id, one.feed_id, blocked=one.blocked) for one in known if one.feed_id]
     return [first for first, *_ in steps], list(chain.from_iterable(rest for _, *rest in steps))
 
 
@@ -117,7 +123,8 @@ def _new_feeds(new: Sequence[NewSubscription], now: datetime, due_at: datetime) 
 def _row(user_id: int, one: NewSubscription, at: str) -> dict[str, Any]:
     chosen = asdict(one.choice) | {"paused": int(one.choice.paused)}
     filed = as_list(list(one.folder_ids))
-    return chosen | {"user_id": user_id, "url": one.feed.url, "created_at": at, "folder_ids": filed}
+    settings = {"settings": encoded(one.settings)}
+    return chosen | settings | {"user_id": user_id, "url": one.feed.url, "created_at": at, "folder_ids": filed}
 
 
 def _options(feed: NewFeed) -> dict[str, Any]:

@@ -4,11 +4,16 @@ Whoever changes them holds the subscriptions concerned first (`HOLD…`). So two
 the later one sees what the earlier one did; a refresh does the same by counting before it adds its rows.
 """
 
+from collections.abc import Sequence
+
 from sqlalchemy import ColumnElement, Integer, Update, and_, bindparam, func, select
 
 from feedmill.store.database import Step
-from feedmill.store.dialect import insert_selected
+from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import entries, feeds, states, subscriptions, unread, unread_lists, users
+
+# So many entries of a feed that is here already become unread for who subscribes to it.
+NEWEST = 50
 
 of_user = subscriptions.c.user_id == bindparam("of_user")
 LIST = select(users.c.unread_list_id).where(users.c.id == bindparam("of_user")).scalar_subquery()
@@ -43,7 +48,7 @@ FILL = insert_selected(
     unread,
     select(LIST.label("a"), _newest.c.sort_at.label("b"), _newest.c.id.label("c"), subscriptions.c.id.label("d"))
     .select_from(_newest.outerjoin(states, _has_read).join(subscriptions, _its_subscription))
-    .where(states.c.read_at.is_(None)),
+    .where(states.c.read_at.is_(None), ~one_of(_newest.c.id, "blocked")),
 )
 RECOUNT_FEED = recount(subscriptions.c.feed_id == bindparam("feed_id"))
 
@@ -56,9 +61,9 @@ FORGET = unread.delete().where(unread.c.list_id.in_(_lists), unread.c.subscripti
 DROP = subscriptions.delete().where(_the_subscription)
 
 
-def steps_to_fill_unread(user_id: int, feed_id: int, newest: int = 50) -> list[Step]:
-    """For the batch that subscribes a user, after it: the newest entries of the feed become unread."""
-    params = {"of_user": user_id, "feed_id": feed_id, "newest": newest}
+def steps_to_fill_unread(user_id: int, feed_id: int, newest: int = NEWEST, blocked: Sequence[int] = ()) -> list[Step]:
+    """For the batch that subscribes a user, after it: the newest entries of the feed become unread, but `blocked`."""
+    params = {"of_user": user_id, "feed_id": feed_id, "newest": newest, "blocked": as_list(list(blocked))}
     return [Step(HOLD_FEED, params), Step(FILL, params), Step(RECOUNT_FEED, params)]
 
 

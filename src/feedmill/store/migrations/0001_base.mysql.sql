@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   status VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'active',
   archive_policy VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'all',
   http_options LONGTEXT,
+  tailored INTEGER NOT NULL DEFAULT '0',
   added_by_person INTEGER NOT NULL DEFAULT '0',
   declared INTEGER NOT NULL DEFAULT '0',
   etag LONGTEXT,
@@ -433,12 +434,24 @@ CREATE TABLE IF NOT EXISTS folder_subscriptions (
   INDEX folders_of_subscription (subscription_id)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS full_text_tasks (
+  entry_id BIGINT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
+  INDEX full_text_tasks_claimed (claim_token),
+  INDEX full_text_tasks_waiting (next_attempt_at, entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS full_texts (
   entry_id BIGINT NOT NULL,
+  recipe VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
   fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   url LONGTEXT NOT NULL,
   content_html LONGTEXT NOT NULL,
-  PRIMARY KEY (entry_id),
+  PRIMARY KEY (entry_id, recipe),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

@@ -59,6 +59,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   status VARCHAR(32) DEFAULT 'active' NOT NULL,
   archive_policy VARCHAR(32) DEFAULT 'all' NOT NULL,
   http_options TEXT,
+  tailored INTEGER DEFAULT '0' NOT NULL,
   added_by_person INTEGER DEFAULT '0' NOT NULL,
   declared INTEGER DEFAULT '0' NOT NULL,
   etag TEXT,
@@ -448,12 +449,26 @@ CREATE TABLE IF NOT EXISTS folder_subscriptions (
 
 CREATE INDEX IF NOT EXISTS folders_of_subscription ON folder_subscriptions (subscription_id);
 
+CREATE TABLE IF NOT EXISTS full_text_tasks (
+  entry_id INTEGER NOT NULL,
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) NOT NULL,
+  claim_token VARCHAR(64),
+  PRIMARY KEY (entry_id),
+  FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS full_text_tasks_claimed ON full_text_tasks (claim_token);
+
+CREATE INDEX IF NOT EXISTS full_text_tasks_waiting ON full_text_tasks (next_attempt_at, entry_id);
+
 CREATE TABLE IF NOT EXISTS full_texts (
   entry_id INTEGER NOT NULL,
+  recipe VARCHAR(64) DEFAULT '' NOT NULL,
   fetched_at VARCHAR(24) NOT NULL,
   url TEXT NOT NULL,
   content_html TEXT NOT NULL,
-  PRIMARY KEY (entry_id),
+  PRIMARY KEY (entry_id, recipe),
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 

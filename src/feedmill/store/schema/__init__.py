@@ -9,6 +9,7 @@ from feedmill.store.schema.pools import pool_groups, pool_items
 from feedmill.store.schema.reading import (
     bookmarks,
     entry_labels,
+    full_text_tasks,
     full_texts,
     labels,
     saved_searches,
@@ -35,6 +36,7 @@ __all__ = [
     "fetch_log",
     "folder_subscriptions",
     "folders",
+    "full_text_tasks",
     "full_texts",
     "image_tasks",
     "labels",

@@ -37,6 +37,8 @@ feeds = table(
     Column("status", Word, nullable=False, server_default="active"),
     Column("archive_policy", Word, nullable=False, server_default="all"),
     Column("http_options", LongText),
+    # Some subscriber has settings of their own: they are looked at when new entries come.
+    flag("tailored"),
     flag("added_by_person"),
     flag("declared"),
     # What the last whole answer said of itself; saved only together with its entries.

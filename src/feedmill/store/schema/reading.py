@@ -98,11 +98,24 @@ bookmarks = table(
     Index("bookmarks_claimed", "claim_token"),
 )
 
-# The whole article behind an entry, fetched when somebody asked for it.
+# The whole article behind an entry, once for each way to cut it out of its page: the usual one is empty.
 full_texts = table(
     "full_texts",
-    belongs_to("entries", name="entry_id", primary_key=True, autoincrement=False),
+    belongs_to("entries", name="entry_id"),
+    Column("recipe", Token, nullable=False, server_default=""),
     moment("fetched_at", required=True),
     Column("url", LongText, nullable=False),
     Column("content_html", LongText, nullable=False),
+    PrimaryKeyConstraint("entry_id", "recipe"),
+)
+
+# Entries whose whole article is wanted without anybody asking: written in the batch that stores the entry.
+full_text_tasks = table(
+    "full_text_tasks",
+    belongs_to("entries", name="entry_id", primary_key=True, autoincrement=False),
+    count("attempts"),
+    moment("next_attempt_at", required=True),
+    Column("claim_token", Token),
+    Index("full_text_tasks_waiting", "next_attempt_at", "entry_id"),
+    Index("full_text_tasks_claimed", "claim_token"),
 )
