@@ -167,6 +167,16 @@ async def test_a_shorter_pause_does_not_cut_a_longer_one(turns: Turns) -> None:
     assert await turns.take(HOST, "alice", RULE, ["url:x"]) > timedelta(minutes=59)
 
 
+async def test_it_is_told_how_long_a_pause_still_lasts(turns: Turns) -> None:
+    await turns.pause("domain:example", timedelta(hours=1))
+
+    left = await turns.paused(["url:x", "domain:example"])
+
+    assert set(left) == {"domain:example"}
+    assert timedelta(minutes=59) < left["domain:example"] <= timedelta(hours=1)
+    assert await turns.paused([]) == {}
+
+
 async def test_a_lock_has_one_owner(locks: Locks) -> None:
     answers = await asyncio.gather(*(locks.lock("tasklock:feed:1", f"job {number}") for number in range(20)))
 

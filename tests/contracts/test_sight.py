@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from feedmill.coordination.memory import NoSight
 from feedmill.coordination.redis import connect
 from feedmill.coordination.redis_sight import RedisSight
-from feedmill.coordination.sight import Sight
+from feedmill.coordination.sight import SEEN_FOR, Sight
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, free_port
 
@@ -30,6 +30,7 @@ def sight(request: pytest.FixtureRequest) -> Sight:
 
 async def test_nobody_is_seen_who_has_not_shown_itself(sight: Sight) -> None:
     assert await sight.present() == {}
+    assert await sight.seen() == []
 
 
 async def test_leaving_does_no_harm_to_those_who_were_never_there(sight: Sight) -> None:
@@ -46,6 +47,17 @@ async def test_processes_are_counted_by_role_and_once_each(redis: Redis) -> None
     await bob.show("worker", "bob:1")
 
     assert await alice.present() == await bob.present() == {"worker": 2, "scheduler": 1}
+
+
+async def test_each_process_is_named_with_when_it_last_showed_itself(redis: Redis) -> None:
+    sight = RedisSight(redis)
+    await sight.show("worker", "bob:1")
+    await sight.show("scheduler", "alice:2")
+
+    seen = await sight.seen()
+
+    assert [(one.role, one.name) for one in seen] == [("scheduler", "alice:2"), ("worker", "bob:1")]
+    assert all(timedelta(0) <= one.ago < SEEN_FOR for one in seen)
 
 
 async def test_one_that_left_is_not_seen(redis: Redis) -> None:

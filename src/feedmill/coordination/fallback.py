@@ -1,7 +1,7 @@
 """Shared turns and locks while they answer, those of this process while they don't."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 
@@ -74,6 +74,11 @@ class FallbackTurns:
     async def pause(self, name: str, length: timedelta) -> None:
         await self._local.pause(name, length)
         await self._health.ask(lambda: self._shared.pause(name, length))
+
+    async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
+        local = await self._local.paused(names)
+        shared = await self._health.ask(lambda: self._shared.paused(names)) or {}
+        return {**local, **{name: max(left, local.get(name, left)) for name, left in shared.items()}}
 
 
 class FallbackLotLocks:

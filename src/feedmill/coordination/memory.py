@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from feedmill.coordination.locks import LOCK_LENGTH
+from feedmill.coordination.sight import Seen
 from feedmill.coordination.turns import BUSY_WAIT, NO_WAIT, TurnRule
 
 Clock = Callable[[], float]
@@ -50,6 +51,11 @@ class MemoryTurns:
     async def pause(self, name: str, length: timedelta) -> None:
         until = self._clock() + length.total_seconds()
         self._pauses[name] = max(until, self._pauses.get(name, 0.0))
+
+    async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
+        now = self._clock()
+        left = {name: self._pauses.get(name, 0.0) - now for name in names}
+        return {name: timedelta(seconds=seconds) for name, seconds in left.items() if seconds > 0}
 
     def _sweep(self, now: float) -> None:
         """Forgets hosts and pauses that mean nothing any more, now and then."""
@@ -116,6 +122,9 @@ class NoSight:
 
     async def present(self) -> Mapping[str, int]:
         return {}
+
+    async def seen(self) -> Sequence[Seen]:
+        return []
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
         return {}

@@ -1,6 +1,6 @@
 """Turns and locks of all processes together, in Redis and by Redis's clock."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -97,6 +97,7 @@ class RedisTurns:
     """Turns for all processes that share this Redis."""
 
     def __init__(self, client: Redis) -> None:
+        self._client = client
         self._take = client.register_script(TAKE)
         self._finish = client.register_script(FINISH)
         self._pause = client.register_script(PAUSE)
@@ -114,6 +115,13 @@ class RedisTurns:
     async def pause(self, name: str, length: timedelta) -> None:
         async with translated():
             await self._pause(keys=[pause_key(name)], args=[max(1, _milliseconds(length))])
+
+    async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
+        async with translated(), self._client.pipeline(transaction=False) as asking:
+            for name in names:
+                asking.pttl(pause_key(name))
+            left = await asking.execute()
+        return {name: timedelta(milliseconds=ms) for name, ms in zip(names, left, strict=True) if ms > 0}
 
 
 class RedisLocks:

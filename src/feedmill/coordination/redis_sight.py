@@ -7,7 +7,7 @@ from datetime import timedelta
 from redis.asyncio import Redis
 
 from feedmill.coordination.redis import translated
-from feedmill.coordination.sight import SEEN_FOR
+from feedmill.coordination.sight import SEEN_FOR, Seen
 
 PRESENT = "feedmill:present"
 
@@ -20,13 +20,21 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end
 return redis.call('ZRANGE', KEYS[1], 0, -1)
 """
 
+# KEYS: the list of those present. ARGV: how long one is seen (ms). Returns the time, then who and when by turns.
+SEE = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[1]))
+return {now, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}
+"""
+
 
 class RedisSight:
     """Those who show themselves stand in a list, with the time when they last did."""
 
     def __init__(self, client: Redis, seen_for: timedelta = SEEN_FOR) -> None:
         self._client = client
-        self._look = client.register_script(LOOK)
+        self._look, self._see = client.register_script(LOOK), client.register_script(SEE)
         self._milliseconds = round(seen_for.total_seconds() * 1000)
 
     async def show(self, role: str, name: str) -> None:
@@ -41,6 +49,14 @@ class RedisSight:
         async with translated():
             found = await self._look(keys=[PRESENT], args=[self._milliseconds])
         return Counter(str(one).partition("/")[0] for one in found)
+
+    async def seen(self) -> Sequence[Seen]:
+        async with translated():
+            now, found = await self._see(keys=[PRESENT], args=[self._milliseconds])
+        places = [str(one).partition("/") for one in found[::2]]
+        ages = [timedelta(milliseconds=now - float(at)) for at in found[1::2]]
+        seen = [Seen(role, name, ago) for (role, _, name), ago in zip(places, ages, strict=True)]
+        return sorted(seen, key=lambda one: (one.role, one.name))
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
         async with translated():

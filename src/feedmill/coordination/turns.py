@@ -1,6 +1,6 @@
 """PORT: turns at a host, and pauses. One request at a time, a gap between two, nothing while paused."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -29,3 +29,6 @@ class Turns(Protocol):
 
     async def pause(self, name: str, length: timedelta) -> None:
         """No turn that lists `name` among its pauses is given for that long; a longer pause stands."""
+
+    async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
+        """How much longer each of these is paused; those that are not are left out."""

@@ -7,7 +7,7 @@ owner that we are polite to.
 import asyncio
 import hashlib
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from publicsuffixlist import PublicSuffixList
 
 from feedmill.coordination.turns import BUSY_WAIT, TurnRule, Turns
-from feedmill.outbound.urls import Target
+from feedmill.outbound.urls import Target, is_address
 
 GAP = timedelta(seconds=1)
 PATIENCE = timedelta(seconds=30)
@@ -67,7 +67,7 @@ class Pacer:
 
     async def pause_domain(self, target: Target, length: timedelta) -> None:
         """Nobody asks any host of the target's registrable domain for that long."""
-        await self._turns.pause(_domain_pause(target), length)
+        await self._turns.pause(_domain_pause(target.host), length)
 
     async def pause_url(self, target: Target, length: timedelta) -> None:
         """Nobody asks for this very URL for that long."""
@@ -77,7 +77,7 @@ class Pacer:
         self, target: Target, token: str, rule: TurnRule, slots: asyncio.Semaphore, deadline: float
     ) -> None:
         """Comes back with the turn and a slot; the slot first, so that the gap counts from the real start."""
-        pauses = (_domain_pause(target), _url_pause(target))
+        pauses = (_domain_pause(target.host), _url_pause(target))
         while True:
             await slots.acquire()
             granted = False
@@ -122,6 +122,13 @@ class Pacer:
             raise TooFar(max(self._gap, line.length * self._gap)) from None
 
 
+async def paused_hosts(turns: Turns, hosts: Sequence[str]) -> dict[str, timedelta]:
+    """Those of these hosts whose servers want us to stay away, and for how much longer."""
+    names = {host: _domain_pause(host) for host in hosts}
+    left = await turns.paused(sorted(set(names.values())))
+    return {host: left[name] for host, name in names.items() if name in left}
+
+
 def _now() -> float:
     return asyncio.get_running_loop().time()
 
@@ -130,8 +137,8 @@ def _url_pause(target: Target) -> str:
     return f"url:{hashlib.sha256(target.url.encode()).hexdigest()[:32]}"
 
 
-def _domain_pause(target: Target) -> str:
-    return f"domain:{target.host if target.is_address else registrable_domain(target.host)}"
+def _domain_pause(host: str) -> str:
+    return f"domain:{host if is_address(host) else registrable_domain(host)}"
 
 
 @lru_cache(maxsize=4096)

@@ -42,7 +42,7 @@ class Target:
 
     @property
     def is_address(self) -> bool:
-        return ":" in self.host or self.host.rpartition(".")[2].isdigit()
+        return is_address(self.host)
 
     def may_share_secrets_with(self, other: "Target") -> bool:
         """Whether what was meant for this target may also be told to `other`."""
@@ -51,6 +51,11 @@ class Target:
         if (self.scheme, self.port) == (other.scheme, other.port):
             return True
         return (self.scheme, self.port, other.scheme, other.port) == ("http", 80, "https", 443)
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address and no name."""
+    return ":" in host or host.rpartition(".")[2].isdigit()
 
 
 def parse(url: str) -> Target:

@@ -12,7 +12,7 @@ from feedmill.model.times import to_text
 from feedmill.store.audit import write_down
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.feeds import host_of, read_feed
-from feedmill.store.merges import NOTE_URL
+from feedmill.store.merges import NOTE_URL, READERS_OF_BOTH, TWINS, merge_feeds
 from feedmill.store.removals import START, STOP
 from feedmill.store.schema import feeds, subscriptions
 
@@ -31,6 +31,8 @@ MOVE = (
     .values(etag=None, last_modified=None, body_sha256=None, moved_to=None, moved_times=0)
     .values(claim_token=None, claimed_until=None)
 )
+COUNT_TWINS = select(func.count().label("n")).select_from(TWINS.subquery("twins"))
+COUNT_READERS_OF_BOTH = select(func.count().label("n")).select_from(READERS_OF_BOTH.subquery("readers"))
 
 
 class UrlTaken(Conflict):
@@ -45,6 +47,16 @@ class Administered:
 
     feed: Feed
     subscribers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What a merge comes to: readers and entries that go over, and those of them that are there already."""
+
+    readers: int
+    readers_of_both: int
+    entries: int
+    twins: int
 
 
 async def feeds_page(db: Database, after: int, most: int, *, only_failing: bool) -> list[Administered]:
@@ -79,6 +91,18 @@ async def move_feed(db: Database, feed: Feed, url: str, http_options: str | None
         await db.batch(steps)
     except ConstraintViolated as error:
         raise UrlTaken("another feed is at that address already") from error
+
+
+async def foresee_merge(db: Database, source: Administered, target: Administered) -> Merging:
+    both = {"source": source.feed.id, "target": target.feed.id}
+    [twins], [readers] = await db.query(COUNT_TWINS, both), await db.query(COUNT_READERS_OF_BOTH, both)
+    return Merging(source.subscribers, readers["n"], source.feed.entry_count, twins["n"])
+
+
+async def merge_into(db: Database, source: Feed, target: Feed, by: Actor, now: datetime) -> None:
+    """Gives readers and entries of `source` to `target`, and retires it."""
+    deed = write_down(by, "feed.merge", f"{source.url} -> {target.url}", now)
+    await merge_feeds(db, source.id, source.url, target.id, target.url, now, [deed])
 
 
 def _due(feed: Feed, why: str, now: datetime) -> Step:

@@ -9,7 +9,7 @@ from feedmill.model.feed import PRIVATE_MARK, Feed
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.batches import Batch, read_batch
 from feedmill.store.claims import LEASE, is_free
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
 from feedmill.store.feeds import read_feed
 from feedmill.store.fetch_log import SUCCESSES
 from feedmill.store.schema import batches, deliveries, feeds, fetch_log
@@ -47,7 +47,7 @@ DELIVERIES = (
     .group_by(deliveries.c.status)
 )
 _is_failing = and_(feeds.c.consecutive_failures > 0, feeds.c.status != "disabled")
-HOSTS = (
+_hosts = (
     select(
         feeds.c.host,
         func.count().label("feeds"),
@@ -55,11 +55,11 @@ HOSTS = (
         func.max(feeds.c.last_fetched_at).label("last_fetched_at"),
         func.min(feeds.c.next_fetch_at).label("next_fetch_at"),
     )
-    .where(feeds.c.host > bindparam("after"))
     .group_by(feeds.c.host)
     .order_by(feeds.c.host)
-    .limit(bindparam("most", type_=Integer))
 )
+HOSTS = _hosts.where(feeds.c.host > bindparam("after")).limit(bindparam("most", type_=Integer))
+HOST = _hosts.where(feeds.c.host == bindparam("of_host"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,16 @@ async def waiting_deliveries(db: Database) -> dict[str, int]:
 
 async def hosts_page(db: Database, after: str, most: int) -> list[Host]:
     """The hosts that feeds come from, by name."""
-    return [
-        Host(
-            row["host"], row["feeds"], int(row["failing"]), moment_or_none(row["last_fetched_at"]),
-            moment_or_none(row["next_fetch_at"]),
-        )
-        for row in await db.query(HOSTS, {"after": after, "most": most})
-    ]  # fmt: skip
+    return [_host(row) for row in await db.query(HOSTS, {"after": after, "most": most})]
+
+
+async def read_host(db: Database, host: str) -> Host | None:
+    rows = await db.query(HOST, {"of_host": host})
+    return _host(rows[0]) if rows else None
+
+
+def _host(row: Row) -> Host:
+    return Host(
+        row["host"], row["feeds"], int(row["failing"]), moment_or_none(row["last_fetched_at"]),
+        moment_or_none(row["next_fetch_at"]),
+    )  # fmt: skip
