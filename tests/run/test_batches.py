@@ -47,6 +47,26 @@ async def test_a_watcher_is_told_of_every_feed_once_and_of_the_end(world: World,
     assert [progress.batch.done for progress in seen] == sorted(progress.batch.done for progress in seen)
 
 
+async def test_a_watcher_is_told_what_is_being_fetched(world: World, mill: Mill) -> None:
+    is_told = asyncio.Event()
+
+    async def wait_until_told(seen: Seen, wire: Wire) -> None:
+        await is_told.wait()
+        await wire.send(answer(item("at last")).encode())
+
+    slow = await world.add("/slow", answer())
+    world.web.serve("/slow", wait_until_told)
+
+    batch_id, _ = await mill.batches.refresh("refresh_all", [slow.id])
+    async with asyncio.timeout(20):
+        async for progress in mill.batches.watch(batch_id):
+            if progress.running == (slow.id,):
+                is_told.set()
+
+    assert is_told.is_set()
+    assert (progress.batch.status, progress.running) == ("done", ())
+
+
 async def test_two_watchers_are_told_the_same(world: World, mill: Mill) -> None:
     wanted = await many(world, 20)
 

@@ -12,8 +12,11 @@ from feedmill.model.times import to_text
 from feedmill.serve import job_events
 from feedmill.serve.job_events import done_number, events
 from feedmill.serve.sse import HEARTBEAT, event, last_seen, ticking
-from feedmill.store.batches import Batch, JobOutcome, Progress
+from feedmill.store.batches import Batch, JobOutcome, Progress, end_job, start_batch
+from feedmill.store.claims import claim_feeds
+from feedmill.store.current_jobs import current_jobs
 from feedmill.store.database import Database
+from tests.library.shelf import NOW, Shelf
 
 LONG_AGO = datetime(2026, 2, 18, tzinfo=UTC)
 Event = tuple[str, int | None, dict[str, Any]]
@@ -66,7 +69,28 @@ async def test_each_feed_is_told_once_with_its_number_and_then_the_end(db: Datab
 
     assert feeds_of(seen) == [1, 2, 3]
     assert [name for name, _, _ in seen] == ["feed", "feed", "progress", "feed", "progress", "done"]
+    assert seen[-2][2] == {"done": 3, "total": 3, "new": 3, "failed": 0, "current": []}
     assert seen[-1][1:] == (4, {"done": 3, "total": 3, "new": 3, "failed": 0, "status": "done"})
+
+
+async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    fetched, waiting, bobs, over, stranger = [await shelf.feed(name) for name in ("a", "b", "c", "d", "e")]
+    mine = [await shelf.subscribe(alice, feed, f"feed {feed}") for feed in (fetched, waiting, over, stranger)]
+    await shelf.subscribe(bob, bobs)
+    batch_id, _ = await start_batch(any_db, "refresh_all", [fetched, waiting, bobs, over], NOW)
+    await any_db.batch([end_job(batch_id, JobOutcome(over, "updated"), NOW)])
+    running = (fetched, bobs, over, stranger)
+
+    here = await current_jobs(any_db, batch_id, alice.id, running, NOW)
+    await claim_feeds(any_db, [waiting], NOW)
+    await claim_feeds(any_db, running, NOW + timedelta(seconds=1))
+    elsewhere = await current_jobs(any_db, batch_id, alice.id, (), NOW)
+
+    assert here == [{"subscription_id": mine[0], "title": f"feed {fetched}"}]
+    assert [each["subscription_id"] for each in elsewhere] == mine[:2]
+    assert await current_jobs(any_db, batch_id, alice.id, (), NOW + timedelta(days=1)) == []
 
 
 async def test_who_comes_back_is_told_nothing_twice_and_misses_nothing(db: Database) -> None:

@@ -14,6 +14,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.times import from_text, to_text
 from feedmill.run.handlers import Handlers
 from feedmill.store.batches import (
+    Batch,
     JobOutcome,
     Progress,
     adopt_batches,
@@ -82,7 +83,8 @@ class Batches:
     async def watch(self, batch_id: int) -> AsyncGenerator[Progress, None]:
         """How the batch goes, each time that something has changed, until it has ended."""
         seen: set[int] = set()
-        since, told = "", None
+        since = ""
+        told: tuple[Batch, tuple[int, ...]] | None = None
         while (batch := await read_batch(self.db, batch_id)) is not None:
             # At the end once more from the start: a write may have taken longer than we look back.
             ended = await outcomes_since(self.db, batch_id, since if batch.status == "running" else "", seen)
@@ -90,9 +92,10 @@ class Batches:
             # A little back, because what was written at the same moment may show up a moment later.
             since = _a_little_before(ended[-1][0]) if ended else since
             seen.update(outcome.feed_id for outcome in news)
-            if batch != told or news:
-                yield Progress(batch, news)
-                told = batch
+            running = self.handlers.keeper.running()
+            if (batch, running) != told or news:
+                yield Progress(batch, news, running)
+                told = (batch, running)
             if batch.status != "running":
                 return
             # Whoever waits for a batch sees to it that somebody works on it.

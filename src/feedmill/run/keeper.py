@@ -67,6 +67,10 @@ class ClaimKeeper:
             lot.running.add(feed_id)
         return claim
 
+    def running(self) -> tuple[int, ...]:
+        """The feeds whose jobs run here."""
+        return tuple(sorted(feed_id for lot in self._lots.values() for feed_id in lot.running))
+
     def is_under_way(self, feed_id: int, token: str) -> bool:
         """Whether another job with the same claim runs here."""
         return token in self._lots and feed_id in self._lots[token].running

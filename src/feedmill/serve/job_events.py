@@ -15,6 +15,7 @@ from feedmill.model.times import to_text
 from feedmill.serve.sse import HEARTBEAT, event, ticking
 from feedmill.serve.work import Work
 from feedmill.store.batches import Batch, JobOutcome
+from feedmill.store.current_jobs import current_jobs
 from feedmill.store.database import Database
 from feedmill.store.subscriptions import subscribed_to
 
@@ -55,7 +56,8 @@ async def events(work: Work, db: Database, batch: Batch, user_id: int, seen: int
             for line in await _feed_events(db, user_id, told):
                 yield line
             if progress is not None:
-                yield event("progress", standing(stands))
+                current = await current_jobs(db, batch.id, user_id, progress.running, datetime.now(UTC))
+                yield event("progress", standing(stands) | {"current": current})
             elif silent % HEARTBEAT_TICKS == 0:
                 yield HEARTBEAT
     yield event("done", standing(stands) | {"status": stands.status}, done_number(stands))
@@ -66,7 +68,7 @@ def done_number(batch: Batch) -> int:
     return batch.total + 1
 
 
-def standing(batch: Batch) -> dict[str, int]:
+def standing(batch: Batch) -> dict[str, Any]:
     return {"done": batch.done, "total": batch.total, "new": batch.new_entries, "failed": batch.failed}
 
 

@@ -53,10 +53,11 @@ class JobOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a batch stands, and the feeds that ended since the last time."""
+    """How a batch stands, the feeds that ended since the last time, and those that this process fetches now."""
 
     batch: Batch
     ended: tuple[JobOutcome, ...]
+    running: tuple[int, ...] = ()
 
 
 _ended = batch_jobs.c.finished_at.is_not(None)

@@ -108,7 +108,10 @@ async def watch_job(
     job_id: PathId,
     last_event_id: Annotated[str | None, Header(max_length=100, description="The last event that was seen.")] = None,
 ) -> Response:
-    """The job as server-sent events: `feed` for each that ended, `progress`, and at last `done`."""
+    """The job as server-sent events: `feed` for each that ended, `progress`, and at last `done`.
+
+    `progress` also has some of the feeds that are being fetched now: `current`, with `subscription_id` and `title`.
+    """
     batch = await find_job(app.db, who.user.id, job_id)
     seen = last_seen(last_event_id)
     if seen >= done_number(batch):

@@ -1,0 +1,42 @@
+"""The feeds of a batch that are being fetched just now, as one of its watchers knows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select
+
+from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import batch_jobs, feeds, subscriptions
+
+# A handful, for a person to look at.
+MOST = 5
+
+_title = func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title, feeds.c.url)
+_jobs = (
+    select(subscriptions.c.id.label("subscription_id"), _title.label("title"))
+    .select_from(
+        batch_jobs.join(feeds, feeds.c.id == batch_jobs.c.feed_id).join(
+            subscriptions, subscriptions.c.feed_id == feeds.c.id
+        )
+    )
+    .where(
+        batch_jobs.c.batch_id == bindparam("batch_id"), batch_jobs.c.finished_at.is_(None),
+        subscriptions.c.user_id == bindparam("user_id"),
+    )
+    .limit(MOST)
+)  # fmt: skip
+RUNNING = _jobs.where(one_of(feeds.c.id, "running")).order_by(feeds.c.id)
+# Greater than nothing: read from the index of claims.
+CLAIMED_LAST = _jobs.where(feeds.c.claim_token > "", feeds.c.claimed_until > bindparam("now")).order_by(
+    feeds.c.claimed_until.desc(), feeds.c.id
+)
+
+
+async def current_jobs(db: Database, batch_id: int, user_id: int, running: Sequence[int], now: datetime) -> list[Row]:
+    """`subscription_id` and `title` of those that run, or that other processes claimed last if none is known to."""
+    values = {"batch_id": batch_id, "user_id": user_id, "running": as_list(list(running)), "now": to_text(now)}
+    rows = await db.query(RUNNING if running else CLAIMED_LAST, values)
+    return [{**row, "title": row["title"].partition(PRIVATE_MARK)[0]} for row in rows]
