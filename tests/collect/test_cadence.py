@@ -15,7 +15,6 @@ from feedmill.collect.cadence import (
     after_success,
     after_throttling,
     automatic,
-    in_words,
     rhythm,
 )
 
@@ -209,25 +208,6 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
 )
 def test_the_reason_is_what_a_person_would_say(said: str, expected: str) -> None:
     assert said == expected
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (1, "1 s"),
-        (89, "89 s"),
-        (90, "2 min"),
-        (1800, "30 min"),
-        (5400, "1.5 h"),
-        (86400, "24 h"),
-        (129600, "1.5 days"),
-        (604800, "7 days"),
-        (45 * 86400 + 40_000, "45 days"),
-        (1065.5 * 86400, "3 years"),
-    ],
-)
-def test_lengths_of_time_are_said_in_words(seconds: int, words: str) -> None:
-    assert in_words(timedelta(seconds=seconds)) == words
 
 
 lengths = st.none() | st.timedeltas(timedelta(), 4000 * DAY)

@@ -24,7 +24,9 @@ _IN_SCRIPT = re.compile(r"""\bt\("(\w+)\"""")
 
 
 def test_every_language_has_the_same_keys() -> None:
-    assert len({frozenset(catalogue(language)) for language in LANGUAGES}) == 1
+    ours = [{key for key in catalogue(language) if not key.startswith("told.")} for language in LANGUAGES]
+
+    assert all(keys == ours[0] for keys in ours)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,6 +8,7 @@ from statistics import median
 
 from feedmill.model.feed import ERROR_AFTER
 from feedmill.model.refresh import Schedule
+from feedmill.model.sentences import Sentence
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -66,23 +67,29 @@ def after_success(
     latest = now + max(length, LONGEST_HINT)
     at = min(now + length * (1 + SPREAD * dice), latest)
     open_at = min(_after_skipped(at, wishes), latest)
-    return Schedule(open_at, why if open_at == at else f"{why}, put off because it asks not to be polled sooner")
+    if open_at != at:
+        why = Sentence("{why}, put off because it asks not to be polled sooner", why=why)
+    return Schedule(open_at, why)
 
 
 def after_failure(now: datetime, failures: int, what: str, rules: Rules, dice: float) -> Schedule:
     """The next try after `failures` failures in a row."""
     length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
-    why = f"tried again after {in_words(length)}, because {_failed(failures)}: {what}"
+    because = _failed(failures, what)
+    why = Sentence("tried again after {length}, because {because}", length=length, because=because)
     if failures >= ERROR_AFTER:
         length = min(length, DAY)
-        why = f"tried {_every(length)}, because {_failed(failures)}: {what}"
+        why = Sentence("tried {every}, because {because}", every=_every(length), because=because)
     return Schedule(now + length * (1 + SPREAD * (2 * dice - 1)), why)
 
 
 def after_throttling(now: datetime, retry_after: timedelta, status: int, dice: float) -> Schedule:
     """Not before the server lets us; a little later, because others wait for the same moment."""
     at = now + retry_after + min(retry_after * SPREAD, 5 * MINUTE) * dice
-    return Schedule(at, f"its server asked us to stay away for {in_words(retry_after)} (HTTP {status}, Retry-After)")
+    why = Sentence(
+        "its server asked us to stay away for {length} (HTTP {status}, Retry-After)", length=retry_after, status=status
+    )
+    return Schedule(at, why)
 
 
 def after_outage(now: datetime, dice: float) -> Schedule:
@@ -103,54 +110,41 @@ def automatic(now: datetime, habit: Habit) -> timedelta:
     return max(length, min(habit.silence(now) / SILENCE_SHARE, SILENT_SLOWEST))
 
 
-def in_words(length: timedelta) -> str:
-    """`45 s`, `30 min`, `2 h`, `3 days`, `3 years`: what a person would say."""
-    seconds = length.total_seconds()
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    if seconds < 36 * 3600:
-        return f"{seconds / 3600:.1f}".removesuffix(".0") + " h"
-    days = seconds / 86400
-    if days < 10:
-        return f"{days:.1f}".removesuffix(".0") + " days"
-    return f"{days:.0f} days" if days < 730 else f"{days / 365.25:.0f} years"
-
-
 def _length(
     now: datetime, habit: Habit, interval: timedelta | None, wishes: Wishes, rules: Rules, overflows: bool
-) -> tuple[timedelta, str]:
+) -> tuple[timedelta, Sentence]:
     if interval is not None:
         return _as_set(interval, rules)
     length = automatic(now, habit)
-    reason = _in_words(now, habit)
+    reason = _reason(now, habit)
     if overflows:
         length = max(length / 2, QUICKEST)
-        reason = "it publishes more than it shows at once"
+        reason = Sentence("it publishes more than it shows at once")
     hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
     if hint and hint > length:
-        return hint, f"{_every(hint)}, as it asks us to ({wishes.hint_name})"
-    return length, f"{_every(length)}, because {reason}"
+        return hint, Sentence("{every}, as it asks us to ({name})", every=_every(hint), name=wishes.hint_name)
+    return length, Sentence("{every}, because {because}", every=_every(length), because=reason)
 
 
-def _as_set(interval: timedelta, rules: Rules) -> tuple[timedelta, str]:
+def _as_set(interval: timedelta, rules: Rules) -> tuple[timedelta, Sentence]:
     if interval >= rules.floor:
-        return interval, f"{_every(interval)}, as a subscriber set it"
-    return rules.floor, f"{_every(rules.floor)}, the least we leave a server (a subscriber set {in_words(interval)})"
+        return interval, Sentence("{every}, as a subscriber set it", every=_every(interval))
+    return rules.floor, Sentence(
+        "{every}, the least we leave a server (a subscriber set {length})", every=_every(rules.floor), length=interval
+    )
 
 
-def _in_words(now: datetime, habit: Habit) -> str:
+def _reason(now: datetime, habit: Habit) -> Sentence:
     gap, silence = habit.rhythm, habit.silence(now)
     if silence > 2 * DAY and (gap is None or silence > 3 * gap):
-        return f"it has been silent for {in_words(silence)}"
+        return Sentence("it has been silent for {length}", length=silence)
     if gap is None:
-        return "it has too few entries to know its rhythm"
+        return Sentence("it has too few entries to know its rhythm")
     if gap < MINUTE:
-        return "it publishes many entries at once"
+        return Sentence("it publishes many entries at once")
     if gap <= DAY / 2:
-        return f"it publishes about {DAY / gap:.0f} entries a day"
-    return f"it publishes about {_every(gap)}"
+        return Sentence("it publishes about {n} entries a day", n=round(DAY / gap))
+    return Sentence("it publishes about {every}", every=_every(gap))
 
 
 def _after_skipped(at: datetime, wishes: Wishes) -> datetime:
@@ -165,9 +159,11 @@ def _after_skipped(at: datetime, wishes: Wishes) -> datetime:
     return moment
 
 
-def _every(length: timedelta) -> str:
-    return "once a day" if length == DAY else f"every {in_words(length)}"
+def _every(length: timedelta) -> Sentence:
+    return Sentence("once a day") if length == DAY else Sentence("every {length}", length=length)
 
 
-def _failed(times: int) -> str:
-    return "it failed" if times == 1 else f"it failed {times} times in a row, the last time with"
+def _failed(times: int, what: str) -> Sentence:
+    if times == 1:
+        return Sentence("it failed: {what}", what=what)
+    return Sentence("it failed {times} times in a row, the last time with: {what}", times=times, what=what)

@@ -123,7 +123,7 @@ def not_understood(
 
 
 def took_too_long(feed: Feed, moment: Moment) -> Failed:
-    what = f"given up after {cadence.in_words(moment.elapsed)}"
+    what = "given up, because it took too long"
     return _unreachable(feed, "timeout", what, _visit(moment, None), moment)
 
 

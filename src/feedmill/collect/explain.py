@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from feedmill.collect.cadence import DAY, QUICKEST, Habit, automatic, in_words
+from feedmill.collect.cadence import DAY, QUICKEST, Habit, automatic
 from feedmill.collect.decide import MOVES_TO_SETTLE, KeptWishes
 from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
+from feedmill.model.sentences import Sentence
 from feedmill.model.standing import standing
 from feedmill.store.fetch_log import Fetch, Tally
 
@@ -18,62 +19,72 @@ NOTABLE = 1.25
 
 def explain(
     feed: Feed, fetches: Sequence[Fetch], tally: Tally, former: Sequence[tuple[str, datetime]], now: datetime
-) -> list[str]:
+) -> list[Sentence]:
     """From the feed's row, its last fetches (newest first), their sum and where it was before."""
     schedule = [*_state(feed, fetches, now), *_next(feed, now), *_wishes(feed)]
     return [*schedule, *_places(feed, former), *_habit(feed, tally, now)]
 
 
-def ago(moment: datetime, now: datetime) -> str:
-    return f"{in_words(now - moment)} ago" if moment <= now else ahead(moment, now)
+def ago(moment: datetime, now: datetime) -> Sentence:
+    return Sentence("{length} ago", length=now - moment) if moment <= now else ahead(moment, now)
 
 
-def ahead(moment: datetime, now: datetime) -> str:
-    return f"in {in_words(moment - now)}" if moment > now else "now"
+def ahead(moment: datetime, now: datetime) -> Sentence:
+    return Sentence("in {length}", length=moment - now) if moment > now else Sentence("now")
 
 
-def clock(moment: datetime, now: datetime) -> str:
+def clock(moment: datetime, now: datetime) -> Sentence:
     """`14:05 UTC`, with the day when it is not near."""
-    return f"{moment:%H:%M} UTC" if abs(moment - now) < DAY / 2 else f"{moment:%Y-%m-%d %H:%M} UTC"
+    if abs(moment - now) < DAY / 2:
+        return Sentence("{at:%H:%M %Z}", at=moment)
+    return Sentence("{at:%Y-%m-%d %H:%M %Z}", at=moment)
 
 
-def _state(feed: Feed, fetches: Sequence[Fetch], now: datetime) -> Iterator[str]:
+def _state(feed: Feed, fetches: Sequence[Fetch], now: datetime) -> Iterator[Sentence]:
     last = fetches[0] if fetches else None
     if standing(feed, now) == "running":
-        yield "It is being fetched right now."
+        yield Sentence("It is being fetched right now.")
     if feed.status is FeedStatus.DISABLED:
-        yield f"It is not fetched any more: {_reason(feed)}."
+        yield Sentence("It is not fetched any more: {why}.", why=_why(feed))
     elif feed.consecutive_failures:
         yield from _failing(feed, last, now)
     elif last is None:
-        yield "It has never been fetched."
+        yield Sentence("It has never been fetched.")
     else:
-        yield f"It is well: the last fetch, {ago(last.at, now)}, {_came_to(last)}."
+        yield Sentence("It is well: the last fetch, {ago}, {came_to}.", ago=ago(last.at, now), came_to=_came_to(last))
 
 
-def _failing(feed: Feed, last: Fetch | None, now: datetime) -> Iterator[str]:
+def _failing(feed: Feed, last: Fetch | None, now: datetime) -> Iterator[Sentence]:
     """The schedule's own reason, which comes next, says what went wrong."""
-    when = f", {ago(last.at, now)}" if last else ""
+    when = ago(last.at if last else feed.last_fetched_at or now, now)
     if feed.last_error_kind == "throttled":
-        yield f"Its server turned us away{when}, so we leave it in peace."
+        yield Sentence("Its server turned us away, {ago}, so we leave it in peace.", ago=when)
     elif feed.last_error_kind == "gone":
-        yield f"Its server said{when} that it is gone for good; if it still says so a day later, it is disabled."
+        yield Sentence(
+            "Its server said, {ago}, that it is gone for good; if it still says so a day later, it is disabled.",
+            ago=when,
+        )
     elif feed.consecutive_failures == 1:
-        yield f"Its last fetch failed{when}."
+        yield Sentence("Its last fetch failed, {ago}.", ago=when)
     else:
-        yield f"Its last {feed.consecutive_failures} fetches failed, the last one{when.removeprefix(',')}."
-    yield f"It worked last {ago(feed.last_success_at, now)}." if feed.last_success_at else "It never worked so far."
+        times = feed.consecutive_failures
+        yield Sentence("Its last {times} fetches failed, the last one {ago}.", times=times, ago=when)
+    if feed.last_success_at is None:
+        yield Sentence("It never worked so far.")
+    else:
+        yield Sentence("It worked last {ago}.", ago=ago(feed.last_success_at, now))
 
 
-def _next(feed: Feed, now: datetime) -> Iterator[str]:
+def _next(feed: Feed, now: datetime) -> Iterator[Sentence]:
     if feed.next_fetch_at is None:
         if feed.status is not FeedStatus.DISABLED:
-            yield f"It is never due by itself: {_reason(feed)}."
+            yield Sentence("It is never due by itself: {why}.", why=_why(feed))
         return
+    at, why = clock(feed.next_fetch_at, now), _why(feed)
     if feed.next_fetch_at <= now:
-        yield f"It is due since {clock(feed.next_fetch_at, now)} and waits for its turn: {_reason(feed)}."
+        yield Sentence("It is due since {at} and waits for its turn: {why}.", at=at, why=why)
         return
-    yield f"The next fetch is {ahead(feed.next_fetch_at, now)}, at {clock(feed.next_fetch_at, now)}: {_reason(feed)}."
+    yield Sentence("The next fetch is {ahead}, at {at}: {why}.", ahead=ahead(feed.next_fetch_at, now), at=at, why=why)
     if feed.last_error_kind in ("throttled", "gone"):
         return
     if feed.consecutive_failures:
@@ -82,63 +93,88 @@ def _next(feed: Feed, now: datetime) -> Iterator[str]:
         yield from _compared(feed, now)
 
 
-def _patience(feed: Feed) -> str:
+def _patience(feed: Feed) -> Sentence:
     if feed.consecutive_failures >= ERROR_AFTER:
-        return "It is tried once a day until it works again; refreshing it by hand tries at once."
-    return "Each failure doubles the wait, up to a day; the first success brings its usual rhythm back."
+        return Sentence("It is tried once a day until it works again; refreshing it by hand tries at once.")
+    return Sentence("Each failure doubles the wait, up to a day; the first success brings its usual rhythm back.")
 
 
-def _compared(feed: Feed, now: datetime) -> Iterator[str]:
+def _compared(feed: Feed, now: datetime) -> Iterator[Sentence]:
     """What its own rhythm would have been, when something else decides."""
     if feed.last_fetched_at is None or feed.next_fetch_at is None:
         return
     planned, own = feed.next_fetch_at - feed.last_fetched_at, automatic(now, Habit(feed.rhythm, feed.last_entry_at))
     if planned > own * NOTABLE:
-        yield f"By its own rhythm it would be every {in_words(own)}."
+        yield Sentence("By its own rhythm it would be every {length}.", length=own)
 
 
-def _wishes(feed: Feed) -> Iterator[str]:
+def _wishes(feed: Feed) -> Iterator[Sentence]:
     if feed.interval is not None and feed.interval < QUICKEST:
-        least = f"public feeds are fetched every {in_words(QUICKEST)} at most"
-        yield f"Somebody asked for every {in_words(feed.interval)}, but {least}."
+        yield Sentence(
+            "Somebody asked for every {length}, but public feeds are fetched every {least} at most.",
+            length=feed.interval, least=QUICKEST,
+        )  # fmt: skip
     if feed.wishes is None:
         return
     kept = msgspec.json.decode(feed.wishes, type=KeptWishes)
     if kept.seconds:
-        yield f"The feed itself asks for {in_words(timedelta(seconds=kept.seconds))} between two fetches ({kept.name})."
+        yield Sentence(
+            "The feed itself asks for {length} between two fetches ({name}).",
+            length=timedelta(seconds=kept.seconds), name=kept.name,
+        )  # fmt: skip
     if kept.skip_hours:
-        yield f"It asks not to be fetched at these hours (GMT): {', '.join(map(str, kept.skip_hours))}."
-    if kept.skip_days:
-        yield f"It asks not to be fetched on {', '.join(WEEKDAYS[day] for day in kept.skip_days)}."
+        hours = ", ".join(map(str, kept.skip_hours))
+        yield Sentence("It asks not to be fetched at these hours (GMT): {hours}.", hours=hours)
+    for day in kept.skip_days:
+        yield Sentence("It asks not to be fetched on {day}.", day=Sentence(WEEKDAYS[day]))
 
 
-def _places(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[str]:
+def _places(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Sentence]:
     if feed.moved_to and feed.status is not FeedStatus.DISABLED:
-        times = "once" if feed.moved_times == 1 else f"{feed.moved_times} times in a row"
-        yield f"Its server says, {times} so far, that it moved to {feed.moved_to}; after {MOVES_TO_SETTLE} we follow."
+        yield _moving(feed.moved_to, feed.moved_times)
     for url, until in former[:3]:
-        yield f"Until {until:%Y-%m-%d} it was at {url}."
+        yield Sentence("Until {until:%Y-%m-%d} it was at {url}.", until=until, url=url)
     if feed.declared and feed.added_by_person:
-        yield "It is declared in the feeds file, and a person added it too, so the file does not change it."
+        yield Sentence(
+            "It is declared in the feeds file, and a person added it too, so the file does not change it."
+        )
     elif feed.declared:
-        yield "It is declared in the feeds file."
+        yield Sentence("It is declared in the feeds file.")
 
 
-def _habit(feed: Feed, tally: Tally, now: datetime) -> Iterator[str]:
+def _moving(to: str, times: int) -> Sentence:
+    if times == 1:
+        return Sentence(
+            "Its server says, once so far, that it moved to {to}; after {n} we follow.", to=to, n=MOVES_TO_SETTLE
+        )
+    return Sentence(
+        "Its server says, {times} times in a row so far, that it moved to {to}; after {n} we follow.",
+        times=times, to=to, n=MOVES_TO_SETTLE,
+    )  # fmt: skip
+
+
+def _habit(feed: Feed, tally: Tally, now: datetime) -> Iterator[Sentence]:
     if feed.last_entry_at is not None:
-        yield f"Its newest entry is from {ago(feed.last_entry_at, now)}."
+        yield Sentence("Its newest entry is from {ago}.", ago=ago(feed.last_entry_at, now))
     if tally.fetches > 1:
-        failed = {0: "none", tally.fetches: "all"}.get(tally.failures, f"{tally.failures}")
-        outcome = f"{failed} of them failed, and {tally.new_entries} entries came of it"
-        yield f"In the last 30 days it was fetched {tally.fetches} times; {outcome}."
+        failed = {0: Sentence("none"), tally.fetches: Sentence("all")}.get(tally.failures, f"{tally.failures}")
+        yield Sentence(
+            "In the last 30 days it was fetched {times} times; {failed} of them failed, and {n} entries came of it.",
+            times=tally.fetches, failed=failed, n=tally.new_entries,
+        )  # fmt: skip
 
 
-def _came_to(fetch: Fetch) -> str:
-    if fetch.outcome == "updated":
-        new = "1 new entry" if fetch.new_entries == 1 else f"{fetch.new_entries or 'no'} new entries"
-        return f"brought {new}"
-    return "found nothing new (HTTP 304)" if fetch.outcome == "not_modified" else "brought the same bytes as before"
+def _came_to(fetch: Fetch) -> Sentence:
+    if fetch.outcome == "not_modified":
+        return Sentence("found nothing new (HTTP 304)")
+    if fetch.outcome != "updated":
+        return Sentence("brought the same bytes as before")
+    if fetch.new_entries == 1:
+        return Sentence("brought 1 new entry")
+    if fetch.new_entries == 0:
+        return Sentence("brought no new entries")
+    return Sentence("brought {n} new entries", n=fetch.new_entries)
 
 
-def _reason(feed: Feed) -> str:
-    return feed.next_fetch_why or "nobody said why"
+def _why(feed: Feed) -> str:
+    return feed.next_fetch_why or Sentence("nobody said why")

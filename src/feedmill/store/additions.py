@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.sentences import to_stored
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
@@ -61,7 +62,7 @@ async def add_feeds(
     db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: str = "new feed"
 ) -> None:
     """Adds those that are not there, due at `due_at`."""
-    same = {"next_fetch_at": to_text(due_at), "next_fetch_why": why, "created_at": to_text(now)}
+    same = {"next_fetch_at": to_text(due_at), "next_fetch_why": to_stored(why), "created_at": to_text(now)}
     for lot in lots(new):
         await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, exists, select
 
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.sentences import Sentence, to_stored
 from feedmill.model.times import to_text
 from feedmill.store.additions import WAKE, NewFeed, add_feeds, option_values
 from feedmill.store.database import Database, Step
@@ -67,7 +68,7 @@ async def former_urls(db: Database) -> dict[str, int]:
 
 
 async def apply(db: Database, comparison: Comparison, file_name: str, now: datetime) -> None:
-    await add_feeds(db, comparison.new, now, now, f"new in {file_name}")
+    await add_feeds(db, comparison.new, now, now, Sentence("new in {file}", file=file_name))
     if steps := [*_marks(comparison, file_name, now), *_options(comparison.changed, file_name)]:
         await db.batch(steps)
 
@@ -76,11 +77,11 @@ def _marks(comparison: Comparison, file_name: str, now: datetime) -> list[Step]:
     steps = []
     if comparison.returned:
         ids = {"ids": as_list(list(comparison.returned))}
-        woken = {"at": to_text(now), "why": f"it is in {file_name} again"}
+        woken = {"at": to_text(now), "why": to_stored(Sentence("it is in {file} again", file=file_name))}
         steps += [Step(MARK, ids | {"is_declared": 1}), Step(WAKE, ids | woken)]
     if comparison.dropped:
         ids = {"ids": as_list(list(comparison.dropped))}
-        resting = {"why": f"at rest: it is no longer in {file_name}"}
+        resting = {"why": to_stored(Sentence("at rest: it is no longer in {file}", file=file_name))}
         steps += [Step(MARK, ids | {"is_declared": 0}), Step(REST, ids | resting)]
     return steps
 
@@ -90,9 +91,8 @@ def _options(changed: Sequence[Options], file_name: str) -> list[Step]:
         option_values(one.own_title, one.folder, one.interval, one.archive_policy) | {"feed_id": one.feed_id}
         for one in changed
     ]
+    why = to_stored(Sentence("its interval in {file} was changed", file=file_name))
     sooner = [
-        {"feed_id": one.feed_id, "at": to_text(one.sooner), "why": f"its interval in {file_name} was changed"}
-        for one in changed
-        if one.sooner
+        {"feed_id": one.feed_id, "at": to_text(one.sooner), "why": why} for one in changed if one.sooner
     ]
     return [*([Step(CHANGE, rows)] if rows else []), *([Step(SOONER, sooner)] if sooner else [])]

@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
+from feedmill.model.sentences import from_stored
 from feedmill.model.times import from_text, moment_or_none, to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
@@ -33,14 +34,14 @@ def read_feed(row: Row) -> Feed:
         status=FeedStatus(row["status"]),
         archive_policy=ArchivePolicy(row["archive_policy"]),
         http_options=row["http_options"],
-        added_by_person=bool(row["added_by_person"]),
         tailored=bool(row["tailored"]),
+        added_by_person=bool(row["added_by_person"]),
         declared=bool(row["declared"]),
         etag=row["etag"],
         last_modified=row["last_modified"],
         body_sha256=row["body_sha256"],
         next_fetch_at=moment_or_none(row["next_fetch_at"]),
-        next_fetch_why=row["next_fetch_why"],
+        next_fetch_why=from_stored(row["next_fetch_why"] or "") or None,
         interval=_length(row["interval_seconds"]),
         rhythm=_length(row["rhythm_seconds"]),
         wishes=row["wishes"],

@@ -9,11 +9,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, case, func, or_, select
 
+from feedmill.model.sentences import Sentence, to_stored
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
-from feedmill.store.removals import DROP_ENTRIES, IMAGES_TO_GARBAGE, LEAVE_POOLS
 from feedmill.store.feed_settings import AGREE as AGREE_ON_SETTINGS
+from feedmill.store.removals import DROP_ENTRIES, IMAGES_TO_GARBAGE, LEAVE_POOLS
 from feedmill.store.schema import (
     deliveries,
     entries,
@@ -137,17 +138,18 @@ async def merge_feeds(
     """Gives everything of `source` to `target` in one batch, `also` in it; nothing that a person did is lost."""
     both = {"source": source, "target": target}
     shared = [dict(row) for row in await db.query(READERS_OF_BOTH, both)]
+    why = Sentence("moved to {url}, which was here already", url=target_url)
     steps = [
         *await _twins(db, both, as_list([pair["old"] for pair in shared]), to_text(now)),
         *_readers(both, shared),
+        Step(AGREE_ON_SETTINGS, {"feed": target}),
         *[
             Step(move, both)
-        Step(AGREE_ON_SETTINGS, {"feed": target}),
             for move in (COPY_TOMBSTONES, MOVE_ENTRIES, MOVE_IMAGES, MOVE_DELIVERIES, COUNT_UNREAD, COUNT_ENTRIES)
         ],
         *[Step(QUICKEN, both | {"seconds": row["interval_seconds"]}) for row in await db.query(INTERVAL, both)],
         Step(NOTE_URL, {"feed_id": target, "url": source_url, "until": to_text(now)}),
-        Step(RETIRE, {"source": source, "to": target_url, "why": f"moved to {target_url}, which was here already"}),
+        Step(RETIRE, {"source": source, "to": target_url, "why": to_stored(why)}),
     ]
     await db.batch([*steps, *also])
 

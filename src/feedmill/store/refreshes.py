@@ -24,6 +24,7 @@ from feedmill.model.refresh import (
     Updated,
     Visit,
 )
+from feedmill.model.sentences import to_stored
 from feedmill.model.times import text_or_none, to_text
 from feedmill.store.claims import FENCE, read_claim
 from feedmill.store.database import Database, Step
@@ -276,7 +277,7 @@ def _base(claim: Claim, decision: Decision) -> dict[str, Any]:
         "feed_id": claim.feed.id,
         "token": claim.token,
         "next_fetch_at": text_or_none(decision.schedule.at),
-        "next_fetch_why": decision.schedule.why,
+        "next_fetch_why": to_stored(decision.schedule.why),
     }
 
 

@@ -10,14 +10,15 @@ from sqlalchemy import ColumnElement, bindparam, case, exists, func, select
 from feedmill.model.feed import PRIVATE_MARK
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Schedule
+from feedmill.model.sentences import to_stored
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.model.times import text_or_none, to_text
 from feedmill.store.additions import WAKE
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
-from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.feed_settings import AGREE as AGREE_ON_SETTINGS
 from feedmill.store.feed_settings import set_settings
+from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.unread import HOLD_FEED, steps_to_drop_subscription
 
 LEFT_ALONE = "at rest: nobody subscribes to it any more"
@@ -93,11 +94,11 @@ async def change_subscription(
     steps = [hold(subscription.feed_id), Step(CHANGE, one | chosen)]
     if folder_ids is not None:
         steps += [Step(UNFILE, one), Step(FILE, one | {"folder_ids": as_list(list(folder_ids))})]
-    steps += agreed([subscription.feed_id])
     if settings is not None:
         steps.append(set_settings(user_id, subscription.id, settings))
+    steps += agreed([subscription.feed_id])
     if schedule is not None:
-        steps.append(Step(RESCHEDULE, one | {"at": text_or_none(schedule.at), "why": schedule.why}))
+        steps.append(Step(RESCHEDULE, one | {"at": text_or_none(schedule.at), "why": to_stored(schedule.why)}))
     await db.batch([*steps, *_paused_or_resumed(subscription, choice, now)])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.sentences import from_stored
 from feedmill.model.subscription import State, Subscription
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
@@ -85,8 +86,8 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
         row["id"], row["feed_id"], url, own or row["operators_title"] or theirs or url, own, theirs, row["site_url"],
         row["icon_url"], tuple(folder_ids), row["unread_count"], row["entry_count"], row["interval_seconds"],
         row["archive_policy"], bool(row["paused"]), bool(private), _state(row), row["next_fetch_at"],
-        row["next_fetch_why"], row["last_fetched_at"], row["last_success_at"], row["last_entry_at"],
-        row["consecutive_failures"], row["last_error"], row["created_at"],
+        from_stored(row["next_fetch_why"] or "") or None, row["last_fetched_at"], row["last_success_at"],
+        row["last_entry_at"], row["consecutive_failures"], row["last_error"], row["created_at"],
     )  # fmt: skip
 
 

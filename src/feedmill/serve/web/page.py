@@ -31,6 +31,7 @@ from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
 from feedmill.serve.web.safety import ORIGINALS
 from feedmill.serve.web.sizes import size_in_words
+from feedmill.serve.web.telling import tell
 from feedmill.serve.web.words import LANGUAGES, Words, words
 from feedmill.serve.work import Work
 
@@ -172,6 +173,7 @@ def environment() -> jinja2.Environment:
     )  # fmt: skip
     made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
     made.globals |= {"feed_screens": FEED_SCREENS, "styles": STYLES}
+    made.globals |= {"tell": tell}
     made.filters["lang"] = lang_attribute
     made.filters["size"] = size_in_words
     return made

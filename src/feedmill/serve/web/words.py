@@ -1,7 +1,7 @@
 """What the pages say, in each language: `t("list.more")` is the key `more` of `i18n/<language>/list.json`.
 
 A value is a sentence, or a table of plural forms chosen by `n`. `{name}` stands for a value; `{n}` is written with
-the separators of the language.
+the separators of the language. `told.json` is apart: its keys are the English sentences of the inner folders.
 """
 
 import json
@@ -47,6 +47,11 @@ class Words:
         if n is not None:
             values["n"] = self.number(n)
         return sentence.format(**values) if values else sentence
+
+    def told(self, template: str) -> str:
+        """A template of our own sentences, which are keys by themselves; the English one where there is no other."""
+        told = self._sentences.get(f"told.{template}", template)
+        return told if isinstance(told, str) else template
 
     def number(self, n: float) -> str:
         return f"{n:,}"
