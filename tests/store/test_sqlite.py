@@ -10,12 +10,16 @@ import pytest
 from sqlalchemy import func, literal, select, text
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable
+from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.entry_rows import add_entries
+from feedmill.store.feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import facts
 from tests.cli.disks import fill, protect, small_disk, unprotect
+from tests.library.shelf import HOUR, NOW, new_entry
 
 KEEP = insert(facts, "name", "value")
 HOW_MANY = select(func.count().label("n")).select_from(facts)
@@ -170,3 +174,14 @@ async def test_a_closed_database_refuses_at_once_what_is_written_to_it(tmp_path:
 
     with pytest.raises(DatabaseError, match="closed"):
         await asyncio.wait_for(database.exec("INSERT INTO noted VALUES (1)"), 5)
+
+
+async def test_the_words_of_a_feed_are_written_down_once_whatever_the_order_of_its_entries(db: SqliteDatabase) -> None:
+    feed = await add_feed(db, "https://example.org/feed", NOW)
+    new = [new_entry(f"entry {number}", NOW + HOUR * (number % 7)) for number in range(30)]
+
+    await db.batch(add_entries(feed.id, "token", new, to_text(NOW), in_feed=True))
+
+    found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'entry'"))
+    segments = await db.query(text("SELECT COUNT(DISTINCT segid) AS n FROM search_index_idx"))
+    assert (found, segments) == ([{"n": 30}], [{"n": 1}])

@@ -11,6 +11,7 @@ in seconds and the entry's id in one number, so that an index walks by date.
 from collections.abc import Sequence
 from datetime import datetime
 from math import floor
+from operator import attrgetter
 from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, column, table, text
@@ -42,11 +43,12 @@ _MARKED = (
 
 
 class ByDialect(Executable, ClauseElement):
-    """A statement that each database has its own form of."""
+    """A statement that each database has its own form of; `at_once` has SQLite insert all rows by one statement."""
 
     inherit_cache = False
 
-    def __init__(self, sqlite: str, postgresql: str, mysql: str) -> None:
+    def __init__(self, sqlite: str, postgresql: str, mysql: str, *, at_once: bool = False) -> None:
+        self.at_once = at_once
         self.forms = {"sqlite": text(sqlite), "postgresql": text(postgresql), "mysql": text(mysql)}
 
 
@@ -56,7 +58,9 @@ def _own_form(statement: ByDialect, compiler: SQLCompiler, **kw: Any) -> str:
 
 
 _PG_PLACE = f"CAST(:seconds AS bigint) * {IDS} + "
+# At once, because FTS5 writes down what it has collected before each statement that fires a trigger.
 ADD = ByDialect(
+    at_once=True,
     sqlite="INSERT INTO search_texts (place, entry_id, title, author, words) "
     f"VALUES ({_PLACE}{_ITS_ID}, {_ITS_ID}, :title, :author, :words)",
     postgresql=f"INSERT INTO search_texts (place, entry_id, words) VALUES ({_PG_PLACE}{_ITS_ID}, {_ITS_ID}, {_VECTOR})",
@@ -65,6 +69,7 @@ ADD = ByDialect(
 # SQLite's form does not update, because D1 then would take a statement an entry; where nothing is to be updated,
 # it adds what was missing.
 REVISE = ByDialect(
+    at_once=True,
     sqlite="INSERT INTO search_texts (place, entry_id, title, author, words) VALUES "
     f"((SELECT MAX(CAST(strftime('%s', sort_at) AS INTEGER), {EARLIEST}) * {IDS} + id FROM entries WHERE id = :entry), "
     ":entry, :title, :author, :words) ON CONFLICT (entry_id) DO UPDATE "
@@ -103,7 +108,9 @@ class Readable(Protocol):
 def add_texts(feed_id: int, new: Sequence[NewEntry]) -> list[Step]:
     """The step that makes new entries searchable; it comes after the one that stores them."""
     same = {"feed_id": feed_id}
-    rows = [same | {"guid": entry.guid, "seconds": seconds_of(entry.sort_at)} | words_in(entry) for entry in new]
+    # By date: FTS5 writes down what it has collected before a row whose number is below the last one's.
+    by_date = sorted(new, key=attrgetter("sort_at"))
+    rows = [same | {"guid": entry.guid, "seconds": seconds_of(entry.sort_at)} | words_in(entry) for entry in by_date]
     return [Step(ADD, rows)]
 
 

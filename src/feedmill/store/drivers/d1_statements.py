@@ -1,7 +1,6 @@
 """How steps become D1 statements, within D1's documented limits: split what may be split, refuse the rest."""
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import msgspec
 from feedmill.errors import StatementRefused
 from feedmill.store.database import Params
 from feedmill.store.dialect import Compiled
+from feedmill.store.drivers.listed import WORD, over_a_list
 
 # D1's documented limits. The statements of a batch are "queries per Worker invocation": 50 on the free plan.
 MOST_BOUND = 100
@@ -23,8 +23,6 @@ LARGEST_INTEGER = 2**53 - 1
 LIST_BYTES = 1_000_000
 # D1's own count of a DELETE includes what cascades took along; the rows that it returns are its own.
 COUNTED = " RETURNING 1"
-
-WORD = re.compile(r"""'[^']*'|"[^"]*"|\?|[()]|\bVALUES\b|[^'"?()V]+|V""")
 
 
 class Statement(NamedTuple):
@@ -49,10 +47,10 @@ def counted_statement(compiled: Compiled, params: Params) -> Statement:
 def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[Statement]:
     """As few statements as possible that do what `compiled` does for each of many sets of parameters."""
     rows = [[_plain(value) for value in compiled.values(params)] for params in many]
-    listed = _over_a_list(compiled.sql)
+    listed = over_a_list(compiled.sql)
     if listed is None:
         return [_bound(compiled.sql, row) for row in rows]
-    return list(_lots(compiled.sql, listed, rows))
+    return list(_lots(compiled.sql, _checked_sql(listed), rows))
 
 
 def raw_statement(sql: str) -> Statement:
@@ -105,43 +103,6 @@ def _between_binds(sql: str) -> list[str]:
         else:
             pieces[-1] += word
     return pieces
-
-
-@lru_cache(maxsize=1024)
-def _over_a_list(sql: str) -> str | None:
-    """An insert of one row as one that takes its rows from a JSON list; None if that can't be done."""
-    parts = _parts_of_insert(WORD.findall(sql))
-    if parts is None:
-        return None
-    head, row, tail = parts
-    if "?" in head + tail or "".join(tail).startswith(",") or _reads_its_own_table("".join(head), "".join(row)):
-        return None
-    numbers = iter(range(len(row)))
-    values = [f"json_extract(listed.value, '$[{next(numbers)}]')" if word == "?" else word for word in row]
-    # WHERE true: without it SQLite takes ON CONFLICT for the condition of a join.
-    source = " FROM json_each(?) AS listed WHERE true"
-    return _checked_sql("".join([*head, "SELECT ", *values, source, *tail]))
-
-
-def _reads_its_own_table(head: str, row: str) -> bool:
-    """Whether a row may depend on the rows inserted before it, which it would no longer see."""
-    table = head.removeprefix("INSERT INTO ").split()[0].strip('"')
-    return bool(re.search(r"\bSELECT\b", row)) and bool(re.search(rf"\b{re.escape(table)}\b", row))
-
-
-def _parts_of_insert(words: list[str]) -> tuple[list[str], list[str], list[str]] | None:
-    """What stands before VALUES, inside its parentheses and after them; None when it is no such insert."""
-    if not words or not words[0].startswith("INSERT INTO ") or "VALUES" not in words:
-        return None
-    values = words.index("VALUES")
-    if words[values + 1 : values + 3] != [" ", "("]:
-        return None
-    depth = 0
-    for at in range(values + 2, len(words)):
-        depth += {"(": 1, ")": -1}.get(words[at], 0)
-        if words[at] == ")" and depth == 0:
-            return words[:values], words[values + 3 : at], words[at + 1 :]
-    return None
 
 
 def _plain(value: Any) -> Any:

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import msgspec
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
+from feedmill.store.drivers.listed import over_a_list
 from feedmill.store.drivers.sqlite_writer import Work, Writer
 
 Result = TypeVar("Result")
@@ -101,7 +103,10 @@ class SqliteDatabase:
     def _bind(self, statement: Executable, params: Params | Sequence[Params]) -> tuple[str, Any, bool]:
         compiled = self._compile(statement)
         if isinstance(params, Sequence):
-            return compiled.sql, [compiled.values(one) for one in params], True
+            rows = [compiled.values(one) for one in params]
+            if getattr(statement, "at_once", False) and (listed := over_a_list(compiled.sql)):
+                return listed, [msgspec.json.encode(rows).decode()], False
+            return compiled.sql, rows, True
         return compiled.sql, compiled.values(params), False
 
     async def _on(self, pool: ThreadPoolExecutor, work: Callable[[sqlite3.Connection], Result]) -> Result:

@@ -23,6 +23,6 @@ CREATE TRIGGER IF NOT EXISTS search_changed AFTER UPDATE ON search_texts BEGIN
   VALUES ('delete', old.place, old.title, old.author, old.words); INSERT INTO search_index(rowid, title, author, words)
   VALUES (new.place, new.title, new.author, new.words); END;
 
-INSERT INTO search_index(search_index, rank) VALUES ('automerge', 16);
+INSERT INTO search_index(search_index, rank) VALUES ('automerge', 32);
 
-INSERT INTO search_index(search_index, rank) VALUES ('crisismerge', 64);
+INSERT INTO search_index(search_index, rank) VALUES ('crisismerge', 128);
