@@ -39,13 +39,18 @@ async def add(request: Request) -> Response:
         return await _wrong(request, caller.user, url, "subscribe.bad_option")
     if not wishes:
         return await _wrong(request, caller.user, url, "subscribe.none_chosen")
-    added, troubles = await _added(request, caller.user, wishes)
+    return await taken(request, caller.user, wishes, url)
+
+
+async def taken(request: Request, user: User, wishes: Sequence[Wish], url: str = "") -> Response:
+    """Subscribes to each, and shows them as they fill; `url` is what they were found at."""
+    added, troubles = await _added(request, user, wishes)
     if not added:
-        return await _refused(request, caller.user, url, troubles)
-    job_id = await _fetched_later(request, caller.user, [each.subscription for each in added if not each.is_fetched])
+        return await _refused(request, user, url, troubles)
+    job_id = await _fetched_later(request, user, [each.subscription for each in added if not each.is_fetched])
     ids = [each.subscription.id for each in added]
     if is_partial(request):
-        return await _fragment(request, caller.user, ids, job_id, troubles)
+        return await _fragment(request, user, ids, job_id, troubles)
     return go(_address("/subscribe/added", ids, job_id))
 
 

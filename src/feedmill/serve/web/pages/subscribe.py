@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput
 from feedmill.library.discovery import Tried
+from feedmill.library.starters import TOPICS
 from feedmill.model.account import User
 from feedmill.serve.web.choices import INTERVALS, POLICIES, folder_choices, read_options
 from feedmill.serve.web.finding import Found, address_in, find
@@ -20,6 +21,7 @@ from feedmill.serve.web.page import form, go, render, show, signed_in, text, the
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.streams import message, streamed
 from feedmill.serve.web.troubles import host_of
+from feedmill.store.subscriptions import count_subscriptions
 
 
 async def ask(request: Request) -> Response:
@@ -87,7 +89,8 @@ async def shown(
     values = await _choices(request, user) | {"url": url, "found": found, "errors": errors or {}, "results": []}
     if is_partial(request):
         return render(request, "parts/subscribe_form.html", status, **values)
-    return await show(request, "subscribe.html", status, **values)
+    is_new = not await count_subscriptions(the_app(request).db, user.id)
+    return await show(request, "subscribe.html", status, is_new=is_new, topics=TOPICS, wrong="", **values)
 
 
 async def _choices(request: Request, user: User) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""The feeds to begin with, by their form; nobody is asked for them here."""
+
+from collections import Counter
+from urllib.parse import urlsplit
+
+import pytest
+
+from feedmill.collect.address import read_address
+from feedmill.library.starters import TOPICS, Starter
+from feedmill.serve.web.words import LANGUAGES, words
+
+EVERY = [feed for topic in TOPICS for feed in topic.feeds]
+
+
+def test_there_are_twelve_in_four_topics() -> None:
+    assert [len(topic.feeds) for topic in TOPICS] == [3, 3, 3, 3]
+    assert Counter(feed.url for feed in EVERY).most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("feed", EVERY, ids=lambda feed: feed.title)
+def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: Starter) -> None:
+    parts = urlsplit(feed.url)
+
+    assert (parts.scheme, parts.port, parts.username, parts.fragment) == ("https", None, None, "")
+    assert read_address(feed.url).url == feed.url
+    assert feed.title.strip() == feed.title != ""
+    assert feed.language in ("en", "zh-CN")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_topic_has_its_words(language: str) -> None:
+    names = [words(language)(f"starters.{topic.key}") for topic in TOPICS]
+
+    assert len(set(names)) == len(names)
