@@ -1,10 +1,11 @@
 """`/static/{hash}/…`: styles, scripts and icons, held in memory, kept by browsers for good.
 
-The hash is that of all files together, so relative addresses between them hold and one change renews all.
+The hash is that of all files together, so relative addresses between them hold and one change renews all. The styles
+are one file: what is joined zips better, and is asked for once.
 """
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -21,6 +22,8 @@ TYPES = {
     "png": "image/png",
     "ico": "image/x-icon",
 }
+STYLE = "feedmill.css"
+SHARED_STYLES = ("base", "controls", "frame", "list", "article", "screens")
 FOR_EVER = "public, max-age=31536000, immutable"
 BRIEFLY = "public, max-age=60"
 
@@ -42,6 +45,7 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 
 def _load() -> tuple[dict[str, Asset], str]:
     read = dict(_walk(files("feedmill.serve.web") / "static"))
+    read[STYLE] = b"\n".join(read.pop(name) for name in in_order(read))
     digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in read.items())).hexdigest()[:12]
     assets = {
         name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
@@ -50,11 +54,14 @@ def _load() -> tuple[dict[str, Asset], str]:
     return assets, digest
 
 
-ASSETS, VERSION = _load()
+def in_order(names: Iterable[str]) -> list[str]:
+    """The styles in the order in which they hold: what a screen needs for itself comes after what all share."""
+    shared = [f"css/{name}.css" for name in SHARED_STYLES]
+    return [*shared, *sorted(name for name in names if name.endswith(".css") and name not in shared)]
 
-# In the order in which they hold: what a screen needs for itself comes after what all share.
-SHARED_STYLES = tuple(f"css/{name}.css" for name in ("base", "controls", "frame", "list", "article", "screens"))
-STYLES = (*SHARED_STYLES, *sorted(name for name in ASSETS if name.endswith(".css") and name not in SHARED_STYLES))
+
+ASSETS, VERSION = _load()
+STYLES = (STYLE,)
 
 
 def asset_url(name: str) -> str:

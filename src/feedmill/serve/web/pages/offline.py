@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.serve.web.assets import ASSETS, STYLES, TYPES, VERSION, asset_url
+from feedmill.serve.web.assets import ASSETS, STYLE, TYPES, VERSION, asset_url
 from feedmill.serve.web.page import show
 
 SCRIPTS = tuple(name for name in ASSETS if name.startswith(("js/", "vendor/")) and name.endswith(".js"))
-SHELL = ["/offline", *(asset_url(name) for name in (*STYLES, *SCRIPTS, "icon.svg"))]
+SHELL = ["/offline", *(asset_url(name) for name in (STYLE, *SCRIPTS, "icon.svg"))]
 WORKER = f"const VERSION = {json.dumps(VERSION)}, SHELL = {json.dumps(SHELL)};\n".encode() + ASSETS["worker.js"].body
 
 
