@@ -117,3 +117,63 @@ def test_who_wants_no_colours_gets_none(
     told = capsys.readouterr().err
     assert ("\x1b" in told) is coloured
     assert "\x1b[2J" not in told
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "key", "api_key", "apikey", "X-Amz-Signature", "auth"])
+def test_a_key_in_the_address_of_a_feed_is_hidden(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    logs.set_up(load(log_format="json"))
+
+    structlog.get_logger().info("fetched", url=f"https://example.org/feed?{name}=hunter2&page=1")
+
+    assert written(capsys)["url"] == f"https://example.org/feed?{name}=***&page=1"
+
+
+def test_words_that_only_sound_like_keys_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load(log_format="json"))
+
+    structlog.get_logger().info("fetched", url="https://example.org/feed?author=ada&keyword=x")
+
+    assert written(capsys)["url"] == "https://example.org/feed?author=ada&keyword=x"
+
+
+@pytest.fixture
+def tail(monkeypatch: pytest.MonkeyPatch) -> logs.Tail:
+    made = logs.Tail(most=3, longest=100)
+    monkeypatch.setattr(logs, "TAIL", made)
+    logs.set_up(load(log_format="json", log_level="debug"))
+    return made
+
+
+def said(lines: list[logs.Line]) -> list[str]:
+    return [line.event for line in lines]
+
+
+def test_the_last_lines_are_kept_and_no_more(tail: logs.Tail) -> None:
+    for number in range(5):
+        structlog.get_logger().info(f"line {number}")
+
+    assert said(tail.latest()) == ["line 4", "line 3", "line 2"]
+    assert said(tail.latest(most=1)) == ["line 4"]
+
+
+def test_lines_are_found_by_level_text_and_feed(tail: logs.Tail) -> None:
+    structlog.get_logger().info("fetched", feed_id=7)
+    structlog.get_logger().warning("slow", feed_id=8, reason="The Disk")
+    logging.getLogger("somebody.else").error("pool %s", "is slow")
+
+    assert said(tail.latest("warning")) == ["pool is slow", "slow"]
+    assert said(tail.latest("error")) == ["pool is slow"]
+    assert said(tail.latest(text="the disk")) == ["slow"]
+    assert said(tail.latest(feed_id=7)) == ["fetched"]
+    assert said(tail.latest(text="nothing like it")) == []
+
+
+def test_neither_secrets_nor_owners_nor_endless_lines_are_kept(tail: logs.Tail) -> None:
+    structlog.get_logger().info(
+        "fetched", url="https://alice:hunter2@example.org/feed#user=7", token="hunter2", body="x" * 10_000
+    )
+
+    [line] = tail.latest()
+    assert "hunter2" not in line.more
+    assert "user=7" not in line.more
+    assert len(line.more) == 100

@@ -45,6 +45,8 @@ def test_the_command_line_wins_over_the_environment_over_the_file_over_the_defau
 
     assert (settings.port, settings.listen, settings.user_agent) == (3, "environment", "file")
     assert settings.log_level == "info"
+    origins = [settings.origin(name) for name in ("port", "listen", "user_agent", "log_level")]
+    assert origins == ["command line", "environment", "file", "default"]
 
 
 def test_an_option_that_was_not_given_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:

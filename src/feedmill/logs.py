@@ -1,14 +1,19 @@
-"""Structured logs: JSON for machines, pretty on a terminal, and never a secret in them."""
+"""Structured logs: JSON for machines, pretty on a terminal, the last lines in memory, and never a secret in them."""
 
+import json
 import logging
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import structlog
 
+from feedmill.model.feed import PRIVATE_MARK
 from feedmill.model.terminal import harmless
 from feedmill.settings import Settings
 
@@ -16,6 +21,73 @@ HIDDEN = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)
 # A password inside a URL: scheme://name:password@host
 URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@", re.IGNORECASE)
+# What opens a feed whose address is its key: ?token=…
+URL_KEY = re.compile(
+    r"(?P<before>[?&](?:[\w.-]*(?:token|secret|password|passwd|[_-]key|apikey|signature)|key|auth|sig)=)[^\s&#]+",
+    re.IGNORECASE,
+)
+# Whose own feed it is.
+OWNER = re.compile(rf"{PRIVATE_MARK}\d+")
+LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event. `more` is whatever it says besides, as JSON."""
+
+    at: datetime
+    level: str
+    event: str
+    feed_id: int | None
+    more: str
+
+
+class Tail:
+    """The last lines that this process wrote, without whose feeds they are about."""
+
+    def __init__(self, most: int = 1000, longest: int = 4000) -> None:
+        self._lines: deque[Line] = deque(maxlen=most)
+        self._longest = longest
+
+    def keep(self, logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+        """Takes an event that is fit to be written; the last in a chain of processors."""
+        rest = {name: value for name, value in event.items() if name not in ("event", "level", "timestamp")}
+        feed_id = rest.get("feed_id")
+        self._lines.append(
+            Line(
+                at=datetime.fromisoformat(event["timestamp"]),
+                level=event["level"],
+                event=self._fit(str(event["event"])),
+                feed_id=feed_id if isinstance(feed_id, int) else None,
+                more=self._fit(json.dumps(rest, ensure_ascii=False, default=repr)) if rest else "",
+            )
+        )
+        return ""
+
+    def latest(self, least: str = "debug", text: str = "", feed_id: int | None = None, most: int = 200) -> list[Line]:
+        """The last lines of at least that level, with that text in them, about that feed; the newest first."""
+        levels, wanted = LEVELS[LEVELS.index(least) :], text.casefold()
+        found = [
+            line
+            for line in reversed(self._lines.copy())
+            if line.level in levels
+            and (feed_id is None or line.feed_id == feed_id)
+            and wanted in f"{line.event} {line.more}".casefold()
+        ]
+        return found[:most]
+
+    def _fit(self, text: str) -> str:
+        return OWNER.sub("", text)[: self._longest]
+
+
+class Keeper(logging.Handler):
+    """Hands every record to the tail."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.format(record)
+
+
+TAIL = Tail()
 
 
 def set_up(settings: Settings) -> None:
@@ -37,8 +109,10 @@ def set_up(settings: Settings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=last, foreign_pre_chain=shared))
+    keeper = Keeper()
+    keeper.setFormatter(structlog.stdlib.ProcessorFormatter(processor=TAIL.keep, foreign_pre_chain=shared))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [handler, keeper]
     root.setLevel(settings.log_level.upper())
 
 
@@ -57,7 +131,7 @@ def without_secrets(value: object) -> object:
     """The value with every password and token in it hidden, however deep."""
     match value:
         case str():
-            return URL_PASSWORD.sub(rf"\g<before>{HIDDEN}@", value)
+            return URL_KEY.sub(rf"\g<before>{HIDDEN}", URL_PASSWORD.sub(rf"\g<before>{HIDDEN}@", value))
         case BaseException():
             return without_secrets(repr(value))
         case dict():

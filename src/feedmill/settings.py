@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -53,8 +53,12 @@ def _no_example(key: SecretStr) -> SecretStr:
 SigningKey = Annotated[SecretStr, AfterValidator(_no_example)]
 
 
+Origin = Literal["command line", "environment", "file", "default"]
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
+    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
 
     data: Path = Field(Path("data"), description="The folder for the database, kept objects and the signing key.")
     database: str = Field(
@@ -149,6 +153,10 @@ class Settings(BaseSettings):
         """The database's URL with the default filled in."""
         return self.database or f"sqlite:///{self.data / 'feedmill.db'}"
 
+    def origin(self, name: str) -> Origin:
+        """Where the value of a setting comes from."""
+        return self._origins.get(name, "default")
+
     @classmethod
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
@@ -166,11 +174,19 @@ def load(**given: Any) -> Settings:
     _refuse_unknown_variables()
     typed = {name: value for name, value in given.items() if value is not None}
     try:
-        return Settings(**typed)
+        settings = Settings(**typed)
     except ValidationError as error:
         raise BadSetting("; ".join(_explain(problem, typed) for problem in error.errors())) from None
     except (ValueError, OSError) as error:
         raise BadSetting(f"{_file()}: {error}") from None
+    settings._origins.update({name: _origin(name, typed) for name in settings.model_fields_set})
+    return settings
+
+
+def _origin(name: str, typed: Mapping[str, Any]) -> Origin:
+    if name in typed:
+        return "command line"
+    return "environment" if f"{PREFIX}{name.upper()}" in os.environ else "file"
 
 
 def _file() -> Path:
