@@ -61,7 +61,6 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 ASSETS, VERSION = _load()
-STYLES = (STYLE,)
 
 
 def asset_url(name: str) -> str:

@@ -22,7 +22,7 @@ from feedmill.serve.auth import visitor_of
 from feedmill.serve.bodies import with_limit
 from feedmill.serve.cookies import session_of
 from feedmill.serve.web import flash
-from feedmill.serve.web.assets import STYLES, asset_url
+from feedmill.serve.web.assets import asset_url
 from feedmill.serve.web.flash import Said
 from feedmill.serve.web.frame import FEED_SCREENS, FOLDED_COOKIE, load_frame
 from feedmill.serve.web.habits import habits_of
@@ -172,8 +172,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.globals |= {"asset": asset_url, "version": __version__, "choices": CHOICES, "languages": LANGUAGES}
-    made.globals |= {"feed_screens": FEED_SCREENS, "styles": STYLES}
-    made.globals |= {"tell": tell}
+    made.globals |= {"feed_screens": FEED_SCREENS, "tell": tell}
     made.filters["lang"] = lang_attribute
     made.filters["size"] = size_in_words
     return made
