@@ -1,27 +1,54 @@
-"""Where a page of a list ended, as text that only we read."""
+"""Where a page of a list ended, as a text that is handed back and that nobody but us needs to understand."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import TypeVar
+
+import msgspec
 
 from feedmill.errors import NotFound
 from feedmill.model.reading import Place
 
+# D1 keeps no larger number exactly.
 LARGEST_ID = 2**53 - 1
+
+Kind = TypeVar("Kind", int, str)
 
 _PLACE = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,16})", re.ASCII)
 
 
+class NotOurs(NotFound):
+    """A cursor that is not of our making."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such page: this is no cursor of ours")
+
+
+def cursor_at(key: int | str) -> str:
+    """The cursor for a list that is ordered by this key alone."""
+    return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def key_at(cursor: str, kind: type[Kind]) -> Kind:
+    """The key that `cursor_at` wrote down; raises `NotOurs`."""
+    try:
+        key = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=kind)
+    except (ValueError, msgspec.MsgspecError):
+        raise NotOurs from None
+    # As much as every database can compare with.
+    if "\x00" in key if isinstance(key, str) else not 0 <= key <= LARGEST_ID:
+        raise NotOurs
+    return key
+
+
 def to_cursor(place: Place) -> str:
-    return urlsafe_b64encode(f"{place.at} {place.entry_id}".encode()).decode().rstrip("=")
+    """The cursor for a list that is ordered by time, then by id."""
+    return cursor_at(f"{place.at} {place.entry_id}")
 
 
 def from_cursor(cursor: str) -> Place:
-    """The place that `to_cursor` wrote down; `NotFound` for whatever is not of its making."""
-    try:
-        text = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-    except ValueError:
-        text = ""
-    read = _PLACE.fullmatch(text)
+    """The place that `to_cursor` wrote down; raises `NotOurs`."""
+    read = _PLACE.fullmatch(key_at(cursor, str))
     if read is None or int(read[2]) > LARGEST_ID:
-        raise NotFound("there is no such page: this is no cursor of ours")
+        raise NotOurs
     return Place(read[1], int(read[2]))

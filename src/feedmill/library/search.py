@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from feedmill.errors import NotFound
-from feedmill.library.cursors import from_cursor, to_cursor
+from feedmill.library.cursors import NotOurs, from_cursor, to_cursor
 from feedmill.library.limits import check_number
 from feedmill.library.reading import Listed, listed
 from feedmill.library.search_language import parse
@@ -17,8 +16,6 @@ from feedmill.model.times import from_text
 from feedmill.store.database import Database, Row
 from feedmill.store.saved_searches import save_search
 from feedmill.store.search import RANKED, find_best, find_newest
-
-NOT_OURS = "there is no such page: this is no cursor of ours"
 
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
@@ -88,7 +85,7 @@ def _below(cursor: str | None) -> Place | None:
     try:
         from_text(place.at)
     except ValueError:
-        raise NotFound(NOT_OURS) from None
+        raise NotOurs from None
     return place
 
 
@@ -97,5 +94,5 @@ def _skipped(cursor: str | None) -> int:
         return 0
     read = _RANK_CURSOR.fullmatch(cursor)
     if read is None or int(read[1]) > RANKED:
-        raise NotFound(NOT_OURS)
+        raise NotOurs
     return int(read[1])
