@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.fallback import FallbackLocks, FallbackLotLocks, FallbackTurns
+from feedmill.coordination.fallback import FallbackLotLocks, FallbackTurns
 from feedmill.coordination.locks import Locks, LotLocks, feed_lock, schedule_lock
 from feedmill.coordination.memory import MemoryLocks, MemoryTurns
 from feedmill.coordination.redis import RedisLocks, RedisTurns, connect
@@ -37,12 +37,9 @@ def turns(request: pytest.FixtureRequest) -> Turns:
     return shared if request.param == "redis" else FallbackTurns(shared)
 
 
-@pytest.fixture(params=["memory", "redis", "fallback"])
+@pytest.fixture(params=["memory", "redis"])
 def locks(request: pytest.FixtureRequest) -> Locks:
-    if request.param == "memory":
-        return MemoryLocks()
-    shared = RedisLocks(request.getfixturevalue("redis"))
-    return shared if request.param == "redis" else FallbackLocks(shared)
+    return MemoryLocks() if request.param == "memory" else RedisLocks(request.getfixturevalue("redis"))
 
 
 async def test_a_free_host_is_taken_at_once(turns: Turns) -> None:
@@ -248,7 +245,7 @@ async def test_redis_forgetting_its_scripts_is_no_trouble(redis: Redis) -> None:
 
 async def test_without_redis_the_port_says_so_and_the_fallback_goes_on() -> None:
     client = connect(f"redis://127.0.0.1:{free_port()}/0")
-    turns, locks = FallbackTurns(RedisTurns(client)), FallbackLocks(RedisLocks(client))
+    turns = FallbackTurns(RedisTurns(client))
 
     with pytest.raises(CoordinationUnavailable):
         await RedisTurns(client).take(HOST, "alice", RULE)
@@ -256,9 +253,6 @@ async def test_without_redis_the_port_says_so_and_the_fallback_goes_on() -> None
     assert await turns.take(HOST, "bob", RULE) > NOW
     await turns.pause("url:x", timedelta(hours=1))
     assert await turns.take("other.example", "bob", RULE, ["url:x"]) > NOW
-    assert await locks.lock("tasklock:feed:1", "alice")
-    assert not await locks.lock("tasklock:feed:1", "bob")
-    assert await locks.release("tasklock:feed:1", "alice")
     await client.aclose()
 
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import structlog
 
-from feedmill.coordination.locks import LOCK_LENGTH, Locks, LotLocks
-from feedmill.coordination.memory import Clock, MemoryLocks, MemoryTurns
+from feedmill.coordination.locks import LOCK_LENGTH, LotLocks
+from feedmill.coordination.memory import Clock, MemoryTurns
 from feedmill.coordination.turns import TurnRule, Turns
 from feedmill.errors import CoordinationUnavailable
 
@@ -93,34 +93,3 @@ class FallbackLotLocks:
 
     async def let_go(self, names: Sequence[str], owner: str) -> None:
         await self._health.ask(lambda: self._shared.let_go(names, owner))
-
-
-class FallbackLocks:
-    """Locks for everybody, and for this process when the shared side is away."""
-
-    def __init__(self, shared: Locks, clock: Clock = time.monotonic, rest: float = REST) -> None:
-        self._shared = shared
-        self._local = MemoryLocks(clock)
-        self._health = Health(clock, rest)
-
-    async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        if not await self._local.lock(name, owner, length):
-            return False
-        locked = await self._health.ask(lambda: self._shared.lock(name, owner, length))
-        if locked is False:
-            await self._local.release(name, owner)
-        return locked is not False
-
-    async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        local = await self._local.renew(name, owner, length)
-        renewed = await self._health.ask(lambda: self._shared.renew(name, owner, length))
-        return local if renewed is None else renewed
-
-    async def release(self, name: str, owner: str) -> bool:
-        local = await self._local.release(name, owner)
-        released = await self._health.ask(lambda: self._shared.release(name, owner))
-        return local if released is None else released
-
-    async def holder(self, name: str) -> str | None:
-        local = await self._local.holder(name)
-        return local if local is not None else await self._health.ask(lambda: self._shared.holder(name))
