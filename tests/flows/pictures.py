@@ -6,7 +6,8 @@ from typing import Any
 
 from feedmill.archive.image_room import Room
 from feedmill.archive.images import ImageTools, Tally, archive_images
-from feedmill.library.images import read_html
+from feedmill.library.images import image_urls
+from feedmill.library.render import render
 from feedmill.model.feed import Feed
 from feedmill.store.database import Row
 from feedmill.store.entries import read_entry
@@ -48,4 +49,10 @@ async def shown(world: World) -> str:
     [row, *_] = await world.rows(entries)
     entry = await read_entry(world.db, row["id"])
     assert entry is not None
-    return await read_html(world.db, world.blobs, entry)
+    return await read_html(world, entry)
+
+
+async def read_html(world: World, entry: Row) -> str:
+    """An entry's text as it is shown, with its archived images."""
+    archived = await image_urls(world.db, world.blobs, [entry["id"]])
+    return render(entry["content_html"], entry["base_url"], archived[entry["id"]])

@@ -20,7 +20,6 @@ from feedmill.collect import refresh
 from feedmill.collect.parse import parse
 from feedmill.collect.restore import Restored
 from feedmill.errors import BlobUnavailable
-from feedmill.library.images import read_html
 from feedmill.model.feed import Feed
 from feedmill.model.parsed import ParsedFeed
 from feedmill.model.times import to_text
@@ -40,7 +39,7 @@ from feedmill.store.schema import (
 )
 from tests.archive import pictures
 from tests.databases import empty
-from tests.flows.pictures import archive
+from tests.flows.pictures import archive, read_html
 from tests.flows.places import KEEPING, ArchiveWorld, world_at
 from tests.flows.world import DAY, HOUR, answer, item
 from tests.www import Answer
@@ -91,7 +90,7 @@ async def addresses(world: ArchiveWorld, title: str) -> list[str]:
     [row] = await world.rows(entries, title=title)
     entry = await read_entry(world.db, row["id"])
     assert entry is not None
-    html = await read_html(world.db, world.blobs, entry)
+    html = await read_html(world, entry)
     return [unescape(source) for source in re.findall(r'<img src="([^"]*)"', html)]
 
 

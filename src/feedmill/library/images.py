@@ -1,14 +1,13 @@
 """The images of entries, for those who read: where each archived one is, and which to archive when starred."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from feedmill.archive.blobs import Blobs
 from feedmill.collect.html import image_addresses
 from feedmill.collect.reconcile import IMAGE_LIMIT
-from feedmill.library.render import render
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.entries import read_entry
 from feedmill.store.images import archived_images, want_images
 from feedmill.store.kept_images import steps_to_try_now
@@ -27,12 +26,6 @@ async def image_urls(
     """
     kept = await archived_images(db, entry_ids)
     return {id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
-
-
-async def read_html(db: Database, blobs: Blobs, entry: Row, site: str = "") -> str:
-    """An entry's text as it may be shown, with its archived images."""
-    archived: Mapping[str, str] = (await image_urls(db, blobs, [entry["id"]], site))[entry["id"]]
-    return render(entry["content_html"] or entry["summary"], entry["base_url"], archived)
 
 
 async def images_to_keep(db: Database, entry_id: int, now: datetime) -> list[Step]:

@@ -101,7 +101,6 @@ ZONES = {
     "etc/gmt": 0, "etc/utc": 0,
 }  # fmt: skip
 
-MORNING = frozenset({"am", "a.m", "a.m.", "上午", "午前", "오전", "凌晨", "早上"})
 AFTERNOON = frozenset({"pm", "p.m", "p.m.", "下午", "午後", "오후", "晚上"})
 
 

@@ -8,7 +8,6 @@ RDF_ABOUT = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
 RDF_RESOURCE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 XHTML = "http://www.w3.org/1999/xhtml"
 ATOM_03 = "http://purl.org/atom/ns#"
-RSS_10 = "http://purl.org/rss/1.0/"
 RSS_090 = "http://my.netscape.com/rdf/simple/0.9/"
 
 # Written as _plain() leaves them: lower case, http, without a closing slash or hash.
