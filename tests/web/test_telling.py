@@ -23,8 +23,9 @@ TOLD = {key.removeprefix("told."): text for key, text in catalogue("zh_CN").item
 
 # Whatever these are made with may be shown on a page as it is.
 SAYS = {
-    "BadInput", "Conflict", "Missed", "NoFeed", "NoFullText", "NotAllowed", "NotFound", "Rejected", "Retryable",
-    "Schedule", "Sentence", "StillPending", "Stumbled", "TooMany", "Undelivered", "Unread", "UrlTaken", "BadCsrfToken",
+    "BadAddress", "BadCsrfToken", "BadInput", "Conflict", "Missed", "NoFeed", "NoFullText", "NotAllowed", "NotFound",
+    "Rejected", "Retryable", "Schedule", "Sentence", "StillPending", "Stumbled", "TooMany", "Undelivered", "Unread",
+    "UrlTaken",
 }  # fmt: skip
 WHYS = {"why", "next_fetch_why", "WHY", "WOKEN", "LEFT_ALONE"}
 # The API and the commands alone say these, or the page has words of its own for them.

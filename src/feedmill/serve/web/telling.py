@@ -12,8 +12,8 @@ from feedmill.serve.web.words import Words
 _DATA = re.compile(r"“[^”]*”|[^\s“”]*\w[./:@]+\w[^\s“”]*|\d+(?:,\d{3})*")
 
 
-def tell(sentence: str, t: Words, when: Moments) -> str:
-    """The sentence by `told.json`; in English where that lacks it."""
+def tell(sentence: str, t: Words, when: Moments | None = None) -> str:
+    """The sentence by `told.json`; in English where that lacks it. `when` has the clock for moments in it."""
     if isinstance(sentence, Sentence):
         values = {name: _value(value, t, when) for name, value in sentence.values.items()}
         return t.told(sentence.template).format(**values)
@@ -32,7 +32,7 @@ def _whole(sentence: str, t: Words) -> str:
     return sentence if told == key else told.format(*_DATA.findall(sentence))
 
 
-def _value(value: Any, t: Words, when: Moments) -> Any:
+def _value(value: Any, t: Words, when: Moments | None) -> Any:
     match value:
         case str():
             return tell(value, t, when)
@@ -40,5 +40,5 @@ def _value(value: Any, t: Words, when: Moments) -> Any:
             figure, unit = measured(value)
             return t.told(f"{{n}} {unit}").format(n=f"{figure:g}")
         case datetime():
-            return when.local(value)
+            return when.local(value) if when else value
     return value

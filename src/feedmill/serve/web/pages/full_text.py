@@ -11,8 +11,9 @@ from feedmill.library.full_text import NoFullText, fetch_full_text
 from feedmill.serve.web.article import item_path, load_article
 from feedmill.serve.web.flash import say_failed
 from feedmill.serve.web.ids import path_id
-from feedmill.serve.web.page import form, go, render, signed_in, text, the_app
+from feedmill.serve.web.page import form, go, render, signed_in, speech, text, the_app
 from feedmill.serve.web.problems import is_partial
+from feedmill.serve.web.telling import tell
 from feedmill.serve.web.views import parse_view
 
 
@@ -25,7 +26,7 @@ async def fetch(request: Request) -> Response:
     try:
         await fetch_full_text(app.db, app.client, caller.user.id, entry_id, datetime.now(UTC))
     except (NoFullText, TooMany) as error:
-        reason = str(error)
+        reason = tell(str(error), speech(request)[0])
     page = item_path(entry_id, view)
     if is_partial(request):
         article = await load_article(request, caller.user.id, entry_id, view)

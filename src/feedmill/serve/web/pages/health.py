@@ -22,6 +22,7 @@ from feedmill.serve.web.flash import Said, say, say_failed
 from feedmill.serve.web.health_plots import HealthPlots
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, signed_in, speech, text, the_app, the_work
+from feedmill.serve.web.telling import tell
 from feedmill.store.fetch_log import latest_fetches
 
 LONGEST_URL = 2048
@@ -118,7 +119,7 @@ async def look_elsewhere(request: Request) -> Response:
     try:
         found = await discover(app.tools, caller.user, url, Answers())
     except NotSubscribable as error:
-        return await _page(request, caller.user, url, error=str(error))
+        return await _page(request, caller.user, url, error=tell(str(error), speech(request)[0]))
     return await _page(request, caller.user, url, found)
 
 
