@@ -29,7 +29,9 @@ from feedmill.library.bookmarks import Bookmarks
 from feedmill.library.delivering import Messenger
 from feedmill.library.pages import PageReader
 from feedmill.library.render import sanitize
+from feedmill.library.tailoring import tailor
 from feedmill.library.webhooks import Webhooks
+from feedmill.library.whole_articles import WholeArticles
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Decision
 from feedmill.outbound.addresses import AddressPolicy
@@ -78,6 +80,7 @@ class App:
     coordination: Coordination
     webhooks: Webhooks
     bookmarks: Bookmarks
+    whole_articles: WholeArticles
 
 
 @asynccontextmanager
@@ -98,14 +101,18 @@ async def build(settings: Settings) -> AsyncIterator[App]:
             webhooks, bookmarks = Webhooks(Messenger(db, for_errands)), Bookmarks(PageReader(db, for_errands))
 
             async def besides(claim: Claim, decision: Decision) -> Sequence[Step]:
-                return [*await pools.gatherer.joins(claim, decision), *await webhooks.tells(claim, decision)]
+                joins, tells = await pools.gatherer.joins(claim, decision), await webhooks.tells(claim, decision)
+                return [*joins, *tells, *await tailor(db, claim, decision)]
 
             tools = Tools(db, blobs, client, read_rules(settings), besides=besides)
             images = ImageTools(
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            yield App(settings, db, blobs, client, blocks, tools, images, pools, coordination, webhooks, bookmarks)
+            whole = WholeArticles(db, for_errands)
+            yield App(
+                settings, db, blobs, client, blocks, tools, images, pools, coordination, webhooks, bookmarks, whole
+            )  # fmt: skip
     finally:
         await db.close()
 
@@ -209,6 +216,12 @@ def open_database(settings: Settings) -> Database:
             most = settings.d1_statements
             return D1Database(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
     raise BadSetting(f"database: {scheme}:// is not supported; known are {KNOWN}")
+
+
+def has_database(settings: Settings) -> bool:
+    """Whether there is something to open; only of a file can it be said that there is not."""
+    scheme, _, rest = settings.database_url.partition("://")
+    return scheme != "sqlite" or Path(unquote(rest[1:])).expanduser().is_file()
 
 
 def open_blobs(settings: Settings) -> Blobs:

@@ -12,7 +12,11 @@ from feedmill.archive.retention import Keeping, Purged, delete_garbage, foresee
 from feedmill.archive.sweep import sweep
 from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.times import to_text
+from feedmill.store.database import Step
+from feedmill.store.feed_settings import Wish, encoded
+from feedmill.store.retention import agreed_lengths
 from feedmill.store.schema import (
     batch_jobs,
     batches,
@@ -110,6 +114,41 @@ async def test_an_entry_stays_until_its_time_has_come(world: ArchiveWorld) -> No
     assert (await world.purge()).entries == 0
     world.now += HOUR
     assert (await world.purge()).entries == 1
+
+
+def test_subscribers_agree_on_the_longest_wish_and_who_has_none_wants_the_usual() -> None:
+    wishes = [
+        Wish(1, 30, False),
+        Wish(1, 60, False),
+        Wish(2, 30, False),
+        Wish(2, None, False),
+        Wish(3, 400, False),
+        Wish(3, None, False),
+        Wish(4, 30, True),
+        Wish(5, 400, True),
+        Wish(6, None, False),
+    ]
+
+    agreed = agreed_lengths(wishes, 180 * DAY)
+
+    assert agreed == {1: 60 * DAY, 2: 180 * DAY, 3: 400 * DAY, 4: 180 * DAY, 5: 400 * DAY, 6: 180 * DAY}
+
+
+@pytest.mark.parametrize(("days", "left"), [(365, ["a", "stays"]), (30, ["stays"]), (None, ["stays"])])
+async def test_entries_are_kept_as_long_as_their_subscriber_wants(
+    placed: ArchiveWorld, days: int | None, left: list[str]
+) -> None:
+    feed = await old_entries(placed, "a")
+    alice = await placed.user("Alice", 1)
+    wish = encoded(FeedSettings(retention_days=days, notify=False))
+    mine = await placed.subscribe(alice, feed)
+    await placed.db.batch([Step(subscriptions.update().where(subscriptions.c.id == mine).values(settings=wish))])
+    await placed.change(feed, added_by_person=0, tailored=1)
+
+    foreseen = await foresee(placed.db, Keeping(), placed.now)
+    purged = await placed.purge()
+
+    assert (foreseen.entries, sorted(await placed.titles())) == (purged.entries, left)
 
 
 @pytest.mark.parametrize("mark", ["starred_at", "later_at"])

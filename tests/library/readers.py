@@ -1,5 +1,6 @@
 """People who subscribe, in short words for what tests say again and again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,8 +9,10 @@ from sqlalchemy import select
 from feedmill.library import subscriptions as own
 from feedmill.library.discovery import Answers
 from feedmill.library.subscribe import Subscribed, Wish, subscribe
+from feedmill.library.tailoring import tailor
 from feedmill.model.account import User
-from feedmill.model.feed import Feed
+from feedmill.model.feed import Claim, Feed
+from feedmill.model.refresh import Decision
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.store.accounts import add_user
 from feedmill.store.database import Step
@@ -40,6 +43,20 @@ class Readers:
         rules = self.world.tools.rules
         return await own.change(self.world.db, rules, user.id, subscription.id, own.Change(chosen), self.world.now)
 
+    async def settle(self, user: User, subscription: Subscription, **settings: Any) -> None:
+        """Changes what is done with the feed's entries."""
+        db, change = self.world.db, own.Change({}, settings=settings)
+        await own.change(db, self.world.tools.rules, user.id, subscription.id, change, self.world.now)
+
+    def tailored(self) -> "Readers":
+        """Refreshes do from now on what subscribers want done, as those of the app."""
+
+        async def besides(claim: Claim, decision: Decision) -> Sequence[Step]:
+            return await tailor(self.world.db, claim, decision)
+
+        self.world.tools = replace(self.world.tools, besides=besides)
+        return self
+
     async def leave(self, user: User, subscription: Subscription) -> None:
         await own.unsubscribe(self.world.db, user.id, subscription.id)
 
@@ -57,3 +74,6 @@ class Readers:
         """How many rows the user's list has, whatever is counted elsewhere."""
         lists = select(users.c.unread_list_id).where(users.c.id == user.id).scalar_subquery()
         return len(await self.world.db.query(select(unread).where(unread.c.list_id == lists)))
+
+    async def unread_and_counted(self, user: User) -> tuple[int, int]:
+        return await self.unread(user), sum(mine.unread_count for mine in await self.mine(user))

@@ -12,11 +12,14 @@ from feedmill.errors import BadInput, DatabaseUnavailable, NotFound, TooMany
 from feedmill.library.delivering import judge
 from feedmill.library.limits import MOST
 from feedmill.library.webhooks import StillPending
+from feedmill.model.account import User
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.outcome import HttpError
 from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.store.database import Database, Step
 from feedmill.store.deliveries import LEASE, WELL
+from feedmill.store.feed_settings import set_settings
 from feedmill.store.merges import merge_feeds
 from feedmill.store.schema import subscriptions, webhooks
 from tests.library.receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
@@ -75,6 +78,41 @@ async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here
     proof = hmac.digest(hook.secret.encode(), signed, "sha256").hex()
     assert seen.headers["x-feedmill-signature"] == f"sha256={proof}"
     assert seen.headers["x-feedmill-delivery"] == str(told["delivery_id"])
+
+
+async def settle(here: Receivers, user: User, **settings: object) -> None:
+    [row] = await here.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
+    await here.db.batch([set_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
+
+
+async def test_what_a_person_blocks_they_are_not_told_of(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    await here.hook(alice, OK)
+    await settle(here, alice, block_rules="ads")
+
+    await here.happens(feed, titles=("ads", "news"))
+    await here.happens(feed, titles=("more ads",))
+    await here.deliver()
+
+    [told] = here.told()
+    assert (told["entry_count"], [entry["title"] for entry in told["entries"]]) == (1, ["news"])
+    assert "settings" not in told["feed"]
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED]
+
+
+async def test_who_wants_no_word_of_a_feed_is_not_told_and_others_are(here: Receivers) -> None:
+    feed = await here.feed()
+    alice, bob = await here.reader("alice", feed), await here.reader("bob", feed)
+    await here.hook(alice, OK, "/alice")
+    await here.hook(bob, OK, "/bob")
+    await settle(here, alice, notify=False, block_rules='"notify":true')
+    await settle(here, bob, block_rules='"notify":false')
+
+    await here.happens(feed)
+    await here.deliver()
+
+    assert [seen.path for seen in here.web.requests] == ["/bob"]
 
 
 async def test_what_arrived_is_not_sent_again(here: Receivers) -> None:

@@ -36,11 +36,11 @@ class Work:
             raise lot
         return lot
 
-    deliver = read_pages = work
+    deliver = read_pages = fetch = work
 
 
 async def _run(*works: Any) -> None:
-    running = asyncio.create_task(Errands(works[0], works[1], SOON).keep_running())
+    running = asyncio.create_task(Errands(*works, SOON).keep_running())
     async with asyncio.timeout(5):
         await asyncio.gather(*(work.done.wait() for work in works))
     running.cancel()
@@ -50,11 +50,11 @@ async def _run(*works: Any) -> None:
 
 async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
     broken = Work([DatabaseUnavailable("away"), ValueError("a mistake of ours"), 3])
-    sound = Work([2, 1])
+    sound, other = Work([2, 1]), Work([1])
 
-    await _run(broken, sound)
+    await _run(broken, sound, other)
 
-    assert (broken.lots, sound.lots) == ([], [])
+    assert (broken.lots, sound.lots, other.lots) == ([], [], [])
 
 
 async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Path) -> None:

@@ -17,8 +17,11 @@ import msgspec
 import structlog
 
 from feedmill.collect.html import plain_text
+from feedmill.library.rules import Rules, kept_rules
+from feedmill.library.rules import judge as judge_entry
 from feedmill.library.side_by_side import all_of
 from feedmill.model.feed import PRIVATE_MARK
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.model.times import to_text
 from feedmill.model.webhook import Event, Taken, Undelivered, next_try
@@ -28,6 +31,8 @@ from feedmill.outbound.trip import Payload
 from feedmill.store.database import Database, Row
 from feedmill.store.deliveries import let_go, put_off, settle_delivered, settle_dropped, settle_failed, take_deliveries
 from feedmill.store.delivery_texts import read_brought, read_feed
+from feedmill.store.feed_settings import decoded
+from feedmill.store.sifting import to_try
 
 log = structlog.get_logger(__name__)
 
@@ -37,6 +42,7 @@ EACH = 20
 SOFT_LIMIT = timedelta(seconds=80)
 LIMITS = Limits(max_bytes=0, total=timedelta(seconds=20), read=timedelta(seconds=15))
 MOST_ENTRIES = 100
+MOST_JUDGED = 10_000
 SUMMARY = 500
 
 
@@ -147,12 +153,27 @@ async def _read(db: Database, taken: Taken) -> dict[str, Any] | None:
     told["feed"] = _feed(feed)
     if delivery.event is not Event.NEW_ENTRIES:
         return told
-    count, brought = await read_brought(db, delivery.feed_id, taken.refresh_token or "", MOST_ENTRIES)
+    count, brought = await _brought(db, taken, decoded(feed["settings"]))
     return told | {"entry_count": count, "entries": [_entry(row) for row in brought]} if count else None
 
 
+async def _brought(db: Database, taken: Taken, settings: FeedSettings) -> tuple[int, Sequence[Row]]:
+    """How many entries came, and the newest of them; without those that the person's rules block."""
+    most = MOST_JUDGED if settings.has_rules else MOST_ENTRIES
+    count, brought = await read_brought(db, taken.delivery.feed_id, taken.refresh_token or "", most)
+    if settings.has_rules:
+        brought = await asyncio.to_thread(_not_blocked, kept_rules(settings), brought)
+        count = len(brought)
+    return count, brought[:MOST_ENTRIES]
+
+
+def _not_blocked(rules: Rules, brought: Sequence[Row]) -> list[Row]:
+    return [row for row in brought if not judge_entry(rules, to_try(row)).is_blocked]
+
+
 def _feed(row: Row) -> dict[str, Any]:
-    return dict(row) | {"url": row["url"].partition(PRIVATE_MARK)[0]}
+    told = {name: value for name, value in row.items() if name != "settings"}
+    return told | {"url": row["url"].partition(PRIVATE_MARK)[0]}
 
 
 def _entry(row: Row) -> dict[str, Any]:

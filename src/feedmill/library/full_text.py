@@ -1,7 +1,6 @@
 """The whole article behind an entry, fetched when a reader asks for it, and kept."""
 
 import asyncio
-from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
 
@@ -9,10 +8,11 @@ from feedmill.collect.keepable import text as keepable
 from feedmill.collect.page import decode_page
 from feedmill.errors import Conflict, TooMany
 from feedmill.library.article import find_entry
+from feedmill.library.limits import check_room
 from feedmill.library.main_text import main_html
-from feedmill.model.outcome import Deferred, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.library.selectors import read_selector
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.outcome import Deferred, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.outbound.client import Client
 from feedmill.outbound.options import Limits
 from feedmill.store.database import Database
@@ -42,10 +42,11 @@ async def fetch_full_text(
         return
     if not entry["link"]:
         raise NoFullText("no_link", "the entry links to no page")
+    await check_room(db, user_id)
     response = _page(await client.get(entry["link"], limits=LIMITS), now)
-    settings = decoded(entry["settings"])
-    found = await asyncio.to_thread(cut_out, response, [settings])
-    await keep_full_texts(db, entry_id, response.final_url, found, now)
+    way = decoded(entry["settings"])
+    html = await asyncio.to_thread(cut_out, response, way)
+    await keep_full_texts(db, entry_id, response.final_url, {way.recipe: html}, now)
 
 
 def _page(outcome: Outcome, now: datetime) -> Response:
@@ -61,15 +62,11 @@ def _page(outcome: Outcome, now: datetime) -> Response:
     raise NoFullText("unreachable", f"the server says {outcome.status}")
 
 
-def cut_out(response: Response, ways: Iterable[FeedSettings]) -> dict[str, str]:
-    """By recipe, the article cut out of the page in each of these ways."""
+def cut_out(response: Response, way: FeedSettings) -> str:
+    """The article of the page, by the person's selectors if they have any; raises `NoFullText`."""
     if response.content_type.partition(";")[0].strip().lower() not in PAGES:
         raise NoFullText("not_a_page", "the link leads to no web page")
     page = decode_page(response.body, response.content_type)
-    return {way.recipe: _article(page, way) for way in ways}
-
-
-def _article(page: str, way: FeedSettings) -> str:
     found = main_html(page, read_selector(way.keep_selector), read_selector(way.drop_selector))
     if found is None:
         raise NoFullText("no_text", "no article was found on the page")

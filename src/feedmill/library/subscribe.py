@@ -14,12 +14,15 @@ from feedmill.collect.first_fetch import HEAD_START, take_answer
 from feedmill.collect.refresh import Tools
 from feedmill.errors import NotFound
 from feedmill.library.discovery import Answers, Candidate, Looking, Tried, described, look, look_into, tell_nobody
+from feedmill.library.feed_settings import check_settings
 from feedmill.library.limits import check_room
 from feedmill.library.privacy import Place, place_of
 from feedmill.library.subscriptions import follow_interval
+from feedmill.library.tailoring import blocked_of_newest
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds, why_not
 from feedmill.model.account import User
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.feed_settings import NO_SETTINGS, FeedSettings
 from feedmill.model.subscription import NO_CHOICE, Choice, Subscription
 from feedmill.store.additions import NewFeed
 from feedmill.store.feeds import feed_of_url
@@ -36,6 +39,7 @@ class Wish:
     folder_ids: tuple[int, ...] = ()
     http_options: str | None = None
     anyway: bool = False
+    settings: FeedSettings = NO_SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +143,11 @@ async def _join(tools: Tools, user: User, wish: Wish, place: Place, found: FeedH
     if place.feed_id is not None and (mine := await subscribed_to(tools.db, user.id, [place.feed_id])):
         raise AlreadySubscribed(mine[place.feed_id])
     await _check_quota(tools, user)
+    await check_settings(tools.db, user.id, wish.settings)
     now = tools.clock()
-    new = NewSubscription(_new_feed(wish, place.url, found), place.feed_id, wish.choice, wish.folder_ids)
+    blocked = await blocked_of_newest(tools.db, place.feed_id, wish.settings) if place.feed_id else ()
+    feed = _new_feed(wish, place.url, found)
+    new = NewSubscription(feed, place.feed_id, wish.choice, wish.folder_ids, wish.settings, blocked)
     await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
     subscription = await _subscription_at(tools, user, place)
     if place.feed_id is not None and wish.choice.interval_seconds is not None:

@@ -1,23 +1,27 @@
 """What a person does with their subscriptions: see them, change them, end them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from feedmill.collect import cadence
 from feedmill.collect.cadence import Habit, Rules, Wishes
 from feedmill.collect.decide import KeptWishes
 from feedmill.errors import NotFound
+from feedmill.library.feed_settings import check_settings
 from feedmill.library.folders import find_folder, inside
 from feedmill.library.privacy import private_url
 from feedmill.model.feed import Feed
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Schedule
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.store.additions import NewFeed
 from feedmill.store.database import Database
+from feedmill.store.feed_settings import settings_of
 from feedmill.store.feeds import feeds_of_ids
 from feedmill.store.folders import folders_of
 from feedmill.store.subscribers import change_options, change_subscription, end_subscription
@@ -27,10 +31,14 @@ from feedmill.store.subscriptions import smallest_interval_of_others, subscripti
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`chosen` has what changes of title, interval_seconds, archive_policy and paused; `folder_ids` None: as it is."""
+    """`chosen` has what changes of title, interval_seconds, archive_policy and paused; `folder_ids` None: as it is.
+
+    `settings` has what changes of what is done with the feed's entries.
+    """
 
     chosen: dict[str, Any]
     folder_ids: Sequence[int] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def find_subscription(db: Database, user_id: int, subscription_id: int) -> Subscription:
@@ -58,11 +66,24 @@ async def change(
     subscription = await find_subscription(db, user_id, subscription_id)
     before = _choice(subscription)
     choice = replace(before, **change.chosen)
+    settings = await _changed(db, user_id, subscription_id, change.settings)
     schedule = None
     if choice.interval_seconds != before.interval_seconds or choice.paused != before.paused:
         schedule = await _rescheduled(db, rules, subscription, choice, now)
-    await change_subscription(db, user_id, subscription, choice, change.folder_ids, schedule, now)
+    await change_subscription(db, user_id, subscription, choice, change.folder_ids, schedule, now, settings)
     return await find_subscription(db, user_id, subscription_id)
+
+
+async def _changed(
+    db: Database, user_id: int, subscription_id: int, changes: Mapping[str, Any]
+) -> FeedSettings | None:
+    """What is wanted now, if it is something else than before."""
+    if not changes:
+        return None
+    before = await settings_of(db, user_id, subscription_id)
+    wanted = structs.replace(before, **changes)
+    await check_settings(db, user_id, wanted)
+    return wanted if wanted != before else None
 
 
 async def follow_interval(

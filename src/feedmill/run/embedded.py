@@ -111,5 +111,6 @@ def assemble(app: App) -> Embedded:
     first = [declared.follow, mend_times, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    chores, errands = replace(chores_of(app), clock=clock), Errands(app.webhooks, app.bookmarks)
+    chores = replace(chores_of(app), clock=clock)
+    errands = Errands(app.webhooks, app.bookmarks, app.whole_articles)
     return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands)

@@ -10,6 +10,7 @@ import structlog
 from feedmill.errors import InfrastructureError
 from feedmill.library.bookmarks import Bookmarks
 from feedmill.library.webhooks import Webhooks
+from feedmill.library.whole_articles import WholeArticles
 
 log = structlog.get_logger(__name__)
 
@@ -22,6 +23,7 @@ class Errands:
 
     webhooks: Webhooks
     bookmarks: Bookmarks
+    whole_articles: WholeArticles
     every: timedelta = LOOK_EVERY
 
     async def keep_running(self) -> None:
@@ -29,6 +31,7 @@ class Errands:
         async with asyncio.TaskGroup() as loops:
             loops.create_task(self._work_off("deliveries of webhooks", self.webhooks.deliver))
             loops.create_task(self._work_off("pages of bookmarks", self.bookmarks.read_pages))
+            loops.create_task(self._work_off("whole articles", self.whole_articles.fetch))
 
     async def _work_off(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:

@@ -29,8 +29,8 @@ async def keep_time(app: App, stop: asyncio.Event) -> None:
         try:
             await _scan_at_once(out)
             async with beside(
-                out.batches.keep_resuming(), app.pools.keeper.keep_tending(),
-                Errands(app.webhooks, app.bookmarks).keep_running(), _keep_looking(app),
+                out.batches.keep_resuming(), app.pools.keeper.keep_tending(), _keep_looking(app),
+                Errands(app.webhooks, app.bookmarks, app.whole_articles).keep_running(),
             ):  # fmt: skip
                 await stop.wait()
         finally:

@@ -8,7 +8,7 @@ from feedmill.store.schema import entries, feeds, subscriptions
 FEED = (
     select(
         feeds.c.id, feeds.c.url, feeds.c.site_url, feeds.c.status, feeds.c.consecutive_failures, feeds.c.last_error,
-        subscriptions.c.id.label("subscription_id"),
+        subscriptions.c.id.label("subscription_id"), subscriptions.c.settings,
         func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("title"),
     )
     .join(subscriptions, subscriptions.c.feed_id == feeds.c.id)

@@ -46,7 +46,7 @@ class Wanted(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """For how long one subscriber wants entries kept. `of_operator`: the operator has the feed for their own reasons."""
+    """For how long one subscriber wants entries kept. `of_operator`: the operator wants the feed as well."""
 
     feed_id: int
     days: int | None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Integer, bindparam, select
 
 from feedmill.model.times import to_text
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, full_text_tasks, labels, subscriptions, unread, users
 
@@ -55,12 +55,12 @@ class Tried(NamedTuple):
     """An entry to try rules on."""
 
     id: int
-    sort_at: str
     link: str | None
     title: str | None
     author: str | None
     summary: str | None
     content_html: str | None
+    sort_at: str = ""
 
 
 def block(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
@@ -82,5 +82,8 @@ def want_whole(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
 
 
 async def newest_to_try(db: Database, feed_id: int, most: int) -> list[Tried]:
-    rows = await db.query(NEWEST, {"feed": feed_id, "most": most})
-    return [Tried(**row) for row in rows]
+    return [to_try(row) for row in await db.query(NEWEST, {"feed": feed_id, "most": most})]
+
+
+def to_try(row: Row) -> Tried:
+    return Tried(**{name: row[name] for name in Tried._fields if name in row})

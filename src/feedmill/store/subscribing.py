@@ -48,7 +48,7 @@ MOVE = (
 
 @dataclass(frozen=True, slots=True)
 class NewSubscription:
-    """`feed_id` is None for a feed that is not here yet and is added with it. `blocked` of its entries are not unread."""
+    """`feed_id` is None for a feed that is not here yet and is added with it. `blocked` entries are not unread."""
 
     feed: NewFeed
     feed_id: int | None = None

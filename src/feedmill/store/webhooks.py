@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.sql.dml import Insert
 
 from feedmill.model.times import from_text, moment_or_none, to_text
@@ -38,6 +38,7 @@ TELL = Insert(deliveries).from_select(
     .where(
         subscriptions.c.feed_id == bindparam("of_feed"), subscriptions.c.paused == 0, webhooks.c.paused == 0,
         webhooks.c.events.like(bindparam("named")),
+        or_(subscriptions.c.settings.is_(None), subscriptions.c.settings.not_like('%"notify":false%')),
     )
     .with_for_update(read=True, key_share=True),
 ).inline()  # fmt: skip
