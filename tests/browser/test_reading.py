@@ -75,6 +75,19 @@ def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> N
     assert title in alice.titles()
 
 
+def test_r_refreshes_from_an_articles_own_page_too(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.goto("/item/1?in=/feed/1")
+    expect(alice.page.get_by_role("button", name="Refresh these feeds")).to_be_visible()
+
+    for key, view in (("r", "view=%2Ffeed%2F1"), ("R", "view=&")):
+        with alice.page.expect_request("**/refresh-all") as asked:
+            alice.press(key)
+        assert view in f"{asked.value.post_data}&"
+
+    expect(alice.page.locator("#strip .strip")).to_be_visible()
+
+
 def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMaker) -> None:
     alice = guest()
     title = alice.titles()[0]

@@ -8,6 +8,7 @@ import "./pane.js";
 import "./look.js";
 import "./news.js";
 import "./player.js";
+import "./pull.js";
 import "./touch.js";
 import "./scrolled.js";
 import { all, one, say, t } from "./page.js";

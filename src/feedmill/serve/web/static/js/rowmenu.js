@@ -1,0 +1,37 @@
+// What can be done with a row, as a menu: for fingers, which find neither keys nor the buttons that a mouse finds.
+
+import { all, one, t } from "./page.js";
+import { pick } from "./rows.js";
+
+export function openMenu(row) {
+  const menu = document.createElement("dialog");
+  menu.className = "row-menu";
+  const title = document.createElement("h2");
+  title.dir = "auto";
+  title.textContent = one(".title", row).textContent;
+  menu.setAttribute("aria-label", title.textContent);
+  menu.append(title, ...all(".marks > *", row).map(item), select(row));
+  menu.addEventListener("click", () => menu.close());
+  menu.addEventListener("close", () => menu.remove());
+  document.body.append(menu);
+  menu.showModal();
+}
+
+function item(mark) {
+  const made = line(one(".i", mark).cloneNode(true), one(".said", mark).textContent, () => mark.click());
+  if (mark.ariaPressed !== null) made.setAttribute("aria-pressed", mark.ariaPressed);
+  return made;
+}
+
+function select(row) {
+  const icon = one("svg.i").cloneNode(true);
+  one("use", icon).setAttribute("href", "#i-rows");
+  return line(icon, t("select"), () => pick(row));
+}
+
+function line(icon, words, does) {
+  const made = Object.assign(document.createElement("button"), { type: "button", className: "item" });
+  made.append(icon, words);
+  made.addEventListener("click", does);
+  return made;
+}
