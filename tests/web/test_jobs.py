@@ -68,6 +68,21 @@ async def test_a_job_that_runs_stands_on_every_page_and_can_be_cancelled(site: S
     assert (await alice.see("/unread")).xpath("//div[@id='strip']/div") == []
 
 
+async def test_a_job_is_told_live_in_the_readers_language(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    site.web.serve("/zh.xml", Answer(b"<html></html>"))
+    started = await alice.send("/refresh-all", view="/unread")
+    events = f"{started.headers['location']}/events"
+    await ended(alice, started.headers["location"])
+
+    told = (await alice.client.get(events, headers={"accept-language": "zh-CN"})).text
+    seen = await alice.client.get(events, headers={"last-event-id": "3"})
+
+    assert '"message":"不是订阅源：看起来是网页"' in told
+    assert told.count("event: feed\n") == 2
+    assert seen.status_code == 204
+    assert (await charlie.client.get(events)).status_code == 404
+
+
 async def test_htmx_gets_the_strip(alice: Visitor) -> None:
     headers = {"HX-Request": "true", "X-CSRF-Token": await alice.csrf()}
 

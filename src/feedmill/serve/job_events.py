@@ -5,7 +5,7 @@ at whichever process it comes back to. A feed is told a moment after it ended, b
 still be about to be written, and would change the numbers.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -43,8 +43,13 @@ class _Numbered:
         return numbered
 
 
-async def events(work: Work, db: Database, batch: Batch, user_id: int, seen: int) -> AsyncGenerator[bytes, None]:
-    """The events after the one numbered `seen`, until the job has ended or nobody listens any more."""
+async def events(
+    work: Work, db: Database, batch: Batch, user_id: int, seen: int, tell: Callable[[str], str] = str
+) -> AsyncGenerator[bytes, None]:
+    """The events after the one numbered `seen`, until the job has ended or nobody listens any more.
+
+    `tell` says a message in the language of whoever listens.
+    """
     feeds, silent, stands = _Numbered(), 0, batch
     async with aclosing(ticking(work.watch(batch.id), TICK)) as ticks:
         async for progress in ticks:
@@ -53,7 +58,7 @@ async def events(work: Work, db: Database, batch: Batch, user_id: int, seen: int
                 feeds.waiting += progress.ended
                 stands = progress.batch
             told = [pair for pair in feeds.settled(_before(stands)) if pair[0] > seen]
-            for line in await _feed_events(db, user_id, told):
+            for line in await _feed_events(db, user_id, told, tell):
                 yield line
             if progress is not None:
                 current = await current_jobs(db, batch.id, user_id, progress.running, datetime.now(UTC))
@@ -78,16 +83,18 @@ def _before(batch: Batch) -> str:
     return to_text(settled)
 
 
-async def _feed_events(db: Database, user_id: int, told: Sequence[tuple[int, JobOutcome]]) -> list[bytes]:
+async def _feed_events(
+    db: Database, user_id: int, told: Sequence[tuple[int, JobOutcome]], tell: Callable[[str], str]
+) -> list[bytes]:
     mine = await subscribed_to(db, user_id, [outcome.feed_id for _, outcome in told]) if told else {}
-    return [event("feed", shown(outcome, mine.get(outcome.feed_id)), number) for number, outcome in told]
+    return [event("feed", shown(outcome, mine.get(outcome.feed_id), tell), number) for number, outcome in told]
 
 
-def shown(outcome: JobOutcome, subscription_id: int | None) -> dict[str, Any]:
+def shown(outcome: JobOutcome, subscription_id: int | None, tell: Callable[[str], str] = str) -> dict[str, Any]:
     return {
         "subscription_id": subscription_id,
         "outcome": outcome.outcome,
         "new": outcome.new_entries,
         "ms": outcome.ms,
-        "message": outcome.message,
+        "message": tell(outcome.message) if outcome.message else None,
     }

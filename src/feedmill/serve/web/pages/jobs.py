@@ -11,11 +11,16 @@ from feedmill.errors import NotFound
 from feedmill.library.jobs import failures_in, find_job, report_of
 from feedmill.library.subscriptions import find_subscription, subscriptions_in
 from feedmill.model.account import User
+from feedmill.serve.job_events import done_number
+from feedmill.serve.job_events import events as job_events
 from feedmill.serve.refreshing import Started, refresh_many, refresh_one
+from feedmill.serve.sse import last_seen
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
-from feedmill.serve.web.page import form, go, render, show, signed_in, text, the_app, the_work
+from feedmill.serve.web.page import form, go, render, show, signed_in, speech, text, the_app, the_work
 from feedmill.serve.web.problems import is_partial
+from feedmill.serve.web.streams import streamed
+from feedmill.serve.web.telling import tell
 from feedmill.serve.web.views import ViewAddress, parse_view
 from feedmill.store.batches import cancel_batch
 
@@ -57,6 +62,18 @@ async def see(request: Request) -> Response:
     return await show(request, "job.html", job=job, failures=failures, report=report_of(job))
 
 
+async def events(request: Request) -> Response:
+    """The job as the API streams it, with its messages in the reader's language."""
+    caller = await signed_in(request)
+    app, seen = the_app(request), last_seen(request.headers.get("last-event-id"))
+    job = await find_job(app.db, caller.user.id, path_id(request))
+    if seen >= done_number(job):
+        # What tells a browser not to come back again.
+        return Response(status_code=204)
+    t, when = speech(request)
+    return streamed(job_events(the_work(request), app.db, job, caller.user.id, seen, lambda said: tell(said, t, when)))
+
+
 async def cancel(request: Request) -> Response:
     """Drops what waits; what is being fetched comes to its end."""
     caller = await signed_in(request)
@@ -91,6 +108,7 @@ def _harmless(cell: str) -> str:
 routes = [
     Route("/refresh-all", refresh, methods=["POST"]),
     Route("/jobs/{id:int}", see, methods=["GET"]),
+    Route("/jobs/{id:int}/events", events, methods=["GET"]),
     Route("/jobs/{id:int}/strip", strip, methods=["GET"]),
     Route("/jobs/{id:int}/cancel", cancel, methods=["POST"]),
     Route("/jobs/{id:int}/lines", lines, methods=["GET"]),

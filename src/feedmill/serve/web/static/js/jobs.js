@@ -13,7 +13,7 @@ let counting = 0;
 
 function watch(root, id, ended) {
   source?.close();
-  source = new EventSource(`/api/jobs/${id}/events`);
+  source = new EventSource(`/jobs/${id}/events`);
   source.addEventListener("progress", ({ data }) => stand(root, JSON.parse(data)));
   source.addEventListener("feed", ({ data }) => tell(root, JSON.parse(data)));
   source.addEventListener("done", ({ data }) => {
