@@ -37,6 +37,12 @@ def test_case_width_accents_and_punctuation_do_not_matter(text: str, words: str)
     assert words_of(text) == words
 
 
+def test_a_word_is_the_same_beside_any_script() -> None:
+    words = [f"Aé{letter}b" for letter in map(chr, (*range(0x250), *range(0x1E00, 0x20D0)))]
+
+    assert [words_of(f"{word} я") for word in words] == [f"{words_of(word)} я" for word in words]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -128,6 +134,10 @@ def test_an_address_is_found_by_its_words_and_by_every_host_above() -> None:
     assert {site_word("example.org"), site_word("my-blog.example.org")} <= set(words)
     assert site_word("org") not in words
     assert words_of_url(None) == ""
+
+
+def test_a_host_of_endless_parts_takes_little_room() -> None:
+    assert len(words_of_url(f"https://{'a.' * 10_000}org/")) < 100_000
 
 
 def test_names_are_compared_without_pairs() -> None:
