@@ -21,10 +21,10 @@ async def save(visitor: Visitor, id: int, **changed: Any) -> Any:
     """Sends the form as the page has it, with some of its fields changed."""
     page = await visitor.see(f"/feed/{id}/edit")
     [form] = page.xpath(f"//form[@action='/feed/{id}/edit']")
-    left_out = ("csrf", "folder")
+    left_out = ("csrf", "folder", "label")
     fields = {name: value for name, value in form.fields.items() if value is not None and name not in left_out}
-    filed = form.xpath(".//input[@name='folder'][@checked]/@value")
-    return await visitor.send(f"/feed/{id}/edit", **(fields | {"folder": filed} | changed))
+    ticked = {name: form.xpath(f".//input[@name='{name}'][@checked]/@value") for name in ("folder", "label")}
+    return await visitor.send(f"/feed/{id}/edit", **(fields | ticked | changed))
 
 
 async def test_saving_the_form_as_it_is_changes_nothing(site: Site, alice: Visitor) -> None:

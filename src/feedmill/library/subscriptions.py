@@ -66,7 +66,7 @@ async def change(
     subscription = await find_subscription(db, user_id, subscription_id)
     before = _choice(subscription)
     choice = replace(before, **change.chosen)
-    settings = await _changed(db, user_id, subscription_id, change.settings)
+    settings = await wanted_settings(db, user_id, subscription_id, change.settings)
     schedule = None
     if choice.interval_seconds != before.interval_seconds or choice.paused != before.paused:
         schedule = await _rescheduled(db, rules, subscription, choice, now)
@@ -74,10 +74,10 @@ async def change(
     return await find_subscription(db, user_id, subscription_id)
 
 
-async def _changed(
+async def wanted_settings(
     db: Database, user_id: int, subscription_id: int, changes: Mapping[str, Any]
 ) -> FeedSettings | None:
-    """What is wanted now, if it is something else than before."""
+    """What is to be done with the entries after these changes, if it is something else than before."""
     if not changes:
         return None
     before = await settings_of(db, user_id, subscription_id)

@@ -11,9 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from feedmill.library.privacy import Login
 from feedmill.library.subscribe import Discovery
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import State, Subscription
 from feedmill.outbound.options import FetchOptions
 from feedmill.serve.rest.fields import Address, Flag, Id, Whole
+from feedmill.serve.rest.setting_forms import SettingsForm, SettingsShown
 
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")
@@ -66,6 +68,7 @@ class FeedWish(BaseModel):
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicy | None = None
     http_options: HttpOptionsForm | None = None
+    settings: SettingsForm | None = None
     anyway: Flag = Field(default=False, description="Subscribe although nothing can be had there now.")
 
 
@@ -77,6 +80,7 @@ class FeedChanges(BaseModel):
     interval_seconds: Interval | None = None
     archive_policy: ArchivePolicy | None = None
     http_options: HttpOptionsForm | None = None
+    settings: SettingsForm | None = Field(default=None, description="Of these, too, only what is given changes.")
     paused: Flag | None = None
 
 
@@ -126,11 +130,13 @@ class LoginShown(BaseModel):
 
 class FeedDetail(FeedShown):
     http_options: LoginShown | None = None
+    settings: SettingsShown
 
     @classmethod
-    def with_login(cls, subscription: Subscription, login: Login | None) -> "FeedDetail":
+    def whole(cls, subscription: Subscription, settings: FeedSettings, login: Login | None) -> "FeedDetail":
         shown = FeedShown.of(subscription).model_dump()
-        return cls(**shown, http_options=LoginShown(**asdict(login)) if login else None)
+        options = LoginShown(**asdict(login)) if login else None
+        return cls(**shown, http_options=options, settings=SettingsShown.of(settings))
 
 
 class FeedPage(BaseModel):

@@ -13,6 +13,8 @@ from feedmill.library import subscriptions as own
 from feedmill.library.discovery import Answers
 from feedmill.library.folders import check_folders, ensure_folders, shortened
 from feedmill.library.privacy import show_options
+from feedmill.library.tailoring import preview
+from feedmill.model.feed_settings import NO_SETTINGS
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.serve.refreshing import Started, refresh_many, refresh_one
 from feedmill.serve.rest.feed_forms import (
@@ -28,6 +30,8 @@ from feedmill.serve.rest.feed_forms import (
 from feedmill.serve.rest.fields import Id, PathId
 from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
 from feedmill.serve.rest.problems import described
+from feedmill.serve.rest.setting_forms import PreviewShown, RulesForm
+from feedmill.store.feed_settings import settings_of
 from feedmill.store.feeds import feeds_of_ids
 from feedmill.store.subscriptions import subscriptions_of
 
@@ -110,7 +114,7 @@ async def refresh_all(app: TheApp, work: TheWork, who: Writer, which: WhichFeeds
 
 @router.get("/{subscription_id:int}", responses=described(404))
 async def read_feed(app: TheApp, who: Reader, subscription_id: PathId) -> FeedDetail:
-    return await _detail(app, await own.find_subscription(app.db, who.user.id, subscription_id))
+    return await _detail(app, who.user.id, await own.find_subscription(app.db, who.user.id, subscription_id))
 
 
 @router.patch("/{subscription_id:int}", responses=described(404))
@@ -122,11 +126,22 @@ async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes
         del given["paused"]
     await own.find_subscription(app.db, user_id, subscription_id)
     await check_folders(app.db, user_id, changes.folder_ids or [])
+    settings = changes.settings.changes() if changes.settings else {}
+    await own.wanted_settings(app.db, user_id, subscription_id, settings)
     if "http_options" in changes.model_fields_set:
         options = changes.http_options.kept() if changes.http_options else None
         await own.change_login(app.db, user_id, subscription_id, options, now)
-    change = own.Change(given, changes.folder_ids)
-    return await _detail(app, await own.change(app.db, app.tools.rules, user_id, subscription_id, change, now))
+    change = own.Change(given, changes.folder_ids, settings)
+    changed = await own.change(app.db, app.tools.rules, user_id, subscription_id, change, now)
+    return await _detail(app, user_id, changed)
+
+
+@router.post("/{subscription_id:int}/rules/preview", responses=described(404))
+async def preview_rules(app: TheApp, who: Reader, subscription_id: PathId, tried: RulesForm) -> PreviewShown:
+    """What these rules would have done with the feed's last 50 entries; it changes nothing."""
+    subscription = await own.find_subscription(app.db, who.user.id, subscription_id)
+    found = await preview(app.db, subscription.feed_id, tried.block_rules or "", tried.keep_rules or "")
+    return PreviewShown.of(found)
 
 
 @router.delete("/{subscription_id:int}", status_code=204, responses=described(404))
@@ -154,11 +169,13 @@ async def _wish(app: App, user_id: int, wish: FeedWish) -> spine.Wish:
         tuple(sorted(filed)),
         wish.http_options.kept() if wish.http_options else None,
         wish.anyway,
+        wish.settings.settings() if wish.settings else NO_SETTINGS,
     )
 
 
-async def _detail(app: App, subscription: Subscription) -> FeedDetail:
+async def _detail(app: App, user_id: int, subscription: Subscription) -> FeedDetail:
+    settings = await settings_of(app.db, user_id, subscription.id)
     if not subscription.is_private:
-        return FeedDetail.with_login(subscription, None)
+        return FeedDetail.whole(subscription, settings, None)
     [feed] = await feeds_of_ids(app.db, [subscription.feed_id])
-    return FeedDetail.with_login(subscription, show_options(feed.http_options))
+    return FeedDetail.whole(subscription, settings, show_options(feed.http_options))

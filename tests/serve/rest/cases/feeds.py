@@ -92,6 +92,7 @@ CASES = {
     "PATCH /feeds/{subscription_id}": _one(json={"paused": True}, secret=SECRET),
     "DELETE /feeds/{subscription_id}": _one(),
     "POST /feeds/{subscription_id}/refresh": _one("/refresh"),
+    "POST /feeds/{subscription_id}/rules/preview": _one("/rules/preview", {"block_rules": "ads"}, secret="hers"),
     "POST /feeds/import": Case(_import, others=202),
     "GET /feeds/export": Case(_export, others=200),
     "POST /queue/schedule-feed": Case(_schedule),

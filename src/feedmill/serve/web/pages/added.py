@@ -11,12 +11,15 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
 from feedmill.library.jobs import find_job
+from feedmill.library.rules import BadRule, read_rules
 from feedmill.library.subscribe import Subscribed, Wish, subscribe_found
 from feedmill.model.account import User
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Choice, Subscription
 from feedmill.serve.refreshing import REFRESH_ONE
 from feedmill.serve.sse import HEARTBEAT, ticking
 from feedmill.serve.web.choices import number, read_folders, read_interval, read_options, read_policy
+from feedmill.serve.web.entry_choices import read_labels, read_settings
 from feedmill.serve.web.finding import Found, address_in, the_answers
 from feedmill.serve.web.page import form, go, render, show, signed_in, text, the_app, the_work
 from feedmill.serve.web.pages.subscribe import shown
@@ -35,6 +38,8 @@ async def add(request: Request) -> Response:
     url = address_in(text(sent, "url"))
     try:
         wishes = await _wishes(request, caller.user, sent)
+    except BadRule:
+        return await _wrong(request, caller.user, url, "subscribe.bad_rule")
     except BadInput:
         return await _wrong(request, caller.user, url, "subscribe.bad_option")
     if not wishes:
@@ -57,11 +62,14 @@ async def taken(request: Request, user: User, wishes: Sequence[Wish], url: str =
 async def _wishes(request: Request, user: User, sent: FormData) -> list[Wish]:
     urls = [each for each in sent.getlist("feed") if isinstance(each, str) and each][:MOST_AT_ONCE]
     interval, policy = read_interval(text(sent, "interval")), read_policy(text(sent, "images"))
-    options = read_options(sent)
+    options, rules = read_options(sent), read_settings(sent)
+    read_rules(rules.block_rules, rules.keep_rules)
     if not urls:
         return []
-    folders = await read_folders(the_app(request).db, user.id, sent)
-    return [Wish(url, Choice(None, interval, policy), folders, options) for url in urls]
+    db = the_app(request).db
+    folders, labels = await read_folders(db, user.id, sent), await read_labels(db, user.id, sent)
+    settings = FeedSettings(label_ids=labels, block_rules=rules.block_rules, keep_rules=rules.keep_rules)
+    return [Wish(url, Choice(None, interval, policy), folders, options, settings=settings) for url in urls]
 
 
 async def _added(request: Request, user: User, wishes: Sequence[Wish]) -> tuple[list[Subscribed], list[Trouble]]:

@@ -16,6 +16,7 @@ from feedmill.library.discovery import Tried
 from feedmill.library.starters import TOPICS
 from feedmill.model.account import User
 from feedmill.serve.web.choices import INTERVALS, POLICIES, folder_choices, read_options
+from feedmill.serve.web.entry_choices import label_choices
 from feedmill.serve.web.finding import Found, address_in, find
 from feedmill.serve.web.page import form, go, render, show, signed_in, text, the_app
 from feedmill.serve.web.problems import is_partial
@@ -94,8 +95,9 @@ async def shown(
 
 
 async def _choices(request: Request, user: User) -> dict[str, Any]:
-    folders = await folder_choices(the_app(request).db, user.id)
-    return {"folder_choices": folders, "intervals": INTERVALS, "policies": POLICIES}
+    db = the_app(request).db
+    folders, labels = await folder_choices(db, user.id), await label_choices(db, user.id)
+    return {"folder_choices": folders, "label_choices": labels, "intervals": INTERVALS, "policies": POLICIES}
 
 
 routes = [
