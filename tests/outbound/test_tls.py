@@ -2,11 +2,11 @@
 
 import asyncio
 import ssl
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.model.outcome import Outcome, Refused, Response, Retryable
+from feedmill.model.outcome import NotModified, Outcome, Refused, Response, Retryable, Validators
 from feedmill.outbound.options import FetchOptions
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
@@ -36,6 +36,28 @@ async def test_a_certificate_of_a_trusted_authority_for_this_host_is_accepted(
 
     assert isinstance(outcome, Response)
     assert outcome.body == b"over TLS"
+
+
+async def test_an_answer_says_when_the_certificate_ends_that_came_with_it(
+    make_client: MakeClient, names: ScriptedNames
+) -> None:
+    server = AUTHORITY.server("feeds.example", ends=9 * DAY)
+    async with Web(server) as web:
+        web.serve("/", Answer(b"short"))
+        web.serve("/same", Answer(status=304))
+        client = make_client(tls=AUTHORITY.trusted())
+        answer = await client.get(web.url("/", "feeds.example"))
+        same = await client.get(web.url("/same", "feeds.example"), Validators('"x"'))
+        unseen = await client.get(web.url("/", "feeds.example"), options=UNVERIFIED)
+
+    assert isinstance(answer, Response)
+    assert isinstance(same, NotModified)
+    assert isinstance(unseen, Response)
+    ends = datetime.now(UTC) + 9 * DAY
+    assert answer.certificate_until is not None
+    assert abs(answer.certificate_until - ends) < timedelta(minutes=10)
+    assert same.certificate_until == answer.certificate_until
+    assert unseen.certificate_until is None
 
 
 BAD = {

@@ -81,7 +81,7 @@ def updated(
     newest = max([*past, *(entry.sort_at for entry in changes.new)], default=feed.last_entry_at)
     habit = Habit(cadence.rhythm(moment.now, past), newest)
     return Updated(
-        visit=_visit(moment, response.status, response.received_bytes),
+        visit=_visit(moment, response.status, response.received_bytes, response.certificate_until),
         schedule=_healthy(feed, habit, kept, response, moment, overflows=changes.overflows),
         changes=changes,
         facts=facts_of(parsed),
@@ -101,7 +101,7 @@ def unchanged(feed: Feed, answer: Response | NotModified, moment: Moment) -> Unc
     kept = msgspec.json.decode(feed.wishes, type=KeptWishes) if feed.wishes else KeptWishes()
     received = answer.received_bytes if isinstance(answer, Response) else 0
     return Unchanged(
-        visit=_visit(moment, answer.status, received),
+        visit=_visit(moment, answer.status, received, answer.certificate_until),
         schedule=_healthy(feed, Habit(feed.rhythm, feed.last_entry_at), kept, answer, moment),
         etag=answer.validators.etag,
         last_modified=answer.validators.last_modified,
@@ -256,5 +256,7 @@ def facts_of(parsed: ParsedFeed) -> FeedFacts:
     )
 
 
-def _visit(moment: Moment, status: int | None, received: int = 0) -> Visit:
-    return Visit(moment.now, moment.elapsed, status, received)
+def _visit(
+    moment: Moment, status: int | None, received: int = 0, certificate_until: datetime | None = None
+) -> Visit:
+    return Visit(moment.now, moment.elapsed, status, received, certificate_until)

@@ -61,6 +61,8 @@ class Feed:
     gone_since: datetime | None = None
     moved_to: str | None = None
     moved_times: int = 0
+    certificate_until: datetime | None = None
+    hub_url: str | None = None
     entry_count: int = 0
     claimed_until: datetime | None = None
 

@@ -46,7 +46,8 @@ class Response:
     """A whole answer. `permanent_url` is where permanent redirects alone led from `url`, else None.
 
     `delimited` is False when only the end of the connection ended the body, so that a cut can't be told.
-    `is_private`: it came from an address that the operator allowed on purpose.
+    `is_private`: it came from an address that the operator allowed on purpose. `certificate_until` is None
+    where the way was not secured, or nobody looked at the certificate.
     """
 
     url: str
@@ -63,6 +64,7 @@ class Response:
     fetched_at: datetime
     elapsed: timedelta
     is_private: bool = False
+    certificate_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class NotModified:
     elapsed: timedelta
     status: int = 304
     is_private: bool = False
+    certificate_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

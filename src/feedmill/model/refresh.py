@@ -128,6 +128,7 @@ class Visit:
     elapsed: timedelta
     http_status: int | None = None
     bytes: int = 0
+    certificate_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

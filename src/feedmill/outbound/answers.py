@@ -28,6 +28,7 @@ class Answer:
         self.body = b""
         self.received_bytes = 0
         self.delimited = True
+        self.certificate_until: datetime | None = None
         self._raw_headers = raw_headers
 
     def raw(self, name: bytes) -> bytes:

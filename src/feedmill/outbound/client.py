@@ -18,7 +18,7 @@ from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.answers import Answer
 from feedmill.outbound.asking import proxy_headers
 from feedmill.outbound.blocks import Blocks, NoBlocks
-from feedmill.outbound.connections import AskedOnce, CheckedSockets, OwnResolver
+from feedmill.outbound.connections import AskedOnce, CheckedSockets, OwnResolver, certificate_until
 from feedmill.outbound.encodings import Body, TooLarge
 from feedmill.outbound.failures import Rejected, Stumbled, translated
 from feedmill.outbound.names import Names, SystemNames
@@ -195,6 +195,7 @@ class Client:
             allow_redirects=False,
         ) as response:
             answer = Answer(response.status, response.raw_headers)
+            answer.certificate_until = certificate_until(response)
             if trip.wants_body(response.status):
                 await _read(response, answer, trip.limits.max_bytes)
             return answer

@@ -1,6 +1,8 @@
 """How aiohttp connects for us: to checked addresses alone, and asking no server twice by itself."""
 
 import socket
+from datetime import UTC, datetime
+from ssl import SSLObject, cert_time_to_seconds
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -33,6 +35,13 @@ def _resolved(host: str, address: str, port: int) -> ResolveResult:
     return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)
 
 
+def certificate_until(response: aiohttp.ClientResponse) -> datetime | None:
+    """When the certificate that the server showed ends; None without one, or when nobody checked it."""
+    secured = response.secured if isinstance(response, AskedOnce) else None
+    shown = secured.getpeercert() if secured else None
+    return datetime.fromtimestamp(cert_time_to_seconds(str(shown["notAfter"])), UTC) if shown else None
+
+
 class CheckedSockets:
     """Opens sockets for aiohttp. The address checked is the one that connect() gets, so no answer of a
     name server can come between."""
@@ -59,9 +68,12 @@ class AskedOnce(aiohttp.ClientResponse):
     """
 
     _have_answered: ClassVar[WeakSet[object]] = WeakSet()
+    secured: SSLObject | None = None
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         protocol = connection.protocol
+        # Now, because a short answer has left its connection by the time that anybody looks at it.
+        self.secured = connection.transport.get_extra_info("ssl_object") if connection.transport else None
         try:
             started = await super().start(connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:

@@ -128,6 +128,7 @@ class Trip:
             fetched_at=now,
             elapsed=self.spent,
             is_private=self.is_private,
+            certificate_until=answer.certificate_until,
         )
 
     def stopped(self, error: Rejected | Stumbled) -> Refused | Retryable:
@@ -144,8 +145,9 @@ class Trip:
         new, freshness = validators_of(answer), freshness_of(answer)
         kept = Validators(self.validators.etag or new.etag, self.validators.last_modified or new.last_modified)
         return NotModified(
-            self.url, self.target.url, kept, freshness, self.permanent_url, now, self.spent, is_private=self.is_private
-        )
+            self.url, self.target.url, kept, freshness, self.permanent_url, now, self.spent,
+            is_private=self.is_private, certificate_until=answer.certificate_until,
+        )  # fmt: skip
 
     def _throttled(self, answer: Answer, scope: Scope, now: datetime) -> Throttled:
         retry_after = retry_after_of(answer, now)

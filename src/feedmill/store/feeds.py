@@ -54,6 +54,8 @@ def read_feed(row: Row) -> Feed:
         gone_since=moment_or_none(row["gone_since"]),
         moved_to=row["moved_to"],
         moved_times=row["moved_times"],
+        certificate_until=moment_or_none(row["certificate_until"]),
+        hub_url=row["hub_url"],
         entry_count=row["entry_count"],
         claimed_until=moment_or_none(row["claimed_until"]),
     )

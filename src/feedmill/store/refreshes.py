@@ -100,7 +100,7 @@ _success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "move
 _healed: dict[str, Any] = {
     "status": case((_off_by_a_person, FeedStatus.DISABLED), else_=FeedStatus.ACTIVE),
     "consecutive_failures": 0, "last_error": None, "last_error_kind": None, "gone_since": None,
-    **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host")},
+    **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host", "certificate_until")},
 }  # fmt: skip
 _facts = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
 
@@ -291,6 +291,7 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
         "last_success_at": at,
         "moved_to": None if settled else move.to,
         "moved_times": 0 if settled else move.times,
+        "new_certificate_until": text_or_none(success.visit.certificate_until),
         "new_url": move.to if settled else None,
         "new_host": host_of(move.to) if settled and move.to else None,
     }

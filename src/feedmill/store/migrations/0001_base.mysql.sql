@@ -78,6 +78,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   gone_since VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   moved_to VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin,
   moved_times INTEGER NOT NULL DEFAULT '0',
+  certificate_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   entry_count INTEGER NOT NULL DEFAULT '0',
   claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   claimed_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
@@ -479,7 +480,7 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE,
   UNIQUE (object_key),
   INDEX image_tasks_claimed (claim_token),
-  INDEX image_tasks_of_feed (feed_id, status, size),
+  INDEX image_tasks_of_feed (feed_id, status, size, created_at),
   INDEX image_tasks_waiting (status, next_attempt_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

@@ -81,6 +81,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   gone_since VARCHAR(24) COLLATE "C",
   moved_to VARCHAR(2048) COLLATE "C",
   moved_times INTEGER DEFAULT '0' NOT NULL,
+  certificate_until VARCHAR(24) COLLATE "C",
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64) COLLATE "C",
   claimed_until VARCHAR(24) COLLATE "C",
@@ -519,7 +520,7 @@ CREATE TABLE IF NOT EXISTS image_tasks (
 
 CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);
 
-CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, size);
+CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, size, created_at);
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 

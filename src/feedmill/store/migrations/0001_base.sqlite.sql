@@ -79,6 +79,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   gone_since VARCHAR(24),
   moved_to VARCHAR(2048),
   moved_times INTEGER DEFAULT '0' NOT NULL,
+  certificate_until VARCHAR(24),
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64),
   claimed_until VARCHAR(24),
@@ -498,7 +499,7 @@ CREATE TABLE IF NOT EXISTS image_tasks (
 
 CREATE INDEX IF NOT EXISTS image_tasks_claimed ON image_tasks (claim_token);
 
-CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, size);
+CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, size, created_at);
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 

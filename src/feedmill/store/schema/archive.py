@@ -44,7 +44,7 @@ image_tasks = table(
     moment("updated_at", required=True),
     UniqueConstraint("entry_id", "position", name="image_tasks_position"),
     Index("image_tasks_waiting", "status", "next_attempt_at"),
-    Index("image_tasks_of_feed", "feed_id", "status", "size"),
+    Index("image_tasks_of_feed", "feed_id", "status", "size", "created_at"),
     Index("image_tasks_claimed", "claim_token"),
 )
 

@@ -60,6 +60,8 @@ feeds = table(
     moment("gone_since"),
     Column("moved_to", Url),
     count("moved_times"),
+    # When the certificate ends that its server showed last.
+    moment("certificate_until"),
     count("entry_count"),
     # The claim. `fence` is set to NULL, which it must not be, by a write without the claim: that undoes its batch.
     Column("claim_token", Token),
