@@ -33,12 +33,12 @@ class Fields(Struct, frozen=True, gc=False):
 
     def inside(self, element: Element) -> "Fields":
         """The fields of one of these elements."""
-        return fields_of(element, self.layout.layouts)
+        return fields_of(element[:], self.layout.layouts)
 
 
-def fields_of(elements: Iterable[Element], layouts: Layouts) -> Fields:
-    """Elements as fields. (These two lines are a good part of the work of reading.)"""
-    elements = [*elements, _NOTHING]
+def fields_of(elements: list[Element], layouts: Layouts) -> Fields:
+    """Elements as fields, which keep the list. (These few lines are a good part of the work of reading.)"""
+    elements.append(_NOTHING)
     texts = [text.strip() if (text := element.text) else "" for element in elements]
     return Fields(elements, texts, layouts[tuple([element.tag for element in elements])])
 
@@ -62,8 +62,8 @@ class FieldReader:
 
     def read(self, element: Element) -> Fields:
         """The fields of an entry or of a whole feed."""
-        elements = self._settled(element, 0) if any(map(len, element)) else element
-        return fields_of(elements, self._layouts)
+        elements = element[:]
+        return fields_of(self._settled(elements, 0) if any(map(len, elements)) else elements, self._layouts)
 
     def _settled(self, elements: Iterable[Element], depth: int) -> list[Element]:
         """These elements with nothing but texts and containers among them: what is inside a text becomes HTML."""
@@ -103,8 +103,9 @@ class FieldReader:
 
     def _foreign(self, text: Element) -> Element | None:
         """The first element inside a text that can't be one of its own."""
-        inside = (node for node in text.iter() if self._names[node.tag] in NEVER_IN_TEXT)
-        return next((node for node in inside if node is not text), None)
+        names = self._names
+        foreign = [node for node in text.iter() if names[node.tag] in NEVER_IN_TEXT]
+        return next((node for node in foreign if node is not text), None)
 
     def _wrapped(self) -> frozenset[str]:
         return _WRAPPED_IN_ATOM_03 if self._names.is_atom_03 else _WRAPPED

@@ -34,23 +34,24 @@ def without_wrapper(element: Element) -> Element:
 def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[str]:
     """Walk without recursion: a document may be deeper than Python's stack."""
     yield _text(element.text, escaped)
-    around = [(element, iter(element))]
+    around = [(element, iter(element), "")]
     while around:
-        parent, children = around[-1]
+        parent, children, parent_end = around[-1]
         for node in children:
             if node is until:
                 return
-            yield _start_tag(node, parent)
+            start_tag, end_tag = _tags(node, parent)
+            yield start_tag
             yield _text(node.text, escaped)
             if len(node):
-                around.append((node, iter(node)))
+                around.append((node, iter(node), end_tag))
                 break
-            yield _end_tag(node)
+            yield end_tag
             yield _text(node.tail, escaped)
         else:
             around.pop()
             if around:
-                yield _end_tag(parent)
+                yield parent_end
                 yield _text(parent.tail, escaped)
 
 
@@ -58,17 +59,17 @@ def _text(text: str | None, escaped: bool) -> str:
     return "" if not text else text if escaped else escape(text, quote=False)
 
 
-def _start_tag(node: Element, parent: Element) -> str:
+def _tags(node: Element, parent: Element) -> tuple[str, str]:
+    """The tags around what is inside an element."""
     namespace, local = split(node.tag)
-    written = "".join([f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items()])
+    written = _attributes(node) if node.keys() else ""
     if not _is_html(namespace) and split(parent.tag)[0] != namespace:
         written += f' xmlns="{escape(namespace)}"'
-    return f"<{local}{written} />" if local in _VOID else f"<{local}{written}>"
+    return (f"<{local}{written} />", "") if local in _VOID else (f"<{local}{written}>", f"</{local}>")
 
 
-def _end_tag(node: Element) -> str:
-    local = split(node.tag)[1]
-    return "" if local in _VOID else f"</{local}>"
+def _attributes(node: Element) -> str:
+    return "".join([f' {_attribute_name(key)}="{escape(value)}"' for key, value in attributes_of(node).items()])
 
 
 def _is_html(namespace: str) -> bool:

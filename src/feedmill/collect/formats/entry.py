@@ -39,7 +39,9 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
         texts[plan.guid] or _lesser_guid(attributes, fields),
         link or _lesser_link(attributes, fields, scope),
         shortened(text_at(fields, plan.title) or _lesser_title(fields, found_media)),
-        (authors(fields, plan.authors) if plan.authors else None) or _source_author(fields) or author,
+        (authors(fields, plan.authors) if plan.authors else None)
+        or (_source_author(fields) if plan.has_source else None)
+        or author,
         content or summary,
         summary,
         published_at or updated_at,
@@ -49,7 +51,7 @@ def read_entry(attributes: Attributes, fields: Fields, scope: Scope, author: str
         categories(fields, found_media) if plan.categories or plan.has_topics else (),
         enclosures(fields, found_media, related, scope) if plan.has_files or "enclosure" in related else (),
         _image(fields, found_media, scope) if plan.has_images else None,
-        _comments(fields, related, scope) if related or plan.comments != NOWHERE else None,
+        _comments(fields, related, scope) if plan.comments != NOWHERE or "replies" in related else None,
         clean_language(texts[plan.language]) if texts[plan.language] else inner.language,
         inner.base if inner.stated else None,
     )
@@ -116,8 +118,6 @@ def _lesser_summary(fields: Fields, found_media: Fields) -> str | None:
 
 
 def _source_author(fields: Fields) -> str | None:
-    if not fields.layout.plan.has_source:
-        return None
     source = fields.inside(fields.get("source")[0])
     return authors(source, groups(source.layout.places, ("author",)))
 
