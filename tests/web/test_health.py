@@ -1,12 +1,14 @@
 """A feed's health and the survey of all, as somebody without scripts has them."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from feedmill.model.times import to_text
 from feedmill.serve.web.pages import health as pages
 from feedmill.store.database import Step
-from feedmill.store.schema import feeds, fetch_log
+from feedmill.store.schema import feed_urls, feeds, fetch_log
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of
 from tests.www import Answer
@@ -72,6 +74,29 @@ async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> Non
     await alice.send(HEALTH, do="refresh")
 
     assert "One new item." in text_of(await alice.see(HEALTH))
+
+
+async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, alice: Visitor) -> None:
+    before = facts(await alice.see(HEALTH))
+    ends = datetime.now(UTC) + timedelta(days=20, hours=1)
+    await change_feed(
+        site, url="https://new.example/feed", hub_url="https://hub.example/", certificate_until=to_text(ends),
+        moved_to="https://newer.example/feed", moved_times=2,
+    )  # fmt: skip
+    old = {"feed_id": 1, "url": "https://old.example/feed", "until": "2026-02-01T00:00:00.000Z"}
+    await site.app.db.batch([Step(feed_urls.insert().values(**old))])
+
+    after = facts(await alice.see(HEALTH))
+    await change_feed(site, certificate_until="2026-02-03T00:00:00.000Z")
+    ended = facts(await alice.see(HEALTH))
+
+    assert (before["Redirects"], before["WebSub"]) == ("none that are for good", "It names no hub.")
+    assert "Certificate" not in before
+    assert after["Redirects"].startswith("2 times in a row its server sent us on for good, to https://newer.example/feed")
+    assert after["Redirects"].endswith("it was at https://old.example/feed")
+    assert "https://hub.example/" in after["WebSub"]
+    assert after["Certificate"].endswith("for another 20 d")
+    assert ended["Certificate"].startswith("ended on 3 Feb")
 
 
 async def test_a_slow_server_is_not_waited_for(

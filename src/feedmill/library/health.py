@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from feedmill.collect.cadence import Habit, automatic
 from feedmill.collect.explain import explain
 from feedmill.library.subscriptions import find_subscription
-from feedmill.model.feed import Feed
+from feedmill.model.feed import PRIVATE_MARK, Feed
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
@@ -38,7 +38,10 @@ class ErrorClass:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Fetches and answers stand newest first; `hours` counts entries by the beginning of their hour."""
+    """Fetches and answers stand newest first; `hours` counts entries by the beginning of their hour.
+
+    `former` are the addresses where the feed was, each with the moment until then.
+    """
 
     subscription: Subscription
     feed: Feed
@@ -48,6 +51,7 @@ class Health:
     hours: Mapping[datetime, int]
     answers: Sequence[KeptAnswer]
     sentences: Sequence[str]
+    former: Sequence[tuple[str, datetime]]
     usual_interval: timedelta
 
     @property
@@ -86,6 +90,7 @@ async def read_health(db: Database, user_id: int, subscription_id: int, now: dat
         hours=await entries_by_hour(db, feed.id, now - RHYTHM_DAYS),
         answers=await answers_before(db, feed.id, None, SHOWN_ANSWERS),
         sentences=explain(feed, fetches, tally, former, now),
+        former=[(url.partition(PRIVATE_MARK)[0], until) for url, until in former],
         usual_interval=automatic(now, Habit(feed.rhythm, feed.last_entry_at)),
     )
 
