@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from feedmill.library.backups import Backup, last_backup
+from feedmill.store.drivers.sqlite import SqliteDatabase
 from tests.cli.command import serving
 from tests.cli.mill import Mill
 from tests.databases import emptied, settings_of
@@ -55,6 +57,36 @@ async def test_the_drill_a_backup_is_put_back_into_an_empty_database(
         assert (again.code, "not empty" in again.err) == (2, True)
         assert await feeds(there) == [(1, "News", 2)]
         assert (await there.ok("restore", "--all")).out == "1 bodies replayed: added 0 entries, revised 0\n"
+
+
+async def test_a_backup_and_its_check_are_written_down(mill: Mill) -> None:
+    await collected(mill)
+    await mill.ok("backup", "kept")
+    before = await last_one(mill)
+    await mill.ok("backup", "--check", "kept")
+
+    assert (before.folder, before.sound) == (str(mill.folder / "kept"), None)
+    assert (await last_one(mill)).sound is True
+
+
+async def test_checking_a_backup_elsewhere_makes_no_database_there(mill: Mill, tmp_path: Path) -> None:
+    await collected(mill)
+    await mill.ok("backup", "kept")
+    shutil.rmtree(mill.folder / "data")
+
+    await mill.ok("backup", "--check", "kept")
+
+    assert not (mill.folder / "data").exists()
+
+
+async def last_one(mill: Mill) -> Backup:
+    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    try:
+        found = await last_backup(db)
+    finally:
+        await db.close()
+    assert found is not None
+    return found
 
 
 async def test_a_damaged_backup_is_told_with_an_exit_code(mill: Mill) -> None:

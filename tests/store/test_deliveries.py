@@ -4,10 +4,12 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from feedmill.model.account import Actor
 from feedmill.model.times import to_text
 from feedmill.model.webhook import PAUSE_AFTER, DeliveryStatus, Event, Taken, Undelivered, Webhook
 from feedmill.store.accounts import add_user
 from feedmill.store.database import Database, Step
+from feedmill.store.dead_letters import retry
 from feedmill.store.deliveries import (
     LEASE,
     let_go,
@@ -17,7 +19,7 @@ from feedmill.store.deliveries import (
     settle_failed,
     take_deliveries,
 )
-from feedmill.store.delivery_log import deliveries_of, delivery_of, prune_deliveries, send_again, send_dead_again
+from feedmill.store.delivery_log import deliveries_of, delivery_of, prune_deliveries, send_again
 from feedmill.store.delivery_texts import read_brought, read_feed
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed
@@ -55,7 +57,7 @@ async def test_all_that_was_given_up_is_due_again_on_command(any_db: Database) -
     dead, waiting = await _take(any_db)
     await settle_failed(any_db, dead, Undelivered("gone for good", None), NOW)
 
-    assert await send_dead_again(any_db, NOW) == 1
+    assert await retry(any_db, "deliveries", Actor(), NOW) == 1
 
     found = await delivery_of(any_db, dead.delivery.webhook_id, dead.delivery.id)
     assert found is not None

@@ -17,7 +17,8 @@ from tests.www import Web
 
 PAGES = (
     "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds?failing=yes", "/admin/feeds/1",
-    "/admin/queue", "/admin/hosts", "/admin/storage", "/admin/audit",
+    "/admin/queue", "/admin/hosts", "/admin/hosts/example.org", "/admin/storage", "/admin/log",
+    "/admin/settings", "/admin/audit", "/admin/feeds/1/merge", "/admin/feeds/1/merge?into=2",
 )  # fmt: skip
 
 
@@ -48,7 +49,7 @@ async def test_others_have_no_link_to_it_and_may_change_nothing(alice: Visitor, 
 
     for path in ("users/new", "users/1", "users/1/password", "users/1/delete", "feeds/1", "feeds/1/pause"):
         assert (await charlie.send(f"/admin/{path}", name="x", url="https://x.example/")).status_code == 403, path
-    assert (await charlie.send("/admin/queue/retry-dead")).status_code == 403
+    assert (await charlie.send("/admin/queue/retry/deliveries")).status_code == 403
 
 
 async def test_an_account_is_made_with_a_password_that_is_shown_once(site: Site, alice: Visitor) -> None:
@@ -170,9 +171,9 @@ async def test_calls_that_were_given_up_are_tried_again(site: Site, alice: Visit
     await site.app.webhooks.test(hook.user_id, hook.id)
     await site.app.webhooks.deliver()
     page = await alice.see("/admin/queue")
-    assert page.xpath("//form[@action='/admin/queue/retry-dead']")
+    assert page.xpath("//form[@action='/admin/queue/retry/deliveries']")
 
-    await alice.send("/admin/queue/retry-dead")
+    await alice.send("/admin/queue/retry/deliveries")
 
     assert "One call is tried again." in text_of(await alice.see("/admin/queue"))
     [again] = await site.app.webhooks.deliveries(hook.user_id, hook.id, 2**53 - 1, 5)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 import click
 import msgspec
 
-from feedmill.app import App
+from feedmill.app import App, has_database, open_database
 from feedmill.archive.backup import back_up
 from feedmill.archive.backup_check import check_backup
 from feedmill.archive.backup_files import Manifest
 from feedmill.archive.backup_load import Loaded, load_backup
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.world import run
+from feedmill.errors import DatabaseError
+from feedmill.library.backups import note_backup, note_check
+from feedmill.settings import Settings
 
 
 @click.command()
@@ -37,7 +41,7 @@ def backup(
     if to_check and to_restore:
         raise click.UsageError("--check and --restore are two commands")
     if to_check:
-        _tell_check(*asyncio.run(check_backup(folder)), as_json)
+        _tell_check(*asyncio.run(_check(context.quiet_settings, folder)), as_json)
     elif to_restore:
         _tell_loaded(run(context.quiet_settings, lambda app: load_backup(folder, app.db, app.blobs)), as_json)
     else:
@@ -47,7 +51,22 @@ def backup(
 
 async def _back_up(app: App, folder: Path, portable: bool, with_objects: bool) -> Manifest:
     now = datetime.now(UTC)
-    return await back_up(app.db, app.blobs, folder, now, portable=portable, with_objects=with_objects)
+    manifest = await back_up(app.db, app.blobs, folder, now, portable=portable, with_objects=with_objects)
+    await note_backup(app.db, str(folder.absolute()), manifest, datetime.now(UTC))
+    return manifest
+
+
+async def _check(settings: Settings, folder: Path) -> tuple[Manifest, list[str]]:
+    """How the backup is found; written down where it was made of the database here, if that answers."""
+    manifest, wrong = await check_backup(folder)
+    if has_database(settings):
+        db = open_database(settings)
+        try:
+            with suppress(DatabaseError):
+                await note_check(db, manifest, wrong, datetime.now(UTC))
+        finally:
+            await db.close()
+    return manifest, wrong
 
 
 def _tell_written(folder: Path, manifest: Manifest, as_json: bool) -> None:

@@ -37,10 +37,9 @@ async def block_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, n
     return Blocking(host, resting)
 
 
-async def unblock_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, now: datetime) -> Blocking:
+async def unblock_host(db: Database, blocks: BlockedHosts, host: str, by: Actor, now: datetime) -> Blocking:
     """The host may be asked again; feeds that rest because of the block are due at once."""
-    host = read_host(text)
-    if await read_blocked(db, host) is None:
+    if not (host.isascii() and host.isprintable()) or await read_blocked(db, host) is None:
         raise NotFound("this host is not blocked")
     due = await drop_blocked(db, host, by, now)
     blocks.forget()

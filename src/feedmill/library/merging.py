@@ -46,7 +46,7 @@ async def foresee(db: Database, source: Administered, target: Administered) -> M
 
 
 async def merge(db: Database, source: Administered, target: Administered, by: Actor, now: datetime) -> Merging:
-    """Gives subscriptions, stars, labels and entries of the first to the second; its kept answers stay in the archive."""
+    """Gives subscriptions, stars, labels and entries of the first to the second; its raw bodies stay kept."""
     merging = await foresee(db, source, target)
     await merge_into(db, source.feed, target.feed, by, now)
     return merging

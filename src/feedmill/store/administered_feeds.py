@@ -22,6 +22,7 @@ PAGE = (
     _listed.where(feeds.c.id > bindparam("after")).order_by(feeds.c.id).limit(bindparam("most", type_=Integer))
 )
 FAILING_PAGE = PAGE.where(feeds.c.consecutive_failures > 0)
+OF_HOST = PAGE.where(feeds.c.host == bindparam("of_host"))
 ONE = _listed.where(feeds.c.id == bindparam("feed_id"))
 # What it said of itself at the old address does not hold at the new one; nor does a refresh that runs now.
 MOVE = (
@@ -61,6 +62,11 @@ class Merging:
 
 async def feeds_page(db: Database, after: int, most: int, *, only_failing: bool) -> list[Administered]:
     rows = await db.query(FAILING_PAGE if only_failing else PAGE, {"after": after, "most": most})
+    return [_administered(row) for row in rows]
+
+
+async def feeds_of_host(db: Database, host: str, after: int, most: int) -> list[Administered]:
+    rows = await db.query(OF_HOST, {"of_host": host, "after": after, "most": most})
     return [_administered(row) for row in rows]
 
 

@@ -61,12 +61,6 @@ async def send_again(db: Database, webhook_id: int, delivery_id: int, now: datet
     return await db.batch([Step(AGAIN, values)]) == [1]
 
 
-async def send_dead_again(db: Database, now: datetime) -> int:
-    """Makes all deliveries due that were given up; how many there were."""
-    [again] = await db.batch([Step(ALL_DEAD_AGAIN, {"at": to_text(now)})])
-    return again
-
-
 async def prune_deliveries(db: Database, before: datetime) -> int:
     [pruned] = await db.batch([Step(PRUNE, {"before": to_text(before)})])
     return pruned

@@ -24,4 +24,9 @@ async def keep_fact(db: Database, name: str, value: str) -> str:
 
 
 async def change_fact(db: Database, name: str, value: str) -> None:
-    await db.batch([Step(KEEP, {"name": name, "value": value}), Step(CHANGE, {"fact": name, "value": value})])
+    await db.batch(steps_to_change(name, value))
+
+
+def steps_to_change(name: str, value: str) -> list[Step]:
+    """The steps that tell a fact, whatever was known before."""
+    return [Step(KEEP, {"name": name, "value": value}), Step(CHANGE, {"fact": name, "value": value})]

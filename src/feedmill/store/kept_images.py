@@ -44,6 +44,7 @@ _hurry = (
     .where(image_tasks.c.status == ImageStatus.PENDING, image_tasks.c.next_attempt_at > bindparam("at"))
     .values(**_AGAIN)
 )
+ALL_FAILED_AGAIN = _retry
 RETRY, HURRY = _retry.where(_of_feed), _hurry.where(_of_feed)
 _of_entries = one_of(image_tasks.c.entry_id, "entry_ids")
 RETRY_SOME, HURRY_SOME = _retry.where(_of_entries), _hurry.where(_of_entries)

@@ -15,7 +15,9 @@ from feedmill.serve.rest import (
     access,
     accounts,
     admin_feeds,
+    admin_hosts,
     admin_house,
+    admin_upkeep,
     admin_users,
     bookmarks,
     docs,
@@ -63,7 +65,9 @@ ROUTERS = (
     bookmarks.router,
     admin_users.router,
     admin_feeds.router,
+    admin_hosts.router,
     admin_house.router,
+    admin_upkeep.router,
 )
 
 # For people who are not signed in: that is what they are for.

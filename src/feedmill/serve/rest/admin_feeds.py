@@ -1,5 +1,6 @@
 """`/api/admin/feeds`: all feeds and how they fare, for an admin; who is subscribed is not to be seen here."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,11 +10,12 @@ from pydantic import BaseModel, Field
 from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.library.administer import change_address
+from feedmill.library.merging import foresee, merge
 from feedmill.model.feed import PRIVATE_MARK, FeedStatus
 from feedmill.model.standing import Standing, standing
 from feedmill.serve.rest.admin_users import actor
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
-from feedmill.serve.rest.fields import Address, PathId
+from feedmill.serve.rest.fields import Address, Flag, Id, PathId
 from feedmill.serve.rest.parts import Admin, TheApp
 from feedmill.serve.rest.problems import described
 from feedmill.store.administered_feeds import Administered, feeds_page, pause_feed, read_administered, resume_feed
@@ -68,6 +70,20 @@ class FeedAdministration(BaseModel):
     paused: bool | None = Field(None, description="true: not fetched any more; false: due at once, failures forgotten.")
 
 
+class MergeWanted(BaseModel):
+    into: Id = Field(description="The feed that stays.")
+    dry_run: Flag = Field(False, description="Only say what it would come to.")
+
+
+class FeedMerged(BaseModel):
+    feed: FeedAdministered = Field(description="The feed that stays.")
+    readers: int = Field(description="How many subscriptions go over to it.")
+    readers_of_both: int = Field(description="How many of those had both, and keep one.")
+    entries: int = Field(description="How many entries go over to it.")
+    twins: int = Field(description="How many of those were in both; what people did to either is kept.")
+    dry_run: bool
+
+
 @router.get("")
 async def list_all_feeds(
     app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None,
@@ -98,6 +114,20 @@ async def administer_feed(
     if changes.paused is not None:
         await (pause_feed if changes.paused else resume_feed)(app.db, feed, by, now)
     return FeedAdministered.of(await _feed(app, feed_id))
+
+
+@router.post("/{feed_id}/merge", responses=described(404, 409))
+async def merge_feed(
+    app: TheApp, who: Admin, request: Request, feed_id: PathId, wanted: MergeWanted
+) -> FeedMerged:
+    """Makes one feed of two: subscriptions, stars, labels and entries go to the other. It can't be taken back."""
+    source, target = await _feed(app, feed_id), await _feed(app, wanted.into)
+    if wanted.dry_run:
+        merging = await foresee(app.db, source, target)
+    else:
+        merging = await merge(app.db, source, target, actor(who, request), datetime.now(UTC))
+    stays = FeedAdministered.of(await _feed(app, wanted.into))
+    return FeedMerged(feed=stays, dry_run=wanted.dry_run, **asdict(merging))
 
 
 async def _feed(app: App, feed_id: int) -> Administered:

@@ -1,23 +1,33 @@
-"""`/api/admin/…`: what runs and waits, what takes up room, the hosts, and who did what."""
+"""`/api/admin/…`: what runs and waits, what takes up room, and who did what."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from feedmill.engine.names import QUEUES
+from feedmill.model.feed import PRIVATE_MARK
+from feedmill.serve.rest.admin_users import actor
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID
 from feedmill.serve.rest.parts import Admin, TheApp
 from feedmill.store.audit import trail
-from feedmill.store.backlog import hosts_page, latest_failures, running_batches, waiting_deliveries
+from feedmill.store.backlog import (
+    latest_failures,
+    running_batches,
+    running_feeds,
+    waiting_deliveries,
+    waiting_hosts,
+)
+from feedmill.store.dead_letters import retry
 from feedmill.store.metrics import count_images
 from feedmill.store.overview import count_feeds
 from feedmill.store.room import measure_room
 
 router = APIRouter(prefix="/admin", tags=["admin"])
 
-MOST_BATCHES, MOST_FAILURES = 50, 50
+MOST_BATCHES, MOST_FAILURES, MOST_RUNNING = 50, 50, 50
 LATELY = timedelta(days=1)
 
 
@@ -45,6 +55,33 @@ class FetchFailed(Shown):
     message: str | None
 
 
+class FeedRunning(BaseModel):
+    feed_id: int
+    url: str
+    since: datetime
+
+
+class HostWaiting(Shown):
+    host: str
+    feeds: int
+    since: datetime
+
+
+class ProcessSeen(BaseModel):
+    role: str
+    name: str
+    seen_at: datetime
+
+
+class Retry(BaseModel):
+    what: Literal["deliveries", "images"] = Field(description="Calls of webhooks, or images.")
+
+
+class Retried(BaseModel):
+    what: Literal["deliveries", "images"]
+    retried: int = Field(description="How many are tried again.")
+
+
 class Queue(BaseModel):
     feeds: dict[str, int] = Field(description="How many feeds are due, running, failing and so on.")
     batches: list[BatchRunning] = Field(description="The batches that run, the newest first.")
@@ -52,6 +89,9 @@ class Queue(BaseModel):
     deliveries: dict[str, int] = Field(description="Webhook calls that wait, or were given up.")
     messages: dict[str, int] = Field(description="Scaled out: jobs that wait, by queue.")
     processes: dict[str, int] = Field(description="Scaled out: processes at work, by role.")
+    heartbeats: list[ProcessSeen] = Field(description="Scaled out: each process, and when it last showed itself.")
+    running: list[FeedRunning] = Field(description="The feeds that are being fetched, the longest first.")
+    waiting: list[HostWaiting] = Field(description="The hosts whose feeds are due, the longest first.")
     failures: list[FetchFailed] = Field(description="The last fetches of the last day that failed.")
 
 
@@ -74,19 +114,6 @@ class Storage(Shown):
     objects_to_delete: int
     database_bytes: int | None = Field(description="null where the database does not tell.")
     largest: list[LargestFeed] = Field(description="The 20 feeds that take up most.")
-
-
-class HostShown(Shown):
-    host: str
-    feeds: int
-    failing: int
-    last_fetched_at: datetime | None
-    next_fetch_at: datetime | None
-
-
-class HostPage(BaseModel):
-    items: list[HostShown]
-    next: str | None
 
 
 class DeedShown(Shown):
@@ -115,26 +142,29 @@ async def read_queue(app: TheApp, who: Admin) -> Queue:
         deliveries=await waiting_deliveries(app.db),
         messages=dict(await sight.waiting(QUEUES)),
         processes=dict(await sight.present()),
+        heartbeats=[ProcessSeen(role=one.role, name=one.name, seen_at=now - one.ago) for one in await sight.seen()],
+        running=[
+            FeedRunning(feed_id=feed.id, url=feed.url.partition(PRIVATE_MARK)[0], since=since)
+            for feed, since in await running_feeds(app.db, now, MOST_RUNNING)
+        ],
+        waiting=[HostWaiting.model_validate(one) for one in await waiting_hosts(app.db, now, MOST_RUNNING)],
         failures=[
             FetchFailed.model_validate(one) for one in await latest_failures(app.db, now - LATELY, MOST_FAILURES)
         ],
     )
 
 
+@router.post("/queue/retry")
+async def retry_dead_letters(app: TheApp, who: Admin, request: Request, wanted: Retry) -> Retried:
+    """Tries again what was given up."""
+    retried = await retry(app.db, wanted.what, actor(who, request), datetime.now(UTC))
+    return Retried(what=wanted.what, retried=retried)
+
+
 @router.get("/storage")
 async def read_storage(app: TheApp, who: Admin) -> Storage:
     """How much is kept, and which feeds it is from."""
     return Storage.model_validate(await measure_room(app.db))
-
-
-@router.get("/hosts")
-async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> HostPage:
-    """The hosts that feeds come from, by name."""
-    found = await hosts_page(app.db, place_at(cursor, ""), limit + 1)
-    page, last = cut(found, limit)
-    return HostPage(
-        items=[HostShown.model_validate(host) for host in page], next=cursor_at(last.host) if last else None
-    )
 
 
 @router.get("/audit")

@@ -4,7 +4,10 @@ from feedmill.serve.web import assets
 from feedmill.serve.web.pages import (
     added,
     admin_feeds,
+    admin_hosts,
     admin_house,
+    admin_merge,
+    admin_upkeep,
     admin_users,
     api_keys,
     archive,
@@ -84,6 +87,10 @@ ROUTES = [
     *pools.routes,
     *pool_groups.routes,
     *admin_users.routes,
+    # Before the feeds, whose buttons are any word.
+    *admin_merge.routes,
     *admin_feeds.routes,
+    *admin_hosts.routes,
     *admin_house.routes,
+    *admin_upkeep.routes,
 ]

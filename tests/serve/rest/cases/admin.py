@@ -26,6 +26,22 @@ def _of_feed(json: Any = None) -> Case:
     return Case(ask, FORBIDDEN)
 
 
+def _two_feeds() -> Case:
+    async def ask(site: Site, alice: Person) -> Asked:
+        one, other = [await add_feed(site.app.db, f"https://example.org/{name}", NOW) for name in "ab"]
+        return Asked(f"/admin/feeds/{one.id}/merge", {"into": other.id})
+
+    return Case(ask, FORBIDDEN)
+
+
+def _of_blocked() -> Case:
+    async def ask(site: Site, alice: Person) -> Asked:
+        await alice.post("/admin/blocked-hosts", {"host": "example.org"})
+        return Asked("/admin/blocked-hosts/example.org")
+
+    return Case(ask, FORBIDDEN)
+
+
 CASES = {
     "GET /admin/users": plainly("/admin/users", others=FORBIDDEN),
     "POST /admin/users": plainly("/admin/users", {"name": "dora", "password": "a password"}, FORBIDDEN),
@@ -35,6 +51,15 @@ CASES = {
     "GET /admin/feeds": plainly("/admin/feeds", others=FORBIDDEN),
     "GET /admin/feeds/{feed_id}": _of_feed(),
     "PATCH /admin/feeds/{feed_id}": _of_feed({"paused": True}),
+    "POST /admin/feeds/{feed_id}/merge": _two_feeds(),
+    "GET /admin/blocked-hosts": plainly("/admin/blocked-hosts", others=FORBIDDEN),
+    "POST /admin/blocked-hosts": plainly("/admin/blocked-hosts", {"host": "example.org"}, FORBIDDEN),
+    "DELETE /admin/blocked-hosts/{host}": _of_blocked(),
+    "POST /admin/queue/retry": plainly("/admin/queue/retry", {"what": "images"}, FORBIDDEN),
+    "GET /admin/log": plainly("/admin/log", others=FORBIDDEN),
+    "GET /admin/settings": plainly("/admin/settings", others=FORBIDDEN),
+    "GET /admin/backup": plainly("/admin/backup", others=FORBIDDEN),
+    "GET /admin/retention": plainly("/admin/retention", others=FORBIDDEN),
     "GET /admin/queue": plainly("/admin/queue", others=FORBIDDEN),
     "GET /admin/storage": plainly("/admin/storage", others=FORBIDDEN),
     "GET /admin/hosts": plainly("/admin/hosts", others=FORBIDDEN),

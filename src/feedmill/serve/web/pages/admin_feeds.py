@@ -18,6 +18,8 @@ from feedmill.serve.web.page import form, go, show, text, the_app
 from feedmill.serve.web.pages.admin_users import actor, cursor_of
 from feedmill.serve.web.scoped import signed_in_admin
 from feedmill.store.administered_feeds import Administered, feeds_page, pause_feed, read_administered, resume_feed
+from feedmill.store.feeds import host_of
+from feedmill.store.raw import merged_feeds
 
 HERE = "/admin/feeds"
 ROWS = 50
@@ -47,14 +49,14 @@ async def every(request: Request) -> Response:
 
 async def one(request: Request) -> Response:
     await signed_in_admin(request)
-    return await _show(request, await _feed(request))
+    return await _show(request, await feed_of(request))
 
 
 async def change(request: Request) -> Response:
     """Lets the feed come from another address, for everybody."""
     caller = await signed_in_admin(request)
     sent = await form(request)
-    found, url = await _feed(request), text(sent, "url").strip()
+    found, url = await feed_of(request), text(sent, "url").strip()
     try:
         await change_address(the_app(request).db, found.feed, url, actor(caller, request), datetime.now(UTC))
     except BadInput:
@@ -67,7 +69,7 @@ async def change(request: Request) -> Response:
 async def do(request: Request) -> Response:
     caller = await signed_in_admin(request)
     await form(request)
-    found, action = await _feed(request), request.path_params["action"]
+    found, action = await feed_of(request), request.path_params["action"]
     if action not in ("pause", "resume"):
         raise NotFound("a feed has no such button")
     does = pause_feed if action == "pause" else resume_feed
@@ -75,7 +77,8 @@ async def do(request: Request) -> Response:
     return go(f"{HERE}/{found.feed.id}", say("admin.feed_paused" if action == "pause" else "admin.feed_resumed"))
 
 
-async def _feed(request: Request) -> Administered:
+async def feed_of(request: Request) -> Administered:
+    """The feed that the path names."""
     found = await read_administered(the_app(request).db, path_id(request))
     if found is None:
         raise NotFound("there is no such feed")
@@ -83,9 +86,11 @@ async def _feed(request: Request) -> Administered:
 
 
 async def _show(request: Request, found: Administered, error: str = "", url: str | None = None) -> Response:
-    feed = found.feed
+    feed, db = found.feed, the_app(request).db
+    heir = (await merged_feeds(db)).get(feed.id)
     return await show(
         request, "admin_feed.html", 422 if error else 200, active="/admin", found=found, feed=feed, error=error,
+        host=host_of(feed.url), heir=await read_administered(db, heir) if heir else None, title_of=title,
         url=address(feed) if url is None else url, name=title(feed), state=standing(feed, datetime.now(UTC)),
         address=address(feed),
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""`/admin/queue`, `/admin/hosts`, `/admin/storage`, `/admin/audit`: what runs, what takes up room, who did what."""
+"""`/admin/queue`, `/admin/storage`, `/admin/audit`: what runs, what takes up room, who did what."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from starlette.requests import Request
@@ -8,32 +8,34 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.app import App
+from feedmill.archive.retention import foresee, read_keeping
+from feedmill.coordination.sight import Seen
 from feedmill.engine.names import QUEUES
-from feedmill.errors import CoordinationUnavailable
+from feedmill.errors import CoordinationUnavailable, NotFound
+from feedmill.library.backups import last_backup
 from feedmill.serve.health import check_all
 from feedmill.serve.rest.cursors import cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.page import form, go, show, the_app
 from feedmill.serve.web.pages.admin_feeds import address, title
-from feedmill.serve.web.pages.admin_users import cursor_of
+from feedmill.serve.web.pages.admin_users import actor, cursor_of
 from feedmill.serve.web.plots import Mark, stacked
 from feedmill.serve.web.scoped import signed_in_admin
 from feedmill.store.audit import trail
 from feedmill.store.backlog import (
-    hosts_page,
     latest_failures,
     running_batches,
     running_feeds,
     waiting_deliveries,
     waiting_hosts,
 )
-from feedmill.store.delivery_log import send_dead_again
+from feedmill.store.dead_letters import AGAIN, retry
 from feedmill.store.metrics import count_images
 from feedmill.store.overview import count_feeds
 from feedmill.store.room import measure_room
 
-QUEUE, HOSTS, STORAGE, AUDIT = "/admin/queue", "/admin/hosts", "/admin/storage", "/admin/audit"
+QUEUE, STORAGE, AUDIT = "/admin/queue", "/admin/storage", "/admin/audit"
 ROWS = 50
 MOST = 20
 LATELY = timedelta(days=1)
@@ -54,38 +56,40 @@ async def queue(request: Request) -> Response:
     )  # fmt: skip
 
 
-async def _seen(app: App) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """The processes at work by role, and the messages that wait by queue; nothing when Redis does not answer."""
+async def _seen(app: App) -> tuple[Sequence[Seen], Mapping[str, int]]:
+    """The processes at work, and the messages that wait by queue; nothing when Redis does not answer."""
     sight = app.coordination.sight
     try:
-        return await sight.present(), await sight.waiting(QUEUES)
+        return await sight.seen(), await sight.waiting(QUEUES)
     except CoordinationUnavailable:
-        return {}, {}
+        return [], {}
 
 
 async def retry_dead(request: Request) -> Response:
-    await signed_in_admin(request)
+    caller = await signed_in_admin(request)
     await form(request)
-    n = await send_dead_again(the_app(request).db, datetime.now(UTC))
-    return go(QUEUE, say("admin.retried", n=n))
-
-
-async def hosts(request: Request) -> Response:
-    await signed_in_admin(request)
-    page, last = cut(await hosts_page(the_app(request).db, place_at(cursor_of(request), ""), ROWS + 1), ROWS)
-    more = f"{HOSTS}?cursor={cursor_at(last.host)}" if last else None
-    return await show(request, "admin_hosts.html", active="/admin", hosts=page, more=more)
+    what = request.path_params["what"]
+    if what not in AGAIN:
+        raise NotFound("nothing of that kind is tried again")
+    n = await retry(the_app(request).db, what, actor(caller, request), datetime.now(UTC))
+    return go(QUEUE, say(f"admin.retried_{what}", n=n))
 
 
 async def storage(request: Request) -> Response:
     await signed_in_admin(request)
-    room = await measure_room(the_app(request).db)
+    app, now = the_app(request), datetime.now(UTC)
+    room, backup = await measure_room(app.db), await last_backup(app.db)
+    wants_to_know = request.query_params.get("retention") == "yes"
     most = max((each.raw_bytes + each.image_bytes for each in room.largest), default=0)
     bars = {
         each.feed_id: stacked([Mark(each.image_bytes, kind="ok"), Mark(each.raw_bytes, kind="same")], most, "", 160, 8)
         for each in room.largest
     }
-    return await show(request, "admin_storage.html", active="/admin", room=room, bars=bars)
+    return await show(
+        request, "admin_storage.html", active="/admin", room=room, bars=bars, backup=backup,
+        would_go=await foresee(app.db, read_keeping(app.settings), now) if wants_to_know else None,
+        days=app.settings.retention_days, raw_days=app.settings.raw_days,
+    )  # fmt: skip
 
 
 async def audit(request: Request) -> Response:
@@ -97,8 +101,7 @@ async def audit(request: Request) -> Response:
 
 routes = [
     Route(QUEUE, queue),
-    Route(f"{QUEUE}/retry-dead", retry_dead, methods=["POST"]),
-    Route(HOSTS, hosts),
+    Route(f"{QUEUE}/retry/{{what}}", retry_dead, methods=["POST"]),
     Route(STORAGE, storage),
     Route(AUDIT, audit),
 ]

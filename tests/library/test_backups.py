@@ -1,0 +1,72 @@
+"""What is told of the last backup."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.archive.backup import back_up
+from feedmill.archive.backup_check import check_backup
+from feedmill.archive.backup_files import Manifest
+from feedmill.library.backups import OLD, Backup, last_backup, note_backup, note_check
+from feedmill.store.audit import trail
+from tests.flows.world import DAY, HOUR, World, answer, item
+
+
+async def made(world: World, folder: Path) -> Manifest:
+    manifest = await back_up(world.db, world.blobs, folder, world.now, portable=True, with_objects=True)
+    await note_backup(world.db, str(folder), manifest, world.now)
+    return manifest
+
+
+async def told(world: World) -> Backup:
+    found = await last_backup(world.db)
+    assert found is not None
+    return found
+
+
+async def test_before_the_first_one_there_is_nothing_to_tell(world: World) -> None:
+    assert await last_backup(world.db) is None
+
+
+async def test_the_last_one_is_told_with_its_size_and_not_called_sound_before_it_was_read(
+    world: World, tmp_path: Path
+) -> None:
+    await world.refresh(await world.add("/feed", answer(item("a"))))
+    folder = tmp_path / "kept"
+    await made(world, tmp_path / "older")
+    world.now += HOUR
+    await made(world, folder)
+
+    found = await told(world)
+
+    on_disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    assert (found.folder, found.sound, found.checked_at) == (str(folder), None, None)
+    assert 0 < on_disk - found.size < 10_000
+    assert not found.is_old(world.now + OLD)
+    assert found.is_old(world.now + OLD + DAY)
+    assert [deed.action for deed in await trail(world.db, 2**53 - 1, 5)] == ["backup.make", "backup.make"]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+async def test_a_check_of_the_last_one_is_remembered(world: World, tmp_path: Path, damaged: bool) -> None:
+    folder = tmp_path / "kept"
+    await made(world, folder)
+    if damaged:
+        (folder / "objects.jsonl.gz").write_bytes(b"gone")
+
+    await note_check(world.db, *await check_backup(folder), world.now + timedelta(hours=1))
+
+    found = await told(world)
+    assert (found.sound, bool(found.wrong)) == (not damaged, damaged)
+    assert found.checked_at is not None
+
+
+async def test_a_check_of_an_older_one_says_nothing_of_the_last(world: World, tmp_path: Path) -> None:
+    older = await made(world, tmp_path / "older")
+    world.now += HOUR
+    await made(world, tmp_path / "kept")
+
+    await note_check(world.db, older, [], world.now)
+
+    assert (await told(world)).sound is None
