@@ -5,19 +5,20 @@ index of words when all are there: filled row by row it would take most of the t
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import select, text
+from sqlalchemy.sql import Executable
 
 from feedmill.model.account import User
 from feedmill.model.refresh import NewEntry
 from feedmill.model.times import to_text
 from feedmill.store.accounts import add_user, user_of_name
 from feedmill.store.additions import NewFeed, add_feeds
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database, Params, Step
 from feedmill.store.dialect import insert, insert_selected
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
@@ -101,8 +102,17 @@ async def _add_entries(db: Database, entry_count: int, feed_ids: list[int]) -> N
         for place, feed_id in enumerate(feed_ids):
             new = [_entry(number, entry_count) for number in range(start + place, start + lot, len(feed_ids))]
             steps += add_entries(feed_id, f"load {start}", new, to_text(NOW), in_feed=True)
-        await db.batch(steps)
+        await db.batch(_together(steps))
     await db.batch([Step(feeds.update().values(entry_count=entry_count // len(feed_ids)))])
+
+
+def _together(steps: list[Step]) -> list[Step]:
+    """The rows of all feeds by one step for each table, by date; without the steps for subscribers, of whom none is."""
+    rows: dict[Executable, list[Params]] = {}
+    for statement, params in steps:
+        if isinstance(params, Sequence):
+            rows.setdefault(statement, []).extend(params)
+    return [Step(statement, sorted(some, key=lambda row: row["guid"].zfill(9))) for statement, some in rows.items()]
 
 
 async def _subscribe(db: Database, user: User, feed_ids: list[int], unread_since: datetime) -> None:

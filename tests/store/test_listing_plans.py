@@ -11,8 +11,9 @@ from sqlalchemy import Select, text
 from feedmill.model.reading import Order, View
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
-from feedmill.store.listing import UNREAD_COUNTS, page
+from feedmill.store.listing import page, shown_page
 from feedmill.store.migrations import DIALECTS
+from feedmill.store.subscriptions import LISTED
 from tests.databases import emptied
 from tests.store.library_rows import ALICE, BUSY_FEED, ENTRIES, add_library, sort_at, subscription_id
 
@@ -20,7 +21,7 @@ PAGE = 50
 DEEP = ENTRIES // 2
 FEEDS_OF_A_FOLDER = list(range(1, 101))
 DEEP_PAGE = {
-    "of_user": ALICE, "at": sort_at(DEEP), "entry_id": DEEP, "most": PAGE, "rest": PAGE - 1,
+    "of_user": ALICE, "user_id": ALICE, "at": sort_at(DEEP), "entry_id": DEEP, "most": PAGE, "rest": PAGE - 1,
     "subscription_id": subscription_id(ALICE, BUSY_FEED),
     "subscriptions": as_list([subscription_id(ALICE, feed) for feed in FEEDS_OF_A_FOLDER]),
 }  # fmt: skip
@@ -86,6 +87,23 @@ async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, liste
     assert {line for line in plan if "SCAN" in line} <= small
 
 
+@pytest.mark.parametrize("of_one", [None, True, False])
+@pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
+@pytest.mark.parametrize("analysed", [False, True])
+async def test_sqlite_looks_up_what_is_shown_for_each_key_in_its_order(
+    sqlite: Database, view: View, of_one: bool | None, analysed: bool
+) -> None:
+    if analysed:
+        await add_library(sqlite)
+        await sqlite.exec("ANALYZE")
+
+    plan = await _sqlite_plan(sqlite, shown_page(view, NEWEST, of_one, labelled=False))
+
+    shown = plan[plan.index("SCAN keys") + 1 :]
+    assert [line for line in shown if "SCAN" in line] == []
+    assert "SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)" in shown
+
+
 @pytest.mark.parametrize("listed", WALKS)
 async def test_postgresql_reads_one_page_of_an_index_and_sorts_nothing(postgres: Database, listed: str) -> None:
     statement, walked = WALKS[listed]
@@ -112,15 +130,14 @@ async def test_postgresql_merges_along_an_index_of_each_feed(postgres: Database,
     assert sum(node["Actual Rows"] * node["Actual Loops"] for node in reads) <= feeds + PAGE * PAGE + 2 * PAGE
 
 
-async def test_unread_counts_are_read_from_subscriptions_alone(sqlite: Database, postgres: Database) -> None:
-    plan = await _sqlite_plan(sqlite, UNREAD_COUNTS)
-    nodes = list(_nodes(await _postgres_plan(postgres, UNREAD_COUNTS, {"of_user": 7})))
+async def test_feeds_with_their_unread_counts_are_listed_without_a_look_at_entries(
+    sqlite: Database, postgres: Database
+) -> None:
+    plan = await _sqlite_plan(sqlite, LISTED)
+    nodes = list(_nodes(await _postgres_plan(postgres, LISTED, {"user_id": ALICE})))
 
-    assert plan == [
-        "SEARCH subscriptions USING INDEX sqlite_autoindex_subscriptions_1 (user_id=?)"
-    ]
-    assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == {"subscriptions"}
-    assert "Seq Scan" not in {node["Node Type"] for node in nodes}
+    assert [line for line in plan if "SCAN" in line] == []
+    assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == {"subscriptions", "feeds"}
 
 
 async def _sqlite_plan(db: Database, statement: Select[Any]) -> list[str]:

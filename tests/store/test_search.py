@@ -1,5 +1,6 @@
 """Searching on each of the four databases: what is found, in what order, and that the index keeps up."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from random import Random
 
@@ -65,7 +66,7 @@ async def best(db: Database, user: User, condition: Condition, most: int = 50, s
     return await _titles(db, await find_best(db, condition, user.id, most, skipped))
 
 
-async def _titles(db: Database, ids: list[int]) -> list[str]:
+async def _titles(db: Database, ids: Iterable[int]) -> list[str]:
     rows = await db.query(select(entries.c.id, entries.c.title))
     titles = {row["id"]: row["title"] for row in rows}
     return [titles[id] for id in ids]

@@ -17,7 +17,7 @@ from feedmill.library.render import render
 from feedmill.model import parsed
 from feedmill.model.reading import Order, Place, View
 from feedmill.store.database import Database, Row
-from feedmill.store.listing import OPPOSITE, find_page
+from feedmill.store.listing import OPPOSITE, find_places
 from feedmill.store.shown import whole_entry
 from feedmill.store.versions import read_version
 
@@ -112,9 +112,8 @@ async def neighbours(
     here = Place(at, entry["id"])
 
     async def next_to(order: Order) -> int | None:
-        found = await find_page(db, user_id, within.view, within.scope, order, here, 1, now)
-        places = within.within(found.places)
-        return places[0].entry_id if places else None
+        found = await find_places(db, user_id, within.beyond_place(here, 1, order), now)
+        return found[0].entry_id if found and found[0].at >= within.oldest else None
 
     return await next_to(OPPOSITE[within.order]), await next_to(within.order)
 

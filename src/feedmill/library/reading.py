@@ -3,7 +3,7 @@
 Structs, because making fifty dataclasses of so many fields takes longer than finding the entries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from feedmill.library.cursors import to_cursor
 from feedmill.model.reading import EVERYTHING, Order, Place, Scope, View
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row
-from feedmill.store.listing import STARTS, find_page
+from feedmill.store.listing import STARTS, Stretch, find_page
 from feedmill.store.shown import shown_entries
 
 LONGEST_EXCERPT = 300
@@ -65,10 +65,14 @@ class Wanted:
         first = STARTS[self.order]
         return first if self.since is None or self.order is Order.NEWEST else Place(to_text(self.since), 0)
 
-    def within(self, places: Sequence[Place]) -> list[Place]:
-        """Those that are not too old; what is newest first ends with the first that is."""
-        oldest = "" if self.since is None else to_text(self.since)
-        return [place for place in places if place.at >= oldest]
+    @property
+    def oldest(self) -> str:
+        """Older than this is nothing in it; what is newest first ends with the first that is."""
+        return "" if self.since is None else to_text(self.since)
+
+    def beyond_place(self, place: Place, most: int, order: Order | None = None) -> Stretch:
+        """The part of the list that follows a place, in its own order or in another one."""
+        return Stretch(self.view, self.scope, order or self.order, place, most)
 
 
 class Page(Struct, frozen=True):
@@ -81,22 +85,27 @@ class Page(Struct, frozen=True):
 
 async def list_entries(db: Database, user_id: int, wanted: Wanted, now: datetime) -> Page:
     """The next entries of a view."""
-    beyond = wanted.beyond or wanted.start
     # One more than wanted, to know whether there is more.
-    found = await find_page(db, user_id, wanted.view, wanted.scope, wanted.order, beyond, wanted.most + 1, now)
-    places = wanted.within(found.places)
+    following = wanted.beyond_place(wanted.beyond or wanted.start, wanted.most + 1)
+    found = await find_page(db, user_id, following, now)
+    places = [(place, rows) for place, rows in found.places if place.at >= wanted.oldest]
     shown = places[: wanted.most]
-    items = await listed(db, user_id, [place.entry_id for place in shown])
     is_last = len(places) <= wanted.most
-    return Page(items, None if is_last else to_cursor(shown[-1]), found.newest_id)
+    items = as_listed(rows for _, rows in shown)
+    return Page(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
 
 
 async def listed(db: Database, user_id: int, ids: Sequence[int]) -> list[Listed]:
     """These entries as lists show them, in the same order, without those that the user may not see."""
     if not ids:
         return []
-    rows = await shown_entries(db, user_id, ids)
-    return [_listed(rows[id]) for id in ids if id in rows]
+    found = await shown_entries(db, user_id, ids)
+    return as_listed(found.get(id, []) for id in ids)
+
+
+def as_listed(shown: Iterable[Sequence[Row]]) -> list[Listed]:
+    """Entries from what is shown of each; without those of which nothing may be."""
+    return [_listed(rows) for rows in shown if rows]
 
 
 def _listed(rows: Sequence[Row]) -> Listed:

@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from feedmill.library.cursors import NotOurs, from_cursor, to_cursor
 from feedmill.library.limits import check_number
-from feedmill.library.reading import Listed, listed
+from feedmill.library.reading import Listed, as_listed
 from feedmill.library.search_language import parse
 from feedmill.library.search_names import load_names
 from feedmill.library.search_tokens import cut
@@ -65,17 +66,17 @@ async def read_search(db: Database, user_id: int, text: str, now: datetime) -> C
 
 
 async def _newest(db: Database, user_id: int, condition: Condition, asked: Asked) -> Found:
-    ids = await find_newest(db, condition, user_id, asked.most + 1, _below(asked.cursor))
-    items = await listed(db, user_id, ids[: asked.most])
-    is_last = len(ids) <= asked.most or not items
+    found = await find_newest(db, condition, user_id, asked.most + 1, _below(asked.cursor))
+    items = as_listed(islice(found.values(), asked.most))
+    is_last = len(found) <= asked.most or not items
     return Found(items, None if is_last else to_cursor(Place(items[-1].sort_at, items[-1].id)))
 
 
 async def _best(db: Database, user_id: int, condition: Condition, asked: Asked) -> Found:
     skipped = _skipped(asked.cursor)
-    ids = await find_best(db, condition, user_id, asked.most + 1, skipped)
-    items = await listed(db, user_id, ids[: asked.most])
-    return Found(items, f"r{skipped + asked.most}" if len(ids) > asked.most else None)
+    found = await find_best(db, condition, user_id, asked.most + 1, skipped)
+    items = as_listed(islice(found.values(), asked.most))
+    return Found(items, f"r{skipped + asked.most}" if len(found) > asked.most else None)
 
 
 def _below(cursor: str | None) -> Place | None:

@@ -4,10 +4,11 @@ A page is one walk along an index from where the last page ended, however deep t
 are. Several feeds are walked as a merge: each of them says how far a whole page of its own would reach, the page of
 all ends no later than the nearest of these, and so next to nothing is read in vain.
 
-Only keys are found here; `store/shown.py` has what a list shows of them.
+What a list shows of them (`store/shown.py`) comes with them, in one statement.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -29,9 +30,10 @@ from sqlalchemy import (
 
 from feedmill.model.reading import Order, Place, Scope, View
 from feedmill.model.times import to_text
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+from feedmill.store.shown import by_entry, shown_of
 from feedmill.store.unread import LIST, of_user
 
 Condition = ColumnElement[bool]
@@ -51,35 +53,64 @@ _last = entries.alias("last")
 _newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
 NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
 
-UNREAD_COUNTS = select(subscriptions.c.id, subscriptions.c.feed_id, subscriptions.c.unread_count).where(of_user)
-
 
 class Found(NamedTuple):
-    """The places of a page's entries, and the last entry that there was at all when they were found."""
+    """The places of a page's entries with what is shown of each, and the last entry that there was at all by then."""
 
-    places: list[Place]
+    places: list[tuple[Place, list[Row]]]
     newest_id: int
 
 
-async def find_page(
-    db: Database, user_id: int, view: View, scope: Scope, order: Order, beyond: Place, most: int, now: datetime
-) -> Found:
-    """The next entries of a list beyond a place."""
-    ids = scope.subscription_ids
-    params = {
-        "of_user": user_id, "at": beyond.at, "entry_id": beyond.entry_id, "most": most, "rest": most - 1,
-        "now": to_text(now), "label_id": scope.label_id, "subscriptions": as_list(list(ids or ())),
-        "subscription_id": ids[0] if ids and len(ids) == 1 else None,
-    }  # fmt: skip
-    of_one = None if ids is None else len(ids) == 1
-    rows = await db.query(page(view, order, of_one, scope.label_id is not None), params)
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a list: up to `most` entries beyond a place."""
+
+    view: View
+    scope: Scope
+    order: Order
+    beyond: Place
+    most: int
+
+    @property
+    def kind(self) -> tuple[View, Order, bool | None, bool]:
+        """What its statement depends on."""
+        ids = self.scope.subscription_ids
+        return self.view, self.order, None if ids is None else len(ids) == 1, self.scope.label_id is not None
+
+    def params(self, user_id: int, now: datetime) -> dict[str, Any]:
+        ids = self.scope.subscription_ids
+        return {
+            "of_user": user_id, "at": self.beyond.at, "entry_id": self.beyond.entry_id, "most": self.most,
+            "rest": self.most - 1, "now": to_text(now), "label_id": self.scope.label_id,
+            "subscriptions": as_list(list(ids or ())), "subscription_id": ids[0] if ids and len(ids) == 1 else None,
+        }  # fmt: skip
+
+
+async def find_page(db: Database, user_id: int, wanted: Stretch, now: datetime) -> Found:
+    """The entries of a part of a list, as they are shown."""
+    rows = await db.query(shown_page(*wanted.kind), wanted.params(user_id, now))
     [newest, *_] = rows or await db.query(NEWEST_ID)
-    return Found([Place(row["at"], row["entry_id"]) for row in rows], newest["newest_id"])
+    at = {row["id"]: row["at"] for row in rows}
+    return Found([(Place(at[id], id), shown) for id, shown in by_entry(rows).items()], newest["newest_id"])
+
+
+async def find_places(db: Database, user_id: int, wanted: Stretch, now: datetime) -> list[Place]:
+    """The places of a part of a list alone."""
+    rows = await db.query(page(*wanted.kind), wanted.params(user_id, now))
+    return [Place(row["at"], row["entry_id"]) for row in rows]
+
+
+@cache
+def shown_page(view: View, order: Order, of_one: bool | None, labelled: bool) -> Select[Any]:
+    """The statement for a list with what is shown of it."""
+    keys = page(view, order, of_one, labelled).subquery("keys")
+    shown = shown_of(keys).add_columns(keys.c.at, keys.c.newest_id)
+    return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
 
 
 @cache
 def page(view: View, order: Order, of_one: bool | None, labelled: bool) -> Select[Any]:
-    """The statement for a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
+    """The statement for the keys of a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
     if labelled:
         return _labelled(view, order, of_one)
     if view is View.UNREAD:

@@ -1,4 +1,4 @@
-"""Entries found by words and conditions, only among those that a user may see.
+"""Entries found by words and conditions, only among those that a user may see; with what a list shows of them.
 
 Words lead: SQLite walks its index by date from the newest match on, so that a common word costs no more than a rare
 one. By rank, the newest `RANKED` matches are weighed and no more, for the same reason.
@@ -28,12 +28,13 @@ from sqlalchemy.dialects.mysql import match
 from feedmill.model.reading import Place
 from feedmill.model.search import Condition
 from feedmill.model.times import from_text
-from feedmill.store.database import Database
+from feedmill.store.database import Database, Row
 from feedmill.store.schema import entries
 from feedmill.store.search_conditions import Sql, first_second, is_visible, sql_of
 from feedmill.store.search_leads import WORDS, find_lead, members_of
 from feedmill.store.search_shapes import Question, Shape, take_apart
 from feedmill.store.search_texts import IDS, LATEST, seconds_of, texts
+from feedmill.store.shown import by_entry, shown_of
 
 RANKED = 500
 # How much more a word weighs in a title, in an author's name, in a text.
@@ -45,27 +46,29 @@ _most = bindparam("most", type_=Integer())
 
 async def find_newest(
     db: Database, condition: Condition, user_id: int, most: int, below: Place | None = None
-) -> list[int]:
-    """The ids of the newest entries for which the condition holds, from `below` on."""
+) -> dict[int, list[Row]]:
+    """The newest entries for which the condition holds, from `below` on: by id, in order, what is shown of each."""
     question = take_apart(condition, db.dialect_name)
     lead = await find_lead(db, question, user_id, most)
-    statement = by_date(db.dialect_name, question.has_match, question.shape, lead)
-    return await _ids(db, statement, question, user_id, {"most": most, **_bounds(below)})
+    statement = newest_shown(db.dialect_name, question.has_match, question.shape, lead)
+    return await _found_by(db, statement, question, user_id, {"most": most, **_bounds(below)})
 
 
-async def find_best(db: Database, condition: Condition, user_id: int, most: int, skipped: int = 0) -> list[int]:
-    """The ids of the entries that fit best, `skipped` of them left out; without words, the newest."""
+async def find_best(
+    db: Database, condition: Condition, user_id: int, most: int, skipped: int = 0
+) -> dict[int, list[Row]]:
+    """The entries that fit best, `skipped` of them left out; without words, the newest."""
     question = take_apart(condition, db.dialect_name)
     lead = await find_lead(db, question, user_id, RANKED)
-    statement = by_rank(db.dialect_name, question.has_match, question.shape, lead)
-    return await _ids(db, statement, question, user_id, {"most": most, "skipped": skipped})
+    statement = best_shown(db.dialect_name, question.has_match, question.shape, lead)
+    return await _found_by(db, statement, question, user_id, {"most": most, "skipped": skipped})
 
 
-async def _ids(
+async def _found_by(
     db: Database, statement: Select[Any], question: Question, user_id: int, page: dict[str, int]
-) -> list[int]:
-    rows = await db.query(statement, {"user_id": user_id, **question.params, **page})
-    return [row["id"] for row in rows]
+) -> dict[int, list[Row]]:
+    user = {"user_id": user_id, "of_user": user_id}
+    return by_entry(await db.query(statement, {**user, **question.params, **page}))
 
 
 def _bounds(below: Place | None) -> dict[str, int]:
@@ -75,8 +78,21 @@ def _bounds(below: Place | None) -> dict[str, int]:
 
 
 @lru_cache(maxsize=256)
+def newest_shown(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+    """The statement for a page of the newest with what is shown of it."""
+    keys = by_date(dialect, has_match, shape, lead).subquery("keys")
+    return shown_of(keys).order_by(keys.c.place.desc())
+
+
+@lru_cache(maxsize=256)
+def best_shown(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+    """The statement for a page of the best with what is shown of it."""
+    keys = by_rank(dialect, has_match, shape, lead).subquery("keys")
+    return shown_of(keys).order_by(keys.c.worth, keys.c.place.desc())
+
+
 def by_date(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
-    """The statement for a page of the newest."""
+    """The statement for the keys of a page of the newest."""
     found, place = _found(dialect, has_match, shape, lead)
     bound = first_second("below_second") + bindparam("below_id", type_=BigInteger())
     # Plus nothing: else PostgreSQL reads its index of places as well as that of the words.
@@ -84,15 +100,19 @@ def by_date(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> 
     return _newest(dialect, found.where((place if walks else place + 0) < bound), place, lead, _most)
 
 
-@lru_cache(maxsize=256)
 def by_rank(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
-    """The statement for a page of the best."""
+    """The statement for the keys of a page of the best; `worth` is the less, the better they fit."""
     found, place = _found(dialect, has_match, shape, lead)
     if has_match and _can_measure(dialect, lead):
         found = found.add_columns(_MEASURED[dialect].label("measured"))
     newest = _newest(dialect, found, place, lead, literal_column(str(RANKED))).subquery("newest")
-    page = _best(dialect, newest, lead) if has_match else select(newest.c.id)
+    page = _best(dialect, newest, lead) if has_match else _weighed(newest, literal_column("0"))
     return page.order_by(newest.c.place.desc()).limit(_most).offset(bindparam("skipped", type_=Integer()))
+
+
+def _weighed(newest: FromClause, worth: ColumnElement[Any]) -> Select[Any]:
+    weighed = worth.label("worth")
+    return select(newest.c.entry_id, newest.c.place, weighed).order_by(weighed)
 
 
 def _can_measure(dialect: str, lead: Shape | None) -> bool:
@@ -102,11 +122,11 @@ def _can_measure(dialect: str, lead: Shape | None) -> bool:
 def _best(dialect: str, newest: FromClause, lead: Shape | None) -> Select[Any]:
     """The newest by how well the words fit."""
     if dialect != "sqlite":
-        return select(newest.c.id).order_by(_WORTH[dialect](newest.c.measured).desc())
+        return _weighed(newest, -_WORTH[dialect](newest.c.measured))
     if _can_measure(dialect, lead):
-        return select(newest.c.id).order_by(newest.c.measured)
+        return _weighed(newest, newest.c.measured)
     again = newest.join(_index, _index.c.rowid == newest.c.place)
-    return select(newest.c.id).select_from(again).where(_fts5("match")).order_by(_BM25)
+    return _weighed(newest, _BM25).select_from(again).where(_fts5("match"))
 
 
 def _newest(
@@ -124,7 +144,7 @@ def _found(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> t
     by_index = lead == WORDS and dialect == "sqlite"
     place = _index.c.rowid if by_index else texts.c.place
     source = _index.join(texts, texts.c.place == _index.c.rowid) if by_index else texts
-    found = select(texts.c.entry_id.label("id"), place.label("place")).select_from(source)
+    found = select(texts.c.entry_id, place.label("place")).select_from(source)
     if has_match:
         found = found.where(_fts5("match") if by_index else _TEXT[dialect]("match"))
     if lead is not None and lead != WORDS:

@@ -4,10 +4,10 @@ An entry is there for whoever subscribes to its feed, and for whoever starred or
 For all others there is no such entry.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, exists, func, or_, select
 
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
@@ -27,12 +27,26 @@ _is_labelled = exists().where(
 )
 _has_kept = or_(subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
 _may_see = or_(_has_kept, _is_labelled)
-_seen = (
-    entries.join(feeds, feeds.c.id == entries.c.feed_id)
-    .outerjoin(subscriptions, _subscribed)
-    .outerjoin(states, _done)
-    .outerjoin(unread, _stands)
-)
+
+
+def _with_what_was_done(source: FromClause) -> Join:
+    """The source, which has entries in it, with what the user has to do with each of them."""
+    return (
+        source.join(feeds, feeds.c.id == entries.c.feed_id)
+        .outerjoin(subscriptions, _subscribed)
+        .outerjoin(states, _done)
+        .outerjoin(unread, _stands)
+    )
+
+
+def _with_labels(source: Join) -> Join:
+    """A row for each label that anybody put on an entry, or one; the label is there if it is the user's."""
+    return source.outerjoin(entry_labels, entry_labels.c.entry_id == entries.c.id).outerjoin(
+        labels, and_(labels.c.id == entry_labels.c.label_id, _hers)
+    )
+
+
+_seen = _with_what_was_done(entries)
 _states: tuple[Any, ...] = (
     subscriptions.c.id.label("subscription_id"),
     func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("feed_title"),
@@ -45,21 +59,15 @@ _states: tuple[Any, ...] = (
 
 # Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
 _beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
-# A row for each label that anybody put on an entry, or one.
-SHOWN = (
-    select(
-        entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
-        entries.c.author, entries.c.image_url, _beginning.label("beginning"), entries.c.revision_count,
-        func.coalesce(entries.c.language, feeds.c.language).label("language"),
-        *_states, labels.c.id.label("label_id"), labels.c.name.label("label"),
-    )
-    .select_from(
-        _seen.outerjoin(entry_labels, entry_labels.c.entry_id == entries.c.id).outerjoin(
-            labels, and_(labels.c.id == entry_labels.c.label_id, _hers)
-        )
-    )
-    .where(one_of(entries.c.id, "ids"), or_(_has_kept, labels.c.id.is_not(None)))
+_may_see_row = or_(_has_kept, labels.c.id.is_not(None))
+_shown = select(
+    entries.c.id, entries.c.feed_id, entries.c.sort_at, entries.c.published_at, entries.c.link, entries.c.title,
+    entries.c.author, entries.c.image_url, _beginning.label("beginning"), entries.c.revision_count,
+    func.coalesce(entries.c.language, feeds.c.language).label("language"),
+    *_states, labels.c.id.label("label_id"), labels.c.name.label("label"),
+    case((_may_see_row, 1), else_=0).label("may_see"),
 )  # fmt: skip
+SHOWN = _shown.select_from(_with_labels(_seen)).where(one_of(entries.c.id, "ids"))
 # A row for each way in which its whole article was cut out of its page, or one.
 WHOLE = (
     select(
@@ -74,12 +82,25 @@ VISIBLE = (
 )
 
 
-async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, list[Row]]:
-    """What lists show of these entries that the user may see, by id: a row for each label, some without."""
+def shown_of(keys: FromClause) -> Select[Any]:
+    """The statement for what lists show of the entries of `keys` (`entry_id`), found and shown in one."""
+    named = keys.join(entries, entries.c.id == keys.c.entry_id)
+    return _shown.select_from(_with_labels(_with_what_was_done(named)))
+
+
+def by_entry(rows: Iterable[Row]) -> dict[int, list[Row]]:
+    """What is shown of each entry, a row for each label; no rows for one that the user may not see."""
     found: dict[int, list[Row]] = {}
-    for row in await db.query(SHOWN, {"of_user": user_id, "ids": as_list(list(ids))}):
-        found.setdefault(row["id"], []).append(row)
+    for row in rows:
+        of_entry = found.setdefault(row["id"], [])
+        if row["may_see"]:
+            of_entry.append(row)
     return found
+
+
+async def shown_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, list[Row]]:
+    """What lists show of these entries, in no order."""
+    return by_entry(await db.query(SHOWN, {"of_user": user_id, "ids": as_list(list(ids))}))
 
 
 async def whole_entry(db: Database, user_id: int, entry_id: int) -> Row | None:
