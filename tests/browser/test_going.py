@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import serious
 from tests.browser.guest import Guest
-from tests.browser.test_looks import serious
 
 GuestMaker = Callable[..., Guest]
 

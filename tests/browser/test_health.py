@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import COLOURS, serious
 from tests.browser.guest import Guest
 from tests.browser.house import House
-from tests.browser.test_looks import COLOURS, serious
 
 GuestMaker = Callable[..., Guest]
 PATHS = (

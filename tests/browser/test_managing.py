@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from feedmill.model.pool import Kind, Rule
+from tests.browser.axe import COLOURS, serious
 from tests.browser.guest import Guest
 from tests.browser.house import House
-from tests.browser.test_looks import COLOURS, serious
 
 GuestMaker = Callable[..., Guest]
 PATHS = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from playwright.sync_api import CDPSession, Locator, expect
 
+from tests.browser.axe import serious
 from tests.browser.guest import Guest
-from tests.browser.test_looks import serious
 
 GuestMaker = Callable[..., Guest]
 
