@@ -17,14 +17,14 @@ async def first(site: Site, visitor: Visitor) -> Any:
     return (await subscriptions_of(site.app.db, (await visitor.user(site)).id))[0]
 
 
-async def save(visitor: Visitor, id: int, **changed: Any) -> Any:
+async def save(visitor: Visitor, id: int, after: str = "", **changed: Any) -> Any:
     """Sends the form as the page has it, with some of its fields changed."""
     page = await visitor.see(f"/feed/{id}/edit")
     [form] = page.xpath(f"//form[@action='/feed/{id}/edit']")
     left_out = ("csrf", "folder", "label")
     fields = {name: value for name, value in form.fields.items() if value is not None and name not in left_out}
     ticked = {name: form.xpath(f".//input[@name='{name}'][@checked]/@value") for name in ("folder", "label")}
-    return await visitor.send(f"/feed/{id}/edit", **(fields | ticked | changed))
+    return await visitor.send(f"/feed/{id}/edit{after}", **(fields | ticked | changed))
 
 
 async def test_saving_the_form_as_it_is_changes_nothing(site: Site, alice: Visitor) -> None:

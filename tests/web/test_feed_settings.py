@@ -60,7 +60,7 @@ async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_
     one = await first(site, alice)
     title = await newest_title(site, alice, one.id)
 
-    shown = await save(alice, one.id, do="preview", block_rules=f'"{title}"', title="Not yet saved")
+    shown = await save(alice, one.id, "/preview", block_rules=f'"{title}"', title="Not yet saved")
 
     page = html.fromstring(shown.text)
     [blocked] = page.xpath("//ul[@class='preview']/li[@class='blocked']")
@@ -73,19 +73,19 @@ async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_
 
 async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
-    sent = {"csrf": await alice.csrf(), "do": "preview", "keep_rules": "nothingsaysthis"}
+    sent = {"csrf": await alice.csrf(), "keep_rules": "nothingsaysthis"}
 
-    shown = await alice.client.post(f"/feed/{one.id}/edit", data=sent, headers={"HX-Request": "true"})
+    shown = await alice.client.post(f"/feed/{one.id}/edit/preview", data=sent, headers={"HX-Request": "true"})
 
     assert "<html" not in shown.text
     assert shown.text.count('class="blocked"') == one.entry_count
 
 
 @pytest.mark.parametrize(
-    ("do", "field", "value", "said"),
+    ("after", "field", "value", "said"),
     [
         ("", "block_rules", "fine\nis:unread", "Line 2: is: is not about the item alone, so it can’t be asked here."),
-        ("preview", "block_rules", "is:unread", "Line 1: is: is not about the item alone"),
+        ("/preview", "block_rules", "is:unread", "Line 1: is: is not about the item alone"),
         ("", "keep_rules", "(kilns", "Line 1: This parenthesis is not closed."),
         ("", "keep_rules", "a\n" * 51, "There are at most 50 rules."),
         ("", "keep_selector", "p:hover", "This is no selector that can be used here."),
@@ -93,17 +93,24 @@ async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) 
     ],
 )
 async def test_what_cant_be_used_is_said_at_its_field_and_stays_there(
-    site: Site, alice: Visitor, do: str, field: str, value: str, said: str
+    site: Site, alice: Visitor, after: str, field: str, value: str, said: str
 ) -> None:
     one = await first(site, alice)
 
-    answer = await save(alice, one.id, **{field: value, "do": do, "http_cookie": "x"})
+    answer = await save(alice, one.id, after, **{field: value, "http_cookie": "x"})
 
     [wrong] = html.fromstring(answer.text).xpath("//div[contains(@class, 'wrong')]")
     assert answer.status_code == 422
     assert said in text_of(wrong)
     assert wrong.xpath("string(.//input/@value | .//textarea)").split() == value.split()
     assert (await first(site, alice), await kept(site, alice)) == (one, NO_SETTINGS)
+
+
+async def test_nobody_tries_rules_on_the_feed_of_another(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    hers = (await first(site, alice)).id
+
+    assert (await charlie.send(f"/feed/{hers}/edit/preview", block_rules="a")).status_code == 404
+    assert (await charlie.client.get(f"/feed/{hers}/edit/preview")).status_code == 404
 
 
 async def test_a_label_of_somebody_else_is_passed_over(site: Site, alice: Visitor, charlie: Visitor) -> None:

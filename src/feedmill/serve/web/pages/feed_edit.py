@@ -72,12 +72,10 @@ async def save(request: Request) -> Response:
     """Keeps what was chosen; an address is kept only if there is a feed, or if it may be back."""
     caller = await signed_in(request)
     sent = await form(request)
-    user, app = caller.user, the_app(request)
-    feed = await find_subscription(app.db, user.id, path_id(request))
-    url = address_in(text(sent, "url")) or feed.url
-    written = Editing(_as_written(feed, sent), await _login(request, feed), url, _settings(sent))
-    if text(sent, "do") == "preview":
-        return await _previewed(request, user, written)
+    user = caller.user
+    feed = await find_subscription(the_app(request).db, user.id, path_id(request))
+    written = await _written(request, feed, sent)
+    url = written.url
     tested = await find(request, user, url) if text(sent, "do") == "test" or _is_new(feed, url, sent) else None
     if text(sent, "do") == "test" or (tested and tested.preferred is None):
         blocked = tested.trouble if tested else None
@@ -94,17 +92,26 @@ async def save(request: Request) -> Response:
     return go(f"/feed/{feed.id}", say("feed.kept"))
 
 
-async def _previewed(request: Request, user: User, written: Editing) -> Response:
-    """What the rules as they are written would have done with the last entries; nothing is kept."""
-    db, rules, bad = the_app(request).db, written.settings, None
+async def try_rules(request: Request) -> Response:
+    """Shows what the rules as they are written would have done with the last entries; nothing is kept."""
+    caller = await signed_in(request)
+    sent = await form(request)
+    db = the_app(request).db
+    feed = await find_subscription(db, caller.user.id, path_id(request))
+    written = await _written(request, feed, sent)
+    rules, status = written.settings, 200
     try:
-        found = await preview(db, written.feed.feed_id, rules.block_rules, rules.keep_rules)
-        editing = replace(written, previewed=found)
+        written = replace(written, previewed=await preview(db, feed.feed_id, rules.block_rules, rules.keep_rules))
     except BadRule as error:
-        editing, bad = replace(written, bad_rule=error), error
+        written, status = replace(written, bad_rule=error), 422
     if is_partial(request):
-        return render(request, "parts/rules_preview.html", 422 if bad else 200, editing=editing, why_bad=why_bad)
-    return await _shown(request, user, editing, 422 if bad else 200)
+        return render(request, "parts/rules_preview.html", status, editing=written, why_bad=why_bad)
+    return await _shown(request, caller.user, written, status)
+
+
+async def _written(request: Request, feed: Subscription, sent: FormData) -> Editing:
+    url = address_in(text(sent, "url")) or feed.url
+    return Editing(_as_written(feed, sent), await _login(request, feed), url, _settings(sent))
 
 
 def _as_written(feed: Subscription, sent: FormData) -> Subscription:
@@ -188,4 +195,6 @@ async def _shown(request: Request, user: User, editing: Editing, status: int = 2
 routes = [
     Route("/feed/{id:int}/edit", ask, methods=["GET"]),
     Route("/feed/{id:int}/edit", save, methods=["POST"]),
+    Route("/feed/{id:int}/edit/preview", ask, methods=["GET"]),
+    Route("/feed/{id:int}/edit/preview", try_rules, methods=["POST"]),
 ]
