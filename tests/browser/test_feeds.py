@@ -165,7 +165,7 @@ def test_rules_are_tried_without_being_kept(guest: GuestMaker) -> None:
     rules = alice.page.locator("#rules details").first
 
     rules.locator("summary").click()
-    rules.get_by_label("Block what one of these finds").fill("sluice")
+    rules.get_by_label("Block what one of these finds").fill("in:title:sluice")
     rules.get_by_role("button", name="Preview").click()
 
     expect(rules.locator(".preview .blocked")).to_have_count(1)
