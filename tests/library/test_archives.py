@@ -1,32 +1,37 @@
 """What is kept of a feed: its answers, its images, and what reading answers again would bring."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from feedmill.errors import NotFound
+from feedmill.errors import NotAllowed, NotFound
 from feedmill.library import replaying
 from feedmill.library.archives import (
     answer_before,
     days_left,
     fetch_missing,
     find_answer,
+    forecast,
     images_page,
     in_text,
     kept_answers,
     measure_feeds,
     try_failed_again,
 )
+from feedmill.library.freeing import free_images, may_free, would_free
+from feedmill.library.marking import mark_one
 from feedmill.library.replaying import TakesTooLong, replay, try_replay
 from feedmill.model.account import User
 from feedmill.model.image import ImageStatus
+from feedmill.model.reading import Marks
 from feedmill.model.subscription import Subscription
 from feedmill.model.times import to_text
 from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Step
 from feedmill.store.kept_images import sum_images
-from feedmill.store.schema import entries, image_tasks, subscriptions
+from feedmill.store.schema import entries, image_tasks, object_garbage, subscriptions
 from tests.flows.world import DAY, HOUR, MINUTE, World, answer, item
 from tests.library.readers import Readers
 
@@ -202,6 +207,49 @@ async def test_nobody_changes_anothers_images(readers: Readers, alice: User, bob
             await asked(readers.world.db, bob.id, mine.id, readers.world.now)
 
 
+# --- making room ------------------------------------------------------------------------------------------
+
+
+async def test_images_of_older_entries_make_room_but_not_those_of_marked_ones(any_world: World) -> None:
+    readers = Readers(any_world)
+    alice = await readers.person("alice")
+    url = any_world.web.serve("/feed", answer(*(item(str(n), PICTURES) for n in range(3))))
+    mine = (await readers.subscribe(alice, url)).subscription
+    for row in await any_world.rows(image_tasks):
+        kept = {"status": "success", "size": 100, "object_key": f"images/{row['entry_id']}/{row['position']}"}
+        await any_world.db.batch([Step(image_tasks.update().where(image_tasks.c.id == row["id"]).values(**kept))])
+    first, second, _ = (row["id"] for row in await any_world.rows(entries))
+    old = entries.update().where(entries.c.id.in_([first, second])).values(sort_at=to_text(any_world.now - 50 * DAY))
+    await any_world.db.batch([Step(old)])
+    await mark_one(any_world.db, alice.id, second, Marks(starred=True), any_world.now)
+
+    would = await would_free(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
+    freed = await free_images(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
+
+    assert (would.images, would.bytes) == (freed.images, freed.bytes) == (2, 200)
+    assert first not in {row["entry_id"] for row in await any_world.rows(image_tasks)}
+    assert len(await any_world.rows(image_tasks)) == 4
+    assert {row["key"] for row in await any_world.rows(object_garbage)} == {f"images/{first}/{n}" for n in (0, 1)}
+    assert (await would_free(any_world.db, alice, mine.id, 40 * DAY, any_world.now)).images == 0
+
+
+async def test_images_that_others_see_too_go_by_an_admins_word_alone(
+    readers: Readers, alice: User, bob: User
+) -> None:
+    mine = await subscribed(readers, alice)
+    await settle(readers.world, 0, status="success", size=100, object_key="images/x")
+    assert await may_free(readers.world.db, alice, mine.feed_id)
+    with pytest.raises(NotFound):
+        await free_images(readers.world.db, bob, mine.id, DAY, readers.world.now)
+
+    await readers.subscribe(bob, mine.url)
+
+    with pytest.raises(NotAllowed):
+        await free_images(readers.world.db, alice, mine.id, DAY, readers.world.now)
+    assert await may_free(readers.world.db, replace(alice, is_admin=True), mine.feed_id)
+    assert len(await readers.world.rows(object_garbage)) == 0
+
+
 # --- room -------------------------------------------------------------------------------------------------
 
 
@@ -220,3 +268,8 @@ async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_wor
     ]  # fmt: skip
     assert [each.space.image_bytes for each in found] == [500, 500]
     assert found[0].space.raw_bytes > found[1].space.raw_bytes > 0
+    raw = sum(each.space.raw_bytes for each in found)
+    ahead = await forecast(any_world.db, alice.id, found, 15 * DAY, any_world.now)
+    later = await forecast(any_world.db, alice.id, found, 15 * DAY, any_world.now + 4000 * DAY)
+    assert (ahead.came_in, ahead.in_a_month) == (raw + 1000, round(raw / 2) + 2000)
+    assert (later.came_in, later.in_a_month) == (0, 1000)

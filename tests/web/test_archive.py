@@ -163,7 +163,7 @@ async def test_images_are_shown_by_state(gallery: str, alice: Visitor) -> None:
     archived = await alice.see(gallery)
     failed = await alice.see(f"{gallery}?state=failed")
 
-    assert [text_of(chip) for chip in archived.xpath("//nav[@class='chips']/a")] == [
+    assert [text_of(chip) for chip in archived.xpath("//nav[@class='facets']/a")] == [
         "Archived 1 1.2 kB", "Waiting 1", "Failed 2",
     ]  # fmt: skip
     [image] = archived.xpath("//main//img/@src")
@@ -182,6 +182,20 @@ async def test_failed_images_are_tried_again(site: Site, gallery: str, alice: Vi
     assert (await alice.send(gallery, do="burn")).status_code == 422
 
 
+async def test_room_is_made_by_age_after_a_look_at_what_would_go(site: Site, gallery: str, alice: Visitor) -> None:
+    await site.app.db.batch([Step(entries.update().values(sort_at="2026-01-01T00:00:00.000Z"))])
+
+    before = await alice.see(f"{gallery}?older=30")
+    answer = await alice.send(gallery, do="free", older="30")
+    after = await alice.see(answer.headers["location"])
+
+    assert "One image would go: 1.2 kB." in text_of(before)
+    assert before.xpath("//input[@name='older' and @type='hidden']/@value") == ["30"]
+    assert "One image is dropped: 1.2 kB." in text_of(after)
+    assert "Free space" not in text_of(after)
+    assert (await alice.send(gallery, do="free", older="soon")).status_code == 422
+
+
 async def test_a_feed_without_images_says_so(alice: Visitor) -> None:
     assert "No image archived yet" in text_of(await alice.see(f"{ARCHIVE}/images"))
     assert "No image has failed" in text_of(await alice.see(f"{ARCHIVE}/images?state=failed"))
@@ -197,6 +211,7 @@ async def test_the_room_of_every_feed_is_drawn_and_told(site: Site, alice: Visit
     assert len(page.xpath("//main//svg[contains(@class, 'stack')]")) == 3
     [row] = [row for row in rows(page) if row.startswith("Gallery")]
     assert "1.2 kB (1)" in row
+    assert "in 30 days if as much comes in as in the last 30" in text_of(page)
 
 
 async def test_an_admin_sees_what_retention_would_take_before_it_does(site: Site, alice: Visitor) -> None:

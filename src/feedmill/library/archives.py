@@ -16,12 +16,13 @@ from feedmill.store.database import Database
 from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
 from feedmill.store.kept_images import entries_without_images, hurry_waiting, images_before, retry_failed
 from feedmill.store.shown import whole_entry
-from feedmill.store.space import Space, space_of_user
+from feedmill.store.space import Space, came_in_since, space_of_user
 from feedmill.store.subscriptions import subscriptions_of
 
 MOST_ID = 2**53 - 1
 # Of the newest entries; asking again goes on with the others.
 ASKED_AT_ONCE = 200
+MONTH = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,14 @@ class KeptImage:
 class FeedSpace:
     feed: Subscription
     space: Space
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Bytes that came in in a month, and those that are kept after another one like it."""
+
+    came_in: int
+    in_a_month: int
 
 
 async def kept_answers(db: Database, feed_id: int, before: datetime | None, most: int) -> AnswersPage:
@@ -123,6 +132,18 @@ async def measure_feeds(db: Database, user_id: int) -> list[FeedSpace]:
     kept = await space_of_user(db, user_id)
     spaces = [FeedSpace(each, kept.get(each.feed_id, Space())) for each in await subscriptions_of(db, user_id)]
     return sorted(spaces, key=lambda each: (-each.space.bytes, each.feed.title.casefold()))
+
+
+async def forecast(
+    db: Database, user_id: int, feeds: Sequence[FeedSpace], raw_keep: timedelta, now: datetime
+) -> Forecast:
+    """What a month from now is kept, if as much comes in as in the last one."""
+    came = await came_in_since(db, user_id, now - MONTH)
+    raw = sum(each.space.raw_bytes for each in feeds)
+    images = sum(each.space.image_bytes for each in feeds)
+    # Answers go after some days, so that there are never more than come in meanwhile.
+    then = min(raw + came.raw_bytes, round(came.raw_bytes * (raw_keep / MONTH)))
+    return Forecast(came.bytes, images + came.image_bytes + then)
 
 
 def days_left(answer: KeptAnswer, keep: timedelta, now: datetime) -> int:

@@ -33,10 +33,10 @@ from feedmill.store.schema import (
 LOT = 500
 QUEUED, LEASED = 2, 3
 
-_is_marked = exists().where(
+is_marked = exists().where(
     states.c.entry_id == entries.c.id, or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
 )
-_is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
+is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
 # By group and kind, because the index that has the entry begins with them.
 _in_a_pool = and_(
     pool_items.c.group_id.in_(select(pool_groups.c.id)),
@@ -47,7 +47,7 @@ _is_in_hand = exists().where(
     _in_a_pool, pool_items.c.entry_id == entries.c.id, (pool_items.c.status + 0).between(QUEUED, LEASED)
 )
 _is_expired = and_(
-    entries.c.in_feed == 0, entries.c.last_seen_at < bindparam("before"), ~_is_marked, ~_is_labelled, ~_is_in_hand
+    entries.c.in_feed == 0, entries.c.last_seen_at < bindparam("before"), ~is_marked, ~is_labelled, ~_is_in_hand
 )
 _of_lot = and_(one_of(entries.c.id, "ids"), _is_expired)
 _victims = select(entries.c.id).where(_of_lot)

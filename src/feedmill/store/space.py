@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
+from feedmill.model.times import to_text
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import image_tasks, raw_bodies, subscriptions
@@ -21,6 +23,16 @@ IMAGES = (
     .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
     .where(_mine, image_tasks.c.status == "success")
     .group_by(image_tasks.c.feed_id)
+)
+RAW_SINCE = (
+    select(func.count().label("n"), func.coalesce(func.sum(raw_bodies.c.size), 0).label("bytes"))
+    .join(subscriptions, subscriptions.c.feed_id == raw_bodies.c.feed_id)
+    .where(_mine, raw_bodies.c.fetched_at >= bindparam("since"))
+)
+IMAGES_SINCE = (
+    select(func.count().label("n"), func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes"))
+    .join(subscriptions, subscriptions.c.feed_id == image_tasks.c.feed_id)
+    .where(_mine, image_tasks.c.status == "success", image_tasks.c.created_at >= bindparam("since"))
 )
 
 _theirs = one_of(subscriptions.c.user_id, "user_ids")
@@ -62,6 +74,13 @@ async def space_of_user(db: Database, user_id: int) -> dict[int, Space]:
         id: Space(xml["n"], int(xml["bytes"]), image["n"], int(image["bytes"] or 0))
         for id, (xml, image) in pairs.items()
     }
+
+
+async def came_in_since(db: Database, user_id: int, since: datetime) -> Space:
+    """What is kept of what came since then, of all feeds of the user."""
+    asked = {"user_id": user_id, "since": to_text(since)}
+    [raw], [images] = await db.query(RAW_SINCE, asked), await db.query(IMAGES_SINCE, asked)
+    return Space(raw["n"], int(raw["bytes"]), images["n"], int(images["bytes"]))
 
 
 async def bytes_of_users(db: Database, user_ids: Sequence[int]) -> dict[int, int]:

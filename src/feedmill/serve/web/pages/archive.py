@@ -16,16 +16,20 @@ from feedmill.library.archives import (
     kept_answers,
     try_failed_again,
 )
+from feedmill.library.freeing import free_images, may_free, would_free
 from feedmill.library.subscriptions import find_subscription
+from feedmill.model.account import User
 from feedmill.model.image import ImageStatus
 from feedmill.model.times import from_text, text_or_none
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, signed_in, text, the_app
+from feedmill.serve.web.sizes import size_in_words
 from feedmill.store.kept_images import sum_images
 
 ROWS = 50
 PICTURES = 60
+FREED_AFTER = 90
 
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 
@@ -61,10 +65,19 @@ async def images(request: Request) -> Response:
     before = request.query_params.get("before", "")
     beyond = int(before) if before.isdecimal() and len(before) < 16 else None
     items, more = await images_page(app.db, app.blobs, feed.feed_id, state, beyond, PICTURES)
+    older = _days(request.query_params.get("older", ""))
+    now, age = datetime.now(UTC), timedelta(days=older or FREED_AFTER)
+    would_go = await would_free(app.db, caller.user, feed.id, age, now) if older else None
     return await show(
         request, "archive_images.html", title=feed.title, feed=feed, counts=counts, state=state, items=items, more=more,
+        may_free=await may_free(app.db, caller.user, feed.feed_id), older=age.days, would_go=would_go,
         active=f"/feed/{feed.id}",
     )  # fmt: skip
+
+
+def _days(asked: str) -> int | None:
+    """A number of days; None for what is none."""
+    return int(asked) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 6 and int(asked) else None
 
 
 def _state(request: Request, there: set[str]) -> ImageStatus:
@@ -85,9 +98,19 @@ async def change_images(request: Request) -> Response:
             said = say("archive.retried", n=await try_failed_again(db, caller.user.id, id, now))
         case "fetch":
             said = say("archive.hurried", n=await fetch_missing(db, caller.user.id, id, now))
+        case "free":
+            return await _free(request, caller.user, _days(text(sent, "older")))
         case _:
             raise BadInput("there is no such action", "do")
     return go(f"/feed/{id}/archive/images?state=pending", said)
+
+
+async def _free(request: Request, user: User, older: int | None) -> Response:
+    if older is None:
+        raise BadInput("say how old they must be, in days", "older")
+    id, now = path_id(request), datetime.now(UTC)
+    freed = await free_images(the_app(request).db, user, id, timedelta(days=older), now)
+    return go(f"/feed/{id}/archive/images", say("archive.freed", n=freed.images, size=size_in_words(freed.bytes)))
 
 
 routes = [

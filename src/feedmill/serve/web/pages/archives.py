@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.archive.retention import Purged, foresee, read_keeping
-from feedmill.library.archives import FeedSpace, measure_feeds
+from feedmill.library.archives import FeedSpace, forecast, measure_feeds
 from feedmill.serve.web.page import show, signed_in, speech, the_app
 from feedmill.serve.web.plots import Mark, stacked
 from feedmill.serve.web.sizes import size_in_words
@@ -26,9 +26,11 @@ async def space(request: Request) -> Response:
     feeds = await measure_feeds(app.db, caller.user.id)
     days = _days(request.query_params.get("days", ""))
     would_go = await _would_go(request, days) if caller.user.is_admin and days is not None else None
+    raw_keep = timedelta(days=app.settings.raw_days)
     return await show(
         request, "archives.html", feeds=feeds[:SHOWN_FEEDS], total=len(feeds), settings=app.settings, days=days,
         would_go=would_go, bars=_bars(feeds[:SHOWN_FEEDS], speech(request)[0]),
+        ahead=await forecast(app.db, caller.user.id, feeds, raw_keep, datetime.now(UTC)),
         raw_bytes=sum(each.space.raw_bytes for each in feeds),
         image_bytes=sum(each.space.image_bytes for each in feeds),
     )  # fmt: skip
