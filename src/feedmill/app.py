@@ -1,10 +1,11 @@
 """The wiring: the only place that picks adapters."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from pkgutil import resolve_name
 from urllib.parse import unquote, urlsplit
 
 from feedmill import __version__
@@ -13,17 +14,10 @@ from feedmill.archive.files import FolderBlobs
 from feedmill.archive.image_room import Room
 from feedmill.archive.images import ImageTools
 from feedmill.archive.location import FolderConfig, S3Config, parse_objects_url
-from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.cadence import Rules
 from feedmill.collect.refresh import Tools
-from feedmill.coordination.fallback import FallbackLotLocks, FallbackTurns
-from feedmill.coordination.locks import LotLocks
 from feedmill.coordination.memory import MemoryLocks, MemoryTurns, NoSight
-from feedmill.coordination.redis import RedisLocks, RedisTurns, answers, connect
-from feedmill.coordination.redis_queues import RedisQueues, connect_once
-from feedmill.coordination.redis_sight import RedisSight
-from feedmill.coordination.sight import Sight
-from feedmill.coordination.turns import Turns
+from feedmill.coordination.together import Coordination
 from feedmill.errors import BadSetting
 from feedmill.library.bookmarks import Bookmarks
 from feedmill.library.delivering import Messenger
@@ -45,8 +39,6 @@ from feedmill.pools.tools import Lists, PoolTools
 from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
 from feedmill.store.drivers.d1 import D1Database
-from feedmill.store.drivers.mysql import MysqlDatabase
-from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 
@@ -54,15 +46,12 @@ USER_AGENT = f"Feedmill/{__version__} (+https://github.com/feedmill/feedmill)"
 ERRANDS_AT_ONCE = 5
 KNOWN = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
 
-
-@dataclass(frozen=True, slots=True)
-class Coordination:
-    """What the processes share to keep out of each other's way. `answers` says whether it is there."""
-
-    turns: Turns
-    locks: LotLocks
-    sight: Sight
-    answers: Callable[[], Awaitable[bool]]
+# Adapters that bring a library of their own, which takes time and memory: imported only where they are chosen.
+POSTGRES = "feedmill.store.drivers.postgres:PostgresDatabase"
+MYSQL = "feedmill.store.drivers.mysql:MysqlDatabase"
+S3 = "feedmill.archive.s3:S3Blobs"
+REDIS_COORDINATION = "feedmill.coordination.through_redis:opened_coordination"
+REDIS_QUEUES = "feedmill.coordination.through_redis:opened_queues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +109,10 @@ async def build(settings: Settings) -> AsyncIterator[App]:
 @asynccontextmanager
 async def opened_pools(settings: Settings, db: Database) -> AsyncIterator[Pools]:
     """Pools on Redis, or on the database alone; at the end the marks that wait are written."""
-    url = settings.redis.get_secret_value()
     async with AsyncExitStack() as closing:
         lists = None
-        if url:
-            with _readable_redis_url():
-                for_lists, for_locks = connect_once(url), connect(url)
-            closing.push_async_callback(for_lists.aclose)
-            closing.push_async_callback(for_locks.aclose)
-            lists = Lists(RedisQueues(for_lists), RedisLocks(for_locks))
+        if url := settings.redis.get_secret_value():
+            lists = Lists(*await closing.enter_async_context(resolve_name(REDIS_QUEUES)(url)))
         pools = Pools(PoolTools(db, Texts(sanitize), lists))
         closing.push_async_callback(pools.close)
         yield pools
@@ -136,27 +120,13 @@ async def opened_pools(settings: Settings, db: Database) -> AsyncIterator[Pools]
 
 @asynccontextmanager
 async def opened_coordination(settings: Settings) -> AsyncIterator[Coordination]:
-    """Through Redis when there is one, and always so that its loss stops nothing."""
+    """Through Redis when there is one."""
     url = settings.redis.get_secret_value()
     if not url:
         yield Coordination(MemoryTurns(), MemoryLocks(), NoSight(), _always)
         return
-    with _readable_redis_url():
-        client = connect(url)
-    turns, locks = FallbackTurns(RedisTurns(client)), FallbackLotLocks(RedisLocks(client))
-    try:
-        yield Coordination(turns, locks, RedisSight(client), lambda: answers(client))
-    finally:
-        await client.aclose()
-
-
-@contextmanager
-def _readable_redis_url() -> Iterator[None]:
-    try:
-        yield
-    except ValueError:
-        # Not the URL itself: there may be a password in it.
-        raise BadSetting("redis: a URL of Redis looks like redis://host:6379/0") from None
+    async with resolve_name(REDIS_COORDINATION)(url) as coordination:
+        yield coordination
 
 
 async def _always() -> bool:
@@ -209,9 +179,9 @@ def open_database(settings: Settings) -> Database:
         case "sqlite":
             return SqliteDatabase(_sqlite_path(rest))
         case "postgresql" | "postgres":
-            return PostgresDatabase(f"postgresql://{rest}")
+            return _driver(POSTGRES)(f"postgresql://{rest}")
         case "mysql" | "mariadb":
-            return MysqlDatabase(f"mysql://{rest}")
+            return _driver(MYSQL)(f"mysql://{rest}")
         case "d1+https" | "d1+http":
             most = settings.d1_statements
             return D1Database(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
@@ -224,9 +194,14 @@ def has_database(settings: Settings) -> bool:
     return scheme != "sqlite" or Path(unquote(rest[1:])).expanduser().is_file()
 
 
+def _driver(name: str) -> Callable[[str], Database]:
+    driver: Callable[[str], Database] = resolve_name(name)
+    return driver
+
+
 def open_blobs(settings: Settings) -> Blobs:
     place = objects_place(settings)
-    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else S3Blobs(place)
+    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else resolve_name(S3)(place)
 
 
 def objects_place(settings: Settings) -> FolderConfig | S3Config:

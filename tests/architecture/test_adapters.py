@@ -1,0 +1,31 @@
+"""What an adapter brings along is imported only where that adapter is chosen."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+# What each of the adapters stands on that a laptop does not use.
+BROUGHT_ALONG = {"asyncmy", "asyncpg", "celery", "kombu", "obstore", "redis"}
+EMBEDDED = """
+import asyncio, json, sys
+from feedmill.app import build
+from feedmill.cli import serve
+from feedmill.settings import load
+
+async def main():
+    async with build(load(data=sys.argv[1])):
+        print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+
+asyncio.run(main())
+"""
+
+
+def test_one_process_on_a_file_imports_no_other_database_queue_or_store(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EMBEDDED, str(tmp_path)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+
+    imported = set(json.loads(done.stdout))
+    assert "aiohttp" in imported
+    assert imported & BROUGHT_ALONG == set()
