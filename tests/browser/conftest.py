@@ -49,15 +49,15 @@ def sessions() -> dict[str, Any]:
 
 @pytest.fixture
 def guest(visit: Callable[..., Page], sessions: dict[str, Any]) -> Callable[..., Guest]:
-    """Somebody who is signed in, in a window of their own, before what is unread."""
+    """Somebody who is signed in, in a window of their own, before what is unread or `at` another page."""
 
-    def sign_in(name: str = papers.NAME, **options: Any) -> Guest:
+    def sign_in(name: str = papers.NAME, at: str = "/unread", **options: Any) -> Guest:
         guest = Guest(visit(storage_state=sessions.get(name), **options))
-        if name in sessions:
-            guest.page.goto("/unread")
-        else:
+        if name not in sessions:
             guest.sign_in(name, papers.PASSWORD)
             sessions[name] = {"cookies": guest.page.context.cookies(), "origins": []}
+        if not guest.page.url.endswith(at):
+            guest.page.goto(at)
         return guest
 
     return sign_in

@@ -37,8 +37,7 @@ def test_arrows_move_in_the_box(guest: GuestMaker) -> None:
 
 
 def test_keys_that_were_chosen_do_what_they_stand_for(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/keys/edit")
+    alice = guest(at="/keys/edit")
     assert serious(alice.page) == []
     alice.page.get_by_role("button", name="Miniflux keys").click()
     alice.page.goto("/all")

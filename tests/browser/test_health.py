@@ -40,8 +40,7 @@ def test_health_can_be_read_in_every_theme(guest: GuestMaker, theme: str) -> Non
 
 
 def test_another_address_is_tested_in_place(guest: GuestMaker, house: House) -> None:
-    alice = guest()
-    alice.page.goto("/feed/1/health")
+    alice = guest(at="/feed/1/health")
 
     alice.page.get_by_label("Another address").fill(house.site.web.url("/zh.xml"))
     alice.page.get_by_role("button", name="Test this address").click()
@@ -55,8 +54,7 @@ def test_another_address_is_tested_in_place(guest: GuestMaker, house: House) -> 
 
 
 def test_the_report_is_copied(guest: GuestMaker, house: House) -> None:
-    alice = guest(permissions=["clipboard-read", "clipboard-write"])
-    alice.page.goto("/feed/1/health")
+    alice = guest(permissions=["clipboard-read", "clipboard-write"], at="/feed/1/health")
 
     alice.page.get_by_role("button", name="Copy the report").click()
 

@@ -15,7 +15,8 @@ GuestMaker = Callable[..., Guest]
 PATHS = (
     "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools", "/pools/new", "/pools/1",
     "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds/1", "/admin/queue", "/admin/hosts",
-    "/admin/storage", "/admin/audit",
+    "/admin/hosts/127.0.0.1", "/admin/feeds/1/merge?into=2", "/admin/storage?retention=yes", "/admin/log",
+    "/admin/settings", "/admin/audit",
 )  # fmt: skip
 
 
@@ -70,8 +71,7 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(pooled: H
 
 
 def test_a_new_key_is_copied(guest: GuestMaker) -> None:
-    alice = guest(permissions=["clipboard-read", "clipboard-write"])
-    alice.page.goto("/settings/keys")
+    alice = guest(permissions=["clipboard-read", "clipboard-write"], at="/settings/keys")
     alice.page.get_by_label("Name").fill("A phone")
     alice.page.get_by_role("button", name="Make the key").click()
     key = alice.page.get_by_label(re.compile("Your new key")).input_value()
@@ -83,8 +83,7 @@ def test_a_new_key_is_copied(guest: GuestMaker) -> None:
 
 
 def test_keys_can_be_turned_off_and_rows_count_as_read_when_scrolled_past(guest: GuestMaker) -> None:
-    alice = guest(height=420)
-    alice.page.goto("/settings")
+    alice = guest(height=420, at="/settings")
     alice.page.get_by_label("When scrolled past, too").check()
     alice.page.get_by_label("Off", exact=True).check()
     alice.page.get_by_role("button", name="Save", exact=True).click()

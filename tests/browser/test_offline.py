@@ -16,8 +16,7 @@ CLICK_FIRST = "document.querySelector('[data-kept] a').click()"
 
 
 def with_worker(guest: GuestMaker) -> Guest:
-    alice = guest(service_workers="allow")
-    alice.page.goto("/all")
+    alice = guest(service_workers="allow", at="/all")
     alice.until(READY)
     # A page that was there before its worker may have to be opened again.
     alice.page.goto("/all")

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import papers
@@ -38,8 +37,7 @@ def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(guest: GuestMa
 
 
 def test_escape_leaves_the_article_as_back_does_and_history_stays_short(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/all")
+    alice = guest(at="/all")
     length = alice.page.evaluate("history.length")
 
     for _ in range(3):
@@ -76,8 +74,7 @@ def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> N
 
 
 def test_r_refreshes_from_an_articles_own_page_too(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/item/1?in=/feed/1")
+    alice = guest(at="/item/1?in=/feed/1")
     expect(alice.page.get_by_role("button", name="Refresh these feeds")).to_be_visible()
 
     for key, view in (("r", "view=%2Ffeed%2F1"), ("R", "view=&")):
@@ -107,8 +104,7 @@ def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMak
 
 
 def test_several_are_picked_and_marked_together(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/all")
+    alice = guest(at="/all")
     alice.press("n", "x", "n", "n", "X")
     expect(alice.page.locator(".bulk .chosen")).to_have_text("3 selected")
 
@@ -180,8 +176,7 @@ def test_folders_fold_and_stay_folded(guest: GuestMaker) -> None:
 
 
 def test_a_hostile_article_does_nothing(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/all")
+    alice = guest(at="/all")
 
     alice.page.get_by_role("link", name="An article that tries everything").click()
     alice.reads("An article that tries everything")
@@ -207,15 +202,6 @@ def test_no_page_asks_another_site_for_anything(guest: GuestMaker, house: House)
     alice.page.wait_for_load_state("networkidle")
 
     assert [url for url in others if not url.startswith((f"{house.origin}/", "data:"))] == []
-
-
-@pytest.mark.parametrize("path", ["/unread", "/all", "/look", "/keys"])
-def test_nothing_is_wider_than_a_small_phone(guest: GuestMaker, path: str) -> None:
-    alice = guest(width=320, height=640)
-
-    alice.page.goto(path)
-
-    assert alice.page.evaluate("document.documentElement.scrollWidth") == 320
 
 
 def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(guest: GuestMaker) -> None:
@@ -266,8 +252,7 @@ def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page
 
 
 def test_a_label_is_put_on_without_leaving_the_list(guest: GuestMaker) -> None:
-    alice = guest()
-    alice.page.goto("/all")
+    alice = guest(at="/all")
     alice.press("j")
     alice.page.wait_for_selector(".pane .article")
 

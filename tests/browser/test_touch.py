@@ -35,8 +35,7 @@ class Finger:
 
 
 def on_a_phone(guest: GuestMaker) -> tuple[Guest, Finger]:
-    alice = guest(width=360, height=740, has_touch=True, is_mobile=True)
-    alice.page.goto("/all")
+    alice = guest(width=360, height=740, has_touch=True, is_mobile=True, at="/all")
     return alice, Finger(alice.page.context.new_cdp_session(alice.page))
 
 
