@@ -61,8 +61,8 @@ async def test_settings_are_listed_with_where_they_come_from_and_no_secret(alice
 
     found = rows(page)
     assert len(found) == len(Settings.model_fields)
-    assert any(row.startswith("host_gap 0.0 Command line Seconds between") for row in found)
-    assert any(row.startswith("port 8000 Default") for row in found)
+    assert any(row == "host_gap Seconds between two requests to one host. 0 Command line" for row in found)
+    assert any(row.startswith("port ") and row.endswith(" 8000 Default") for row in found)
     assert page.xpath("//main//form") == []
 
 
