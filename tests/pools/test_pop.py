@@ -127,6 +127,9 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     await alone.keeper.tend()
 
     assert [item.text for item in await alone.pop("news", TITLES)] == ["a"]
+    trouble = alone.trouble((await alone.group("news")).id, TITLES)
+    assert trouble is not None
+    assert trouble.reason.startswith("Redis does not answer")
     assert (await alone.status("news", TITLES)).in_list is None
     await pools.keeper.tend()
     assert (await pools.status("news", TITLES)).in_list == 2
@@ -241,6 +244,23 @@ async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_to
 
     assert sorted(item.text for item in handed) == ["a", "b"]
     assert {row["status"] for row in await items_of(db)} == {State.USED}
+
+
+async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
+    pools: Pools, db: Database, redis: Redis
+) -> None:
+    group = await add_pool(db, ["a", "b"])
+    await pools.keeper.tend()
+    name = f"titles:pool:{group.id}"
+    twice = (await redis.lrange(name, -1, -1))[0]  # type: ignore[misc]
+    await redis.lpush(name, twice)  # type: ignore[misc]
+
+    first = await pools.pop("news", TITLES, 2)
+    with pytest.raises(PoolEmpty):
+        await pools.pop("news", TITLES)
+
+    assert [item.text for item in first] == ["a", "b"]
+    assert (pools.doubles(group.id, TITLES), pools.doubles(group.id, CONTENTS)) == (1, 0)
 
 
 async def test_used_items_are_handed_out_again_only_on_command(any_pools: Pools, db: Database) -> None:

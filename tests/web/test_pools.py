@@ -210,6 +210,8 @@ FIGURES = PoolFigures(
     used=(0,) * 23 + (120,),
     used_in_hour=120,
     fallbacks=0,
+    doubles=0,
+    trouble=None,
     has_lists=True,
 )
 

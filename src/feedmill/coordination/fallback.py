@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 import structlog
@@ -25,6 +25,7 @@ class Health:
         self._rest = rest
         self._ask_again_at = 0.0
         self._well = True
+        self.last_error: tuple[datetime, str] | None = None
 
     async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
         """The shared side's answer; None when it has none."""
@@ -34,6 +35,7 @@ class Health:
             answer = await question()
         except CoordinationUnavailable as error:
             self._ask_again_at = self._clock() + self._rest
+            self.last_error = (datetime.now(UTC), str(error))
             self._say(False, str(error))
             return None
         self._say(True, "")

@@ -143,6 +143,14 @@ class PoolStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """What went wrong last with a pool, as the process that says so has seen it."""
+
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class LostItem:
     """Queued, and in no list: a crash took it, or a program that took it never said so."""
 

@@ -19,6 +19,7 @@ from feedmill.model.pool import (
     PoolStatus,
     Rule,
     State,
+    Trouble,
 )
 from feedmill.pools.consumer import Consumer
 from feedmill.pools.fill import Filler
@@ -187,6 +188,16 @@ class Pools:
     def fallbacks(self, group_id: int, kind: Kind) -> int:
         """How many items this process took from the database because the list had none, since it started."""
         return self.tools.fallbacks[PoolKey(group_id, kind)]
+
+    def doubles(self, group_id: int, kind: Kind) -> int:
+        """How many items this process found in the list that were used before, and did not hand out again."""
+        return self.tools.doubles[PoolKey(group_id, kind)]
+
+    def trouble(self, group_id: int, kind: Kind) -> Trouble | None:
+        """What went wrong last in this process with the pool, or with all lists."""
+        shared = self.tools.lists.health.last_error if self.tools.lists else None
+        seen = [self.tools.troubles.get(PoolKey(group_id, kind)), Trouble(*shared) if shared else None]
+        return max((each for each in seen if each), key=lambda each: each.at, default=None)
 
     async def requeue(
         self, name: str | int, kind: Kind, state: State = State.DEAD, ids: Sequence[int] | None = None

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 
 from feedmill.errors import InfrastructureError
-from feedmill.model.pool import Guarantee, Kind
+from feedmill.model.pool import Guarantee, Kind, Trouble
 from feedmill.pools.fill import Filler
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.groups import KnownGroups
@@ -57,6 +57,7 @@ class Keeper:
         outcomes = await asyncio.gather(*(self._tend_pool(pool) for pool in pools), return_exceptions=True)
         for pool, outcome in zip(pools, outcomes, strict=True):
             if isinstance(outcome, InfrastructureError):
+                self.tools.troubles[pool.key] = Trouble(self.tools.clock(), str(outcome))
                 log.warning("a pool was not looked after; it is tried again", pool=str(pool), reason=str(outcome))
             elif isinstance(outcome, BaseException):
                 raise outcome

@@ -12,7 +12,7 @@ from feedmill.errors import DatabaseError
 from feedmill.model.pool import Item, State
 from feedmill.pools.settle import Settler
 from feedmill.pools.tools import Pool, PoolTools, token_for
-from feedmill.store.pools import claim_items, read_texts, settle_items, standing, taken_with
+from feedmill.store.pools import claim_items, count_used, read_texts, settle_items, standing, taken_with
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +45,8 @@ async def take_available(tools: PoolTools, pool: Pool, most: int, to: State, tok
 async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[Queued]) -> list[Item]:
     """What may still be handed out of what was taken out of a list, with the texts as they are now."""
     edited = await standing(tools.db, [queued.id for queued in popped])
+    if gone := [queued.id for queued in popped if queued.id not in edited]:
+        tools.doubles[pool.key] += await count_used(tools.db, gone)
     stale = [queued.id for queued in popped if edited.get(queued.id) or (queued.ref and queued.id in edited)]
     rows = await read_texts(tools.db, pool.kind, stale) if stale else []
     fresh = {item.id: item for item in await tools.texts.items(pool.kind, pool.options, rows)}

@@ -12,7 +12,7 @@ from feedmill.coordination.fallback import Health
 from feedmill.coordination.locks import Locks
 from feedmill.coordination.queues import Queues, list_name
 from feedmill.errors import Conflict, InfrastructureError, NotFound
-from feedmill.model.pool import Group, Kind, PoolKey, PoolOptions
+from feedmill.model.pool import Group, Kind, PoolKey, PoolOptions, Trouble
 from feedmill.pools.texts import Texts
 from feedmill.store.database import Database
 
@@ -76,6 +76,9 @@ class PoolTools:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     # How many items of each pool this process took from the database because its list had none.
     fallbacks: Counter[PoolKey] = field(default_factory=Counter)
+    # How many stood in a list although they were used before; they are not handed out again.
+    doubles: Counter[PoolKey] = field(default_factory=Counter)
+    troubles: dict[PoolKey, Trouble] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

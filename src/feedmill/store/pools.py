@@ -137,6 +137,7 @@ _edited = (
     .correlate(pool_items)
     .scalar_subquery()
 )
+USED_AMONG = select(func.count().label("items")).where(*_listed(State.USED))
 STANDING = select(_items.id, _edited.label("edited")).where(*_listed(State.QUEUED))
 
 
@@ -156,6 +157,12 @@ async def undo_queueing(db: Database, token: str, now: datetime) -> int:
     """Makes available again what was reserved with `token` and surely never shown to anybody."""
     [undone] = await db.batch([Step(UNDO, {"token_undone": token, "at": to_text(now)})])
     return undone
+
+
+async def count_used(db: Database, ids: Sequence[int]) -> int:
+    """How many of these items are used."""
+    [row] = await db.query(USED_AMONG, {"ids": as_list(list(ids))})
+    return int(row["items"])
 
 
 async def standing(db: Database, ids: Sequence[int]) -> dict[int, bool]:

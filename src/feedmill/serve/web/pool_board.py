@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from feedmill.model.pool import Group, Guarantee, Kind, PoolOptions, PoolStatus
+from feedmill.model.pool import Group, Guarantee, Kind, PoolOptions, PoolStatus, Trouble
 from feedmill.pools.door import Pools
 from feedmill.store.pool_groups import UnknownGroup
 
@@ -25,6 +25,8 @@ class PoolFigures:
     used: tuple[int, ...]
     used_in_hour: int
     fallbacks: int
+    doubles: int
+    trouble: Trouble | None
     has_lists: bool
 
     @property
@@ -102,6 +104,8 @@ async def _figures(pools: Pools, group: Group, kind: Kind, now: datetime) -> Poo
         used=by_hour(minutes, now),
         used_in_hour=sum(n for minute, n in minutes.items() if minute > now - HOUR),
         fallbacks=pools.fallbacks(group.id, kind),
+        doubles=pools.doubles(group.id, kind),
+        trouble=pools.trouble(group.id, kind),
         has_lists=pools.tools.lists is not None,
     )
 
