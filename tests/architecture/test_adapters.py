@@ -20,6 +20,20 @@ async def main():
 asyncio.run(main())
 """
 
+HELP = """
+import sys
+from feedmill.cli import cli
+cli(["--help"], standalone_mode=False)
+print({"aiohttp", "sqlalchemy", "fastapi"} & set(sys.modules))
+"""
+
+
+def test_help_imports_no_command() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+
+    assert "serve      Collect, keep and show feeds" in done.stdout
+    assert done.stdout.endswith("set()\n")
+
 
 def test_one_process_on_a_file_imports_no_other_database_queue_or_store(tmp_path: Path) -> None:
     done = subprocess.run(

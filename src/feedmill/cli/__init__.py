@@ -10,11 +10,33 @@ from feedmill.cli.context import Context
 from feedmill.cli.say import say
 from feedmill.errors import CallerError, FeedmillError
 
-# One file per command: `check` is the function check in feedmill/cli/check.py.
-COMMANDS = (
-    "add", "api", "backup", "check", "export", "feeds", "import", "migrate", "pause", "pool", "purge", "refresh",
-    "remove", "restore", "resume", "scheduler", "serve", "settings", "show", "status", "user", "why", "worker",
-)  # fmt: skip
+# One file per command: `check` is the function check in feedmill/cli/check.py. The sentences are here, because to
+# take them from there would import everything that any command needs.
+COMMANDS = {
+    "add": "Add feeds: URLs of feeds, or of pages that have one.",
+    "api": "Show feeds and take orders, while worker processes collect.",
+    "backup": "Write a backup of the whole into a folder, while a server runs.",
+    "check": "Try the database, the object store, Redis, the disk, the clock.",
+    "export": "Write the feeds as OPML to a file, or to standard output.",
+    "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
+    "import": "Add the feeds of an OPML file.",
+    "migrate": "Bring the schema up to date (serve does this by itself).",
+    "pause": "Stop fetching feeds; what they have brought stays.",
+    "pool": "Hand entries on to other programs, in groups by rule.",
+    "purge": "Drop what has been kept long enough (serve does this each day).",
+    "refresh": "Fetch feeds now: some by id or URL, --all, or --due.",
+    "remove": "Remove feeds for good: entries, images, raw bodies.",
+    "restore": "Replay the kept bodies of feeds through today's parser.",
+    "resume": "Fetch feeds again; they are due at once.",
+    "scheduler": "Have feeds refreshed, pools filled, chores done, by workers.",
+    "serve": "Collect, keep and show feeds, all in this process.",
+    "settings": "Print every setting with its effective value, secrets hidden.",
+    "show": "Show a feed with its latest entries, or an entry.",
+    "status": "Count feeds, entries, images, pool items, and the room they take.",
+    "user": "Make accounts and API keys, list them, give new passwords.",
+    "why": "Explain when a feed is fetched next, and why then.",
+    "worker": "Fetch what 'feedmill scheduler' and 'feedmill api' ask for.",
+}
 # `import` can't be a function's name.
 FILES = {"import": "import_opml", "export": "export_opml"}
 
@@ -40,6 +62,10 @@ class LazyGroup(click.Group):
         name = FILES.get(cmd_name, cmd_name)
         command: click.Command = getattr(import_module(f"feedmill.cli.{name}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=LazyGroup, context_settings=HELP, epilog=EPILOG)
