@@ -5,10 +5,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from feedmill.errors import NotAllowed
-from feedmill.library import accounts, signing_in
-from feedmill.library.throttle import Place, wait_turn
-from feedmill.model.account import Actor
+from feedmill.library import accounts, registering, signing_in
 from feedmill.serve import csrf
 from feedmill.serve.auth import origin_of
 from feedmill.serve.cookies import session_of
@@ -45,11 +42,7 @@ async def set_up(app: TheApp, request: Request, response: Response, new: NewAcco
 async def register(app: TheApp, request: Request, response: Response, new: NewAccount) -> Me:
     """Makes an account and signs in; refused unless the setting `registration` is on."""
     csrf.refuse_other_sites(request)
-    if not app.settings.registration or await accounts.needs_setup(app.db):
-        raise NotAllowed("accounts are made by the admin here")
     now, origin = datetime.now(UTC), origin_of(request)
-    # Counted like tries to sign in: it costs as much, and it tells which names are taken.
-    await wait_turn(app.db, Place("", origin.address), now)
-    user = await accounts.add_account(app.db, new.name, new.password, False, now, Actor(None, origin.address))
+    user = await registering.register(app.db, app.settings, new.name, new.password, origin, now)
     begun = await signing_in.begin_session(app.db, user, origin, now, replacing=session_of(request))
     return answer_signed_in(request, response, *begun)

@@ -52,7 +52,10 @@ async def sign_out(request: Request) -> Response:
 async def _show(
     request: Request, next_page: str, status: int = 200, name: str = "", wrong: bool = False, wait: int = 0
 ) -> Response:
-    response = await show(request, "sign_in.html", status, next=next_page, name=name, wrong=wrong, wait=wait)
+    response = await show(
+        request, "sign_in.html", status, next=next_page, name=name, wrong=wrong, wait=wait,
+        may_register=the_app(request).settings.registration,
+    )  # fmt: skip
     if wait:
         response.headers["Retry-After"] = str(wait)
     return response
