@@ -26,7 +26,8 @@ def absolute(address: str, base: str | None = None) -> str | None:
     if len(address) <= MAX_LENGTH and _PLAIN.fullmatch(address):
         return address
     if base and len(address) <= MAX_LENGTH and _FROM_THE_ROOT.fullmatch(address) and "/." not in address:
-        root = _root(base)
+        # The same for all pages of a site, and so mostly known.
+        root = _root("/".join(base.split("/", 3)[:3]))
         return root and root + address
     address = address.strip(_EDGES).translate(_LINE_BREAKS)
     if not address or len(address) > MAX_LENGTH or _SURROGATE.search(address):
