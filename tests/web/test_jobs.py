@@ -166,6 +166,19 @@ async def test_everything_or_one_folder_is_exported(alice: Visitor, charlie: Vis
     assert "Quiet" not in (await charlie.client.get("/export?id=1&id=2")).text
 
 
+async def test_what_was_starred_is_exported_with_its_texts(alice: Visitor, charlie: Visitor) -> None:
+    await alice.send("/marks", do="star", id="1")
+
+    mine = await alice.client.get("/export/starred")
+    his = await charlie.client.get("/export/starred")
+
+    assert "/export/starred" in (await alice.see("/import")).xpath("//main//a/@href")
+    assert mine.headers["content-type"] == "application/feed+json"
+    assert "attachment" in mine.headers["content-disposition"]
+    assert [item["_feedmill"]["entry_id"] for item in mine.json()["items"]] == [1]
+    assert his.json()["items"] == []
+
+
 async def test_a_form_without_end_is_not_read_to_its_end(nobody: Any) -> None:
     sent = 0
 

@@ -34,6 +34,7 @@ from feedmill.serve.rest import (
     queue,
     search,
     sessions,
+    starred,
     tokens,
     webhooks,
 )
@@ -58,6 +59,8 @@ ROUTERS = (
     pools.router,
     pool_items.router,
     webhooks.router,
+    # Before the entries, for the same reason.
+    starred.router,
     entries.router,
     marks.router,
     labels.router,

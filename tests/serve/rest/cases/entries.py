@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from feedmill.model.reading import Sweep
+from feedmill.library.marking import mark_one
+from feedmill.model.reading import Marks, Sweep
 from feedmill.model.refresh import Revision
 from feedmill.store.entry_rows import add_revisions
 from feedmill.store.labels import add_label
@@ -47,6 +48,11 @@ async def _the_list(site: Site, alice: Person) -> Asked:
     return Asked("/entries?view=all", secret=SECRET)
 
 
+async def _starred(site: Site, alice: Person) -> Asked:
+    await mark_one(site.app.db, alice.user.id, await entry_of(site, alice), Marks(starred=True), datetime.now(UTC))
+    return Asked("/entries/export", secret=SECRET)
+
+
 async def _difference(site: Site, alice: Person) -> Asked:
     entry = await entry_of(site, alice)
     await site.app.db.batch(add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
@@ -86,6 +92,7 @@ async def _new_label(site: Site, alice: Person) -> Asked:
 
 CASES = {
     "GET /entries": Case(_the_list, others=200),
+    "GET /entries/export": Case(_starred, others=200),
     "GET /entries/{entry_id}": _of_entry("?raw=true"),
     "PATCH /entries/{entry_id}": _of_entry("", {"starred": True}),
     "GET /entries/{entry_id}/revisions": _of_entry("/revisions"),

@@ -3,7 +3,7 @@
 import msgspec
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from feedmill.collect.decode import decode
@@ -11,6 +11,8 @@ from feedmill.errors import BadInput, TooLarge
 from feedmill.library.exporting import export, export_some
 from feedmill.library.importing import Plan, carry_out, plan_import
 from feedmill.library.opml import MAX_BYTES
+from feedmill.library.starred import MEDIA_TYPE as JSON_FEED
+from feedmill.library.starred import export_starred
 from feedmill.model.account import User
 from feedmill.serve.refreshing import IMPORT
 from feedmill.serve.web.choices import folder_choices, number
@@ -77,6 +79,15 @@ async def give(request: Request) -> Response:
     return Response(body, media_type=MEDIA_TYPE, headers=headers)
 
 
+async def give_starred(request: Request) -> Response:
+    """What was starred, as JSON Feed."""
+    caller = await signed_in(request)
+    app = the_app(request)
+    now = app.tools.clock()
+    headers = {"Content-Disposition": f'attachment; filename="feedmill-starred-{now:%Y-%m-%d}.json"'}
+    return StreamingResponse(export_starred(app.db, caller.user.id, now), media_type=JSON_FEED, headers=headers)
+
+
 async def _shown(request: Request, user: User, wrong: str = "", status: int = 200, detail: str = "") -> Response:
     folders = await folder_choices(the_app(request).db, user.id)
     return await show(request, "import.html", status, folder_choices=folders, wrong=wrong, detail=detail)
@@ -86,4 +97,5 @@ routes = [
     Route("/import", ask, methods=["GET"]),
     Route("/import", take, methods=["POST"]),
     Route("/export", give, methods=["GET"]),
+    Route("/export/starred", give_starred, methods=["GET"]),
 ]
