@@ -25,7 +25,8 @@ PAGES = [
     "/feed/1/archive/reparse", "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
     "/pools/new", "/admin", "/admin/users/1", "/admin/users/new", "/admin/feeds", "/admin/feeds/1", "/admin/feeds/2",
     "/admin/queue", "/admin/hosts", "/admin/hosts/127.0.0.1", "/admin/feeds/1/merge?into=2",
-    "/admin/feeds/1/merge?into=1", "/admin/storage?retention=yes", "/admin/log", "/admin/settings", "/admin/audit", "/offline", "/logout",
+    "/admin/feeds/1/merge?into=1", "/admin/storage?retention=yes", "/admin/log", "/admin/settings",
+    "/admin/audit", "/offline", "/logout",
 ]  # fmt: skip
 
 # Addresses, and what is for programs; what the feeds of this site and its reader wrote is Chinese.

@@ -32,6 +32,12 @@ MOVE = (
     .values(etag=None, last_modified=None, body_sha256=None, moved_to=None, moved_times=0)
     .values(claim_token=None, claimed_until=None)
 )
+# Feeds that were merged into this one are found by its address.
+FOLLOW = (
+    feeds.update()
+    .where(feeds.c.moved_to == bindparam("old_url"), feeds.c.status == "disabled")
+    .values(moved_to=bindparam("new_url"))
+)
 COUNT_TWINS = select(func.count().label("n")).select_from(TWINS.subquery("twins"))
 COUNT_READERS_OF_BOTH = select(func.count().label("n")).select_from(READERS_OF_BOTH.subquery("readers"))
 
@@ -89,6 +95,7 @@ async def move_feed(db: Database, feed: Feed, url: str, http_options: str | None
     moved = {"feed_id": feed.id, "new_url": url, "new_host": host_of(url), "new_options": http_options}
     steps = [
         Step(MOVE, moved),
+        Step(FOLLOW, {"old_url": feed.url, "new_url": url}),
         Step(NOTE_URL, {"feed_id": feed.id, "url": feed.url, "until": to_text(now)}),
         _due(feed, "an admin changed its address", now),
         write_down(by, "feed.move", f"{feed.url} -> {url}", now),
