@@ -84,7 +84,7 @@ def arrive(chromium_service: Any, mill: Mill) -> Iterator[Callable[..., Page]]:
 
 def test_from_an_empty_folder_to_reading_and_back_from_the_archive(mill: Mill, arrive: Callable[..., Page]) -> None:
     reader = Guest(arrive())
-    set_up(reader.page)
+    set_up_and_be_told(reader.page)
     add_by_the_address_of_a_page(reader.page, mill)
     read_with_the_keyboard(reader, mill)
     refresh_in_two_windows(reader, mill)
@@ -175,14 +175,29 @@ def test_on_the_smallest_phone_nothing_is_lost_at_the_side(mill: Mill, arrive: C
     assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
+def set_up_and_be_told(page: Page) -> None:
+    """The button says what goes on; nothing is ticked for the reader afterwards."""
+    fill_in_set_up(page)
+    page.evaluate("document.addEventListener('submit', (event) => event.preventDefault())")
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_role("button", name="Making the account …")).to_be_disabled()
+    set_up(page)
+    expect(page.locator(".starters input")).to_have_count(12)
+    expect(page.locator(".starters input:checked")).to_have_count(0)
+
+
 def set_up(page: Page) -> None:
+    fill_in_set_up(page)
+    page.get_by_role("button", name="Make the account").click()
+    page.wait_for_url("**/subscribe")
+
+
+def fill_in_set_up(page: Page) -> None:
     page.goto("/")
     page.wait_for_url("**/setup")
     page.get_by_label("Name").fill("alice")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
-    page.wait_for_url("**/subscribe")
 
 
 def add_by_the_address_of_a_page(page: Page, mill: Mill) -> None:

@@ -1,5 +1,6 @@
 // What scripts add to pages that work without them.
 
+import "./busy.js";
 import "./feeds.js";
 import "./go.js";
 import "./jobs.js";
