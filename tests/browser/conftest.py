@@ -4,11 +4,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import papers
 from tests.browser.guest import Guest
 from tests.browser.house import House, open_house
+
+# Only what fails waits so long; a machine may be slow.
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +34,7 @@ def visit(chromium_service: Any, house: House) -> Iterator[Callable[..., Page]]:
         context = chromium_service.browser.new_context(viewport=size, base_url=house.origin, **options)
         contexts.append(context)
         page: Page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
         return page

@@ -28,7 +28,7 @@ class Guest:
 
     def until(self, is_so: str, arg: object = None) -> None:
         """Waits for it. Not `wait_for_function`: that evaluates in the page, which our policy forbids."""
-        for _ in range(200):
+        for _ in range(400):
             if self.page.evaluate(is_so, arg):
                 return
             self.page.wait_for_timeout(50)
@@ -42,4 +42,4 @@ class Guest:
 
     def reads(self, title: str) -> None:
         """The article with that title is open."""
-        expect(self.page.locator(".article h1")).to_contain_text(title, timeout=10_000)
+        expect(self.page.locator(".article h1")).to_contain_text(title)
