@@ -158,3 +158,22 @@ async def test_log_lines_of_a_job_say_which_it_is_and_with_which_message_it_came
 
     said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "message 0"}
     assert await asyncio.gather(*runs) == [said, {"job": "ArchiveImages", "job_id": "message 1"}]
+
+
+async def test_what_waits_is_counted_by_priority_also_behind_its_host() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def handler(job: Job) -> None:
+        begun.set()
+        await go_on.wait()
+
+    engine = InProcessEngine(handler, at_once=2)
+    for feed_id in range(3):
+        await engine.submit(RefreshFeed(feed_id, lane="example.org"), Priority.SCHEDULED)
+    await begun.wait()
+    await engine.submit(RefreshFeed(4, lane="example.org"), Priority.MANUAL)
+
+    assert engine.waits() == {"manual": 1, "new_feed": 0, "scheduled": 2}
+    go_on.set()
+    await engine.until_idle()
+    assert set(engine.waits().values()) == {0}

@@ -160,6 +160,7 @@ async def test_what_runs_and_what_waits_stands_in_the_queue(site: Site, alice: V
     said = text_of(page)
     assert "This server does everything itself." in said
     assert "DatabaseAnswers" in said
+    assert "On schedule0 jobs wait" in said
     running, waiting = page.xpath("//section[h2[@id='running']]")[0], page.xpath("//section[h2[@id='waiting']]")[0]
     assert "Quiet Systems" in text_of(running)
     assert "127.0.0.1" in text_of(waiting)

@@ -1,7 +1,7 @@
 """The engine across processes: jobs become messages that workers take out of Redis (see `tasks`)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from celery import Celery, chord  # type: ignore[import-untyped]
@@ -43,6 +43,9 @@ class CeleryEngine:
     async def waiting(self) -> int:
         """How many messages wait in the queue of scheduled work."""
         return await _in_thread(self._count_waiting)
+
+    def waits(self) -> Mapping[str, int]:
+        return {}
 
     async def stop(self) -> list[Job]:
         """Closes the connections. What was handed in is the workers'."""

@@ -1,6 +1,6 @@
 """PORT: where jobs are handed in to be run, sooner or later, here or elsewhere."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from feedmill.engine.jobs import Job, Priority
@@ -21,6 +21,9 @@ class Engine(Protocol):
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
         """Has the jobs run, and once all have ended, well or not, the callback."""
+
+    def waits(self) -> Mapping[str, int]:
+        """How many jobs wait in this process, by priority; nothing for an engine that hands them on."""
 
     async def stop(self) -> list[Job]:
         """Lets what runs come to its end, within limits; the jobs that were not done."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 
@@ -45,6 +45,10 @@ class InProcessEngine:
     def in_lane(self, lane: str) -> int:
         """How many jobs of the lane wait or run."""
         return self._waiting.in_lane(lane)
+
+    def waits(self) -> Mapping[str, int]:
+        """How many jobs wait for a place or for their host, by priority."""
+        return {priority.name.lower(): self._waiting.of(priority) for priority in Priority}
 
     async def submit(self, job: Job, priority: Priority) -> None:
         self._hand_in([Ticket(job, priority)])

@@ -48,6 +48,9 @@ class Line:
     def __len__(self) -> int:
         return sum(map(len, self._classes.values()))
 
+    def of(self, priority: Priority) -> int:
+        return len(self._classes[priority])
+
     def add(self, ticket: Ticket) -> None:
         self._classes[ticket.priority].append(ticket)
 
@@ -86,6 +89,10 @@ class Waiting:
     def ready(self) -> int:
         """How many wait for a place only, not for another job of their lane (as far as that is known)."""
         return len(self._ready)
+
+    def of(self, priority: Priority) -> int:
+        """How many of that class wait, be it for a place or for their lane."""
+        return sum(line.of(priority) for line in (self._ready, *self._parked.values()))
 
     def in_lane(self, lane: str) -> int:
         """How many jobs of the lane wait or run."""

@@ -1,7 +1,7 @@
 """Batches: refresh many feeds, watch how it goes, and be told when the last one ended."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -57,6 +57,10 @@ class Batches:
         if is_new:
             await self._submit(batch_id, list(dict.fromkeys(feed_ids)))
         return batch_id, is_new
+
+    def waits(self) -> Mapping[str, int]:
+        """How many jobs wait in this process, by priority."""
+        return self.engine.waits()
 
     async def resume(self) -> list[int]:
         """Takes up the batches whose process is gone, where they stood."""

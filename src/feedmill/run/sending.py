@@ -1,6 +1,6 @@
 """Sends jobs to the workers, so that nothing stays claimed for jobs that nobody has."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_hex
@@ -42,6 +42,9 @@ class Sender:
     def in_lane(self, lane: str) -> int:
         """Unknown here: workers take turns at a host through Redis."""
         return 0
+
+    def waits(self) -> Mapping[str, int]:
+        return self.engine.waits()
 
     async def look(self) -> None:
         """Brings `backlog` up to date."""

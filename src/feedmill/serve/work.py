@@ -1,6 +1,6 @@
 """What the HTTP side asks of whoever does the work, in this process or in others."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
 from feedmill.store.batches import Progress
@@ -16,6 +16,10 @@ class Work(Protocol):
 
         `report` is kept with a new batch, to be read later.
         """
+        ...
+
+    def waits(self) -> Mapping[str, int]:
+        """How many jobs wait in this process, by priority; nothing where others do the work."""
         ...
 
     def watch(self, batch_id: int) -> AsyncGenerator[Progress, None]:

@@ -198,6 +198,9 @@ async def test_the_queue_tells_what_runs_waits_and_fails(site: Site, alice: Pers
     queue = (await alice.get("/admin/queue")).json()
 
     assert (queue["feeds"]["due"], queue["batches"], queue["messages"]) == (1, [], {})
+    assert queue["waits"] == {"manual": 0, "new_feed": 0, "scheduled": 0}
+    assert [(host["host"], host["feeds"]) for host in queue["waiting"]] == [("example.org", 1)]
+    assert (queue["running"], queue["heartbeats"]) == ([], [])
     assert [failure["url"] for failure in queue["failures"]] == [URL]
 
 

@@ -11,7 +11,7 @@ from feedmill.model.feed import PRIVATE_MARK
 from feedmill.serve.rest.admin_users import actor
 from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID
-from feedmill.serve.rest.parts import Admin, TheApp
+from feedmill.serve.rest.parts import Admin, TheApp, TheWork
 from feedmill.store.audit import trail
 from feedmill.store.backlog import (
     latest_failures,
@@ -87,6 +87,7 @@ class Queue(BaseModel):
     batches: list[BatchRunning] = Field(description="The batches that run, the newest first.")
     images: dict[str, int] = Field(description="Images by status; pending ones wait.")
     deliveries: dict[str, int] = Field(description="Webhook calls that wait, or were given up.")
+    waits: dict[str, int] = Field(description="In one process: jobs that wait, by priority.")
     messages: dict[str, int] = Field(description="Scaled out: jobs that wait, by queue.")
     processes: dict[str, int] = Field(description="Scaled out: processes at work, by role.")
     heartbeats: list[ProcessSeen] = Field(description="Scaled out: each process, and when it last showed itself.")
@@ -132,7 +133,7 @@ class AuditPage(BaseModel):
 
 
 @router.get("/queue")
-async def read_queue(app: TheApp, who: Admin) -> Queue:
+async def read_queue(app: TheApp, work: TheWork, who: Admin) -> Queue:
     """What runs, what waits and what failed lately."""
     now, sight = datetime.now(UTC), app.coordination.sight
     return Queue(
@@ -140,6 +141,7 @@ async def read_queue(app: TheApp, who: Admin) -> Queue:
         batches=[BatchRunning.model_validate(one) for one in await running_batches(app.db, MOST_BATCHES)],
         images=await count_images(app.db),
         deliveries=await waiting_deliveries(app.db),
+        waits=dict(work.waits()),
         messages=dict(await sight.waiting(QUEUES)),
         processes=dict(await sight.present()),
         heartbeats=[ProcessSeen(role=one.role, name=one.name, seen_at=now - one.ago) for one in await sight.seen()],

@@ -17,7 +17,7 @@ from feedmill.serve.health import check_all
 from feedmill.serve.rest.cursors import cursor_at, cut, place_at
 from feedmill.serve.rest.fields import MOST_ID
 from feedmill.serve.web.flash import say
-from feedmill.serve.web.page import form, go, show, the_app
+from feedmill.serve.web.page import form, go, show, the_app, the_work
 from feedmill.serve.web.pages.admin_feeds import address, title
 from feedmill.serve.web.pages.admin_users import actor, cursor_of
 from feedmill.serve.web.plots import Mark, stacked
@@ -48,6 +48,7 @@ async def queue(request: Request) -> Response:
     return await show(
         request, "admin_queue.html", active="/admin",
         parts=await check_all(app), processes=processes, messages=messages,
+        waits=the_work(request).waits(),
         is_alone=not app.settings.redis.get_secret_value(),
         feeds=await count_feeds(app.db, now), images=await count_images(app.db),
         deliveries=await waiting_deliveries(app.db), batches=await running_batches(app.db, MOST),
