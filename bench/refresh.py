@@ -3,11 +3,11 @@
 usage: python bench/refresh.py [--feeds 1000] [--rounds 3] [--latency]
 
 Needs the feed farm of ../shared. Every candidate is a process of its own with a folder of its own; what is
-measured is its CPU time (all threads) from after its imports to its end, and its peak memory.
+measured is its CPU time (all threads) from after its imports to its end, and its peak memory. All run on
+uvloop, as `feedmill serve` does.
 """
 
 import argparse
-import asyncio
 import json
 import resource
 import socket
@@ -17,9 +17,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
+import uvloop
 from bare_refresh import Bare, SameWork
 from report import Cell, Table, tell
 
@@ -226,14 +228,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     args = parser.parse_args()
     if args.candidate:
-        runners: dict[str, Callable[..., Awaitable[None]]] = {
+        runners: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
             "feedmill": run_feedmill,
             "same_work": run_same_work,
             "bare": run_bare,
             "reader": run_reader,
             "reader_search": run_reader_search,
         }
-        asyncio.run(runners[args.candidate](args.folder, (args.folder / "urls").read_text().split(), args.phase))
+        uvloop.run(runners[args.candidate](args.folder, (args.folder / "urls").read_text().split(), args.phase))
         return
     if not FARM.exists():
         raise SystemExit("the feed farm (../shared/feedfarm) is not here")
