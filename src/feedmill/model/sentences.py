@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Self
 
 import msgspec
@@ -30,6 +31,8 @@ def to_stored(sentence: str) -> str:
     return msgspec.json.encode(_plain(sentence)).decode() if isinstance(sentence, Sentence) else sentence
 
 
+# A page may show a thousand feeds, mostly with the reasons that they had a minute ago.
+@lru_cache(maxsize=4096)
 def from_stored(text: str) -> str:
     if not text.startswith('{"say":'):
         return text
