@@ -103,6 +103,15 @@ def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMak
     assert title not in alice.titles()
 
 
+def test_what_nobody_answers_is_told(guest: GuestMaker) -> None:
+    alice = guest()
+    alice.page.route("**/refresh-all", lambda route: route.abort())
+
+    alice.press("R")
+
+    expect(alice.page.locator(".toast")).to_have_text("That did not work. Try again.")
+
+
 def test_several_are_picked_and_marked_together(guest: GuestMaker) -> None:
     alice = guest(at="/all")
     alice.press("n", "x", "n", "n", "X")

@@ -41,9 +41,10 @@ document.addEventListener("submit", ({ target }) => {
   if (menu) menu.open = false;
 });
 
-// A list that could not go on says so where it stopped.
-document.addEventListener("htmx:error", ({ target }) => {
+// A list that could not go on says so where it stopped; what else a reader asked for, and nobody answered, below.
+document.addEventListener("htmx:error", ({ target, detail }) => {
   if (target.matches?.(".more a")) target.textContent = t("more_failed");
+  else if (["click", "submit"].includes(detail.ctx?.sourceEvent?.type) && detail.error?.name !== "AbortError") say(t("failed"), "failed");
 });
 
 // The message of the last change goes by itself, with its chance to undo.
