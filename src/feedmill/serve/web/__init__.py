@@ -10,6 +10,7 @@ To add a screen:
 3. `templates/<screen>.html` extends `frame.html` and fills the blocks `actions` (right of the title) and `main`.
    The macros of `templates/parts/` draw buttons, fields, icons, empty states and the like.
 4. Its words: `i18n/<language>/<screen>.json`, used as `t("<screen>.key")` in templates and `say("<screen>.key")` here.
+   What `library/` and others say in English is shown by `tell(sentence, t)`, with its translation in `told.json`.
 5. Its styles, if it needs any: `static/css/<screen>.css` is found by itself and joins the one sheet of all.
 6. Its `routes` go into `ROUTES` of `routes.py`; a link to it into `templates/parts/sidebar.html`, if it has one.
 
