@@ -35,7 +35,7 @@ async def test_the_drill_a_sqlite_backup_is_copied_back(mill: Mill, tmp_path: Pa
     assert done.out.startswith("backed up to kept: rows ")
     assert checked.out.startswith("sound: made 2")
     assert await feeds(mill) == [(1, "News", 2)]
-    assert (await mill.ok("restore", "--all")).out == "1 bodies replayed: added 0 entries, revised 0\n"
+    assert (await mill.ok("restore", "--all")).out == "1 body replayed: added 0 entries, revised 0\n"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -56,7 +56,7 @@ async def test_the_drill_a_backup_is_put_back_into_an_empty_database(
         assert done.out.startswith("put back ")
         assert (again.code, "not empty" in again.err) == (2, True)
         assert await feeds(there) == [(1, "News", 2)]
-        assert (await there.ok("restore", "--all")).out == "1 bodies replayed: added 0 entries, revised 0\n"
+        assert (await there.ok("restore", "--all")).out == "1 body replayed: added 0 entries, revised 0\n"
 
 
 async def test_a_backup_and_its_check_are_written_down(mill: Mill) -> None:
@@ -115,5 +115,5 @@ async def test_objects_are_only_listed_unless_asked_for(mill: Mill) -> None:
 
     done = await mill.ok("backup", "kept")
 
-    assert "1 objects (0.0 MB) listed, not copied" in done.out
+    assert "1 object (0.0 MB) listed, not copied" in done.out
     assert not (mill.folder / "kept" / "objects").exists()

@@ -60,6 +60,6 @@ def test_the_file_of_declared_feeds_is_read_without_being_followed(tmp_path: Pat
     good = feedmill("check", cwd=tmp_path, settings={"feeds_file": "feeds.yaml"})
     bad = feedmill("check", cwd=tmp_path, settings={"feeds_file": "bad.yaml"})
 
-    assert "ok   feeds_file: feeds.yaml declares 1 feeds" in good.stdout
+    assert "ok   feeds_file: feeds.yaml declares 1 feed" in good.stdout
     assert bad.returncode == 1
     assert "FAIL feeds_file: bad.yaml: line 2, column 3: unknown key 'every'" in bad.stdout

@@ -77,7 +77,7 @@ async def test_bodies_without_a_card_are_told(mill: Mill) -> None:
 
     done = await mill.run("restore", "--from-store")
 
-    assert (done.code, done.err) == (0, "1 feeds have bodies but no card that says where they are; they are left out\n")
+    assert (done.code, done.err) == (0, "left out: 1 feed has bodies, but no card that says where the feed is\n")
 
 
 @pytest.mark.parametrize("args", [(), ("1", "--all"), ("--all", "--since", "yesterday"), ("99",)])

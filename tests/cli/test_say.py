@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from feedmill.cli.say import counted
 from tests.cli.mill import Mill
 from tests.www import Answer
 
@@ -38,3 +39,8 @@ async def test_an_entry_on_a_terminal_is_harmless_and_in_a_pipe_as_it_is_stored(
     assert EVIL in (await evil.ok("show", "entry:1", "--raw")).out
     assert "owned" in (shown := await evil.on_terminal("show", "entry:1", "--raw"))
     assert "\x9b" not in shown
+
+
+def test_one_is_not_many() -> None:
+    assert [counted(n, "feed") for n in (0, 1, 2)] == ["0 feeds", "1 feed", "2 feeds"]
+    assert [counted(n, "body is", "bodies are") for n in (1, 2)] == ["1 body is", "2 bodies are"]

@@ -10,7 +10,7 @@ from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.for_user import subscribe_user
 from feedmill.cli.records import print_record
-from feedmill.cli.say import say
+from feedmill.cli.say import counted, say
 from feedmill.cli.world import run
 from feedmill.collect.address import Address, BadAddress, read_address
 from feedmill.collect.declared_file import Unfit, read_interval
@@ -162,7 +162,7 @@ async def _add_found(app: App, found: FeedHere, wish: Wish, http_options: str | 
         return there
     feed, decision = await add_answered(app.tools, wish.feed(found.url, http_options, found.title), found.response)
     new = len(decision.changes.new) if isinstance(decision, Updated) else 0
-    entries = "1 entry" if new == 1 else f"{new} entries"
+    entries = counted(new, "entry", "entries")
     return Added(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)
 
 

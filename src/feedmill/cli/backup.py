@@ -16,6 +16,7 @@ from feedmill.archive.backup_check import check_backup
 from feedmill.archive.backup_files import Manifest
 from feedmill.archive.backup_load import Loaded, load_backup
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.say import counted
 from feedmill.cli.world import run
 from feedmill.errors import DatabaseError
 from feedmill.library.backups import note_backup, note_check
@@ -74,7 +75,7 @@ def _tell_written(folder: Path, manifest: Manifest, as_json: bool) -> None:
         _print(msgspec.to_builtins(manifest))
         return
     size = sum(facts.size for facts in manifest.files.values())
-    objects = f"{manifest.objects} objects ({manifest.object_bytes / 1e6:.1f} MB)"
+    objects = f"{counted(manifest.objects, 'object')} ({manifest.object_bytes / 1e6:.1f} MB)"
     copied = "copied" if manifest.with_objects else "listed, not copied (--with-objects copies them)"
     click.echo(f"backed up to {folder}: rows {size / 1e6:.1f} MB, {objects} {copied}")
     if not manifest.consistent:
@@ -85,7 +86,7 @@ def _tell_check(manifest: Manifest, wrong: list[str], as_json: bool) -> None:
     if as_json:
         _print({"sound": not wrong, "wrong": wrong, "created_at": manifest.created_at, "objects": manifest.objects})
     else:
-        click.echo("\n".join(wrong) or f"sound: made {manifest.created_at}, {manifest.objects} objects")
+        click.echo("\n".join(wrong) or f"sound: made {manifest.created_at}, {counted(manifest.objects, 'object')}")
     if wrong:
         raise click.exceptions.Exit(1)
 
@@ -94,11 +95,12 @@ def _tell_loaded(loaded: Loaded, as_json: bool) -> None:
     if as_json:
         _print({"rows": loaded.rows, "orphans": loaded.orphans, "objects": loaded.objects, "absent": loaded.absent})
         return
-    click.echo(f"put back {loaded.rows} rows and {loaded.objects} objects")
+    click.echo(f"put back {counted(loaded.rows, 'row')} and {counted(loaded.objects, 'object')}")
     if loaded.absent:
-        click.echo(f"{loaded.absent} objects are only listed in the backup: the store must have them", err=True)
+        absent = counted(loaded.absent, "object is", "objects are")
+        click.echo(f"{absent} only listed in the backup: the store must have what is listed", err=True)
     if loaded.orphans:
-        click.echo(f"{loaded.orphans} rows belonged to something that is not in the backup and were left out")
+        click.echo(f"left out, because what they belong to is not in the backup: {counted(loaded.orphans, 'row')}")
 
 
 def _print(record: dict[str, Any]) -> None:

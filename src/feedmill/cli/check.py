@@ -16,6 +16,7 @@ from sqlalchemy import func, select
 
 from feedmill.app import open_blobs, open_database
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.say import counted
 from feedmill.collect.declared_file import find_file, read_declarations
 from feedmill.errors import CallerError, FeedmillError
 from feedmill.settings import Settings
@@ -82,7 +83,7 @@ async def _database(settings: Settings) -> str:
             [Step(insert_new(facts, "name", "value"), probe), Step(facts.delete().where(facts.c.name == "check"))]
         )
         [row] = await db.query(select(func.count().label("feeds")).select_from(feeds))
-        return f"reads and writes ({db.dialect_name}, {row['feeds']} feeds)"
+        return f"reads and writes ({db.dialect_name}, {counted(row['feeds'], 'feed')})"
     finally:
         await db.close()
 
@@ -155,4 +156,6 @@ async def _store_time(settings: Settings) -> datetime:
 
 async def _feeds_file(settings: Settings) -> str:
     file = find_file(settings.feeds_file, settings.data)
-    return f"{file} declares {len(read_declarations(file))} feeds" if file else "none, so no feeds are declared"
+    if file is None:
+        return "none, so no feeds are declared"
+    return f"{file} declares {counted(len(read_declarations(file)), 'feed')}"

@@ -7,6 +7,7 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.say import counted
 from feedmill.cli.world import run
 from feedmill.errors import CallerError
 from feedmill.library.opml import OpmlFeed, write_opml
@@ -27,7 +28,7 @@ def export_opml(context: Context, file: str) -> None:
         Path(file).write_bytes(text)
     except OSError as error:
         raise CallerError(f"{file} can't be written: {error.strerror}") from error
-    click.echo(f"{len(feeds)} feeds written to {file}")
+    click.echo(f"{counted(len(feeds), 'feed')} written to {file}")
 
 
 async def _feeds(app: App) -> list[OpmlFeed]:

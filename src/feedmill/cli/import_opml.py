@@ -1,7 +1,6 @@
 """`feedmill import`: take over a list of feeds from another reader."""
 
 import sys
-from collections.abc import Sized
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ from feedmill.cli.context import Context, pass_context
 from feedmill.cli.for_user import import_for_user
 from feedmill.cli.records import print_record
 from feedmill.cli.refresh import refresh_some
-from feedmill.cli.say import say
+from feedmill.cli.say import counted, say
 from feedmill.cli.world import run
 from feedmill.collect.address import BadAddress, read_address
 from feedmill.errors import CallerError
@@ -97,16 +96,12 @@ def _wanted(feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
     return wanted
 
 
-def _count(things: Sized, name: str) -> str:
-    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
-
-
 def _report(imported: Imported, served: bool, fetch: bool) -> None:
     for problem in imported.problems:
         say(problem, err=True)
     known = f", {imported.known} there already" if imported.known else ""
-    left_out = f", {_count(imported.problems, 'line')} could not be taken over" if imported.problems else ""
-    click.echo(f"{_count(imported.added, 'feed')} added{known}{left_out}")
+    left_out = f", {counted(len(imported.problems), 'line')} could not be taken over" if imported.problems else ""
+    click.echo(f"{counted(len(imported.added), 'feed')} added{known}{left_out}")
     if imported.added and not fetch:
         by_hand = "'feedmill refresh --due' fetches them, or 'feedmill serve'"
         click.echo("the running server fetches them now" if served else by_hand)

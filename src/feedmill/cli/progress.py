@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from feedmill.cli.records import print_record
+from feedmill.cli.say import counted
 from feedmill.model.feed import Feed
 from feedmill.model.terminal import harmless
 from feedmill.store.batches import JobOutcome
@@ -112,8 +113,9 @@ class Bar(Report):
     def summarize(self) -> None:
         seconds = time.monotonic() - self.started
         parts = [f"{self.counts[name]} {name}" for name in OUTCOMES if self.counts[name]]
-        news = "1 new entry" if self.new_entries == 1 else f"{self.new_entries} new entries"
-        click.echo(f"{self.counts.total()} feeds in {seconds:.1f} s: {', '.join(parts) or 'nothing to do'}; {news}")
+        news = counted(self.new_entries, "new entry", "new entries")
+        fetched = f"{counted(self.counts.total(), 'feed')} in {seconds:.1f} s"
+        click.echo(f"{fetched}: {', '.join(parts) or 'nothing to do'}; {news}")
 
     def _line(self, outcome: JobOutcome) -> str | None:
         feed = self.feeds.get(outcome.feed_id)

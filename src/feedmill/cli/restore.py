@@ -14,6 +14,7 @@ from feedmill.app import App
 from feedmill.archive.found import find_images
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.named import feed_named
+from feedmill.cli.say import counted
 from feedmill.cli.world import run
 from feedmill.collect.backups import Period
 from feedmill.collect.restore import Restored, Tell, imagine
@@ -72,7 +73,8 @@ async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: b
 
 async def _from_store(app: App, period: Period, dry_run: bool) -> Restored:
     if unknown := await strangers(app.blobs):
-        click.echo(f"{unknown} feeds have bodies but no card that says where they are; they are left out", err=True)
+        have = counted(unknown, "feed has", "feeds have")
+        click.echo(f"left out: {have} bodies, but no card that says where the feed is", err=True)
     plan = imagine_from_store if dry_run else plan_from_store
     done = await _replay(app, plan(app.db, app.blobs, period, datetime.now(UTC)), None, dry_run)
     if not dry_run:
@@ -104,8 +106,10 @@ def _bar(total: int | None) -> Iterator[Tell]:
 def _summary(done: Restored, dry_run: bool) -> str:
     would = "would add" if dry_run else "added"
     revise = "would revise" if dry_run else "revised"
-    lines = [f"{done.bodies} bodies replayed: {would} {done.added} entries, {revise} {done.revised}"]
-    lines += [f"{done.unreadable} bodies are no feed"] if done.unreadable else []
-    lines += [f"{done.missing} bodies are gone from the object store"] if done.missing else []
-    lines += [f"{done.busy} feeds were left out because somebody else works on them; try again"] if done.busy else []
+    bodies = counted(done.bodies, "body", "bodies")
+    lines = [f"{bodies} replayed: {would} {counted(done.added, 'entry', 'entries')}, {revise} {done.revised}"]
+    lines += [f"{counted(done.unreadable, 'body is', 'bodies are')} no feed"] if done.unreadable else []
+    lines += [f"{counted(done.missing, 'body is', 'bodies are')} gone from the object store"] if done.missing else []
+    busy = counted(done.busy, "feed was", "feeds were")
+    lines += [f"{busy} left out because somebody else is at work there; try again"] if done.busy else []
     return "\n".join(lines)

@@ -10,6 +10,11 @@ def say(text: str = "", bold: bool = False, err: bool = False) -> None:
     click.echo(click.style(told, bold=True) if bold else told, err=err)
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """`1 feed`, `2 feeds`, `2 entries`."""
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
 def say_json(line: str) -> None:
     """JSON in which what would steer a terminal is written as JSON writes it."""
     click.echo(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", line))

@@ -9,6 +9,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.records import print_record
+from feedmill.cli.say import counted
 from feedmill.cli.world import run
 from feedmill.collect.explain import ago, ahead
 from feedmill.model.times import moment_or_none
@@ -25,12 +26,12 @@ def status(context: Context, as_json: bool) -> None:
     """Count feeds, entries, images and pool items, and say what they take up."""
     settings = context.quiet_settings
     now = datetime.now(UTC)
-    counted = run(settings, lambda app: _count(app, now))
+    found = run(settings, lambda app: _count(app, now))
     server = occupant(settings.data)
     if as_json:
-        print_record(asdict(counted) | {"server": {"running": server is not None, "process": server}})
+        print_record(asdict(found) | {"server": {"running": server is not None, "process": server}})
         return
-    for name, text in _lines(counted, now, settings.images_total_bytes).items():
+    for name, text in _lines(found, now, settings.images_total_bytes).items():
         click.echo(f"{name:<9} {text}")
     running = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
     click.echo(f"{'server':<9} {running}")
@@ -40,18 +41,18 @@ async def _count(app: App, now: datetime) -> Overview:
     return await count_all(app.db, now)
 
 
-def _lines(counted: Overview, now: datetime, room: int) -> dict[str, str]:
+def _lines(found: Overview, now: datetime, room: int) -> dict[str, str]:
     states = ("due", "running", "failing", "error", "disabled", "resting", "new")
-    last, following = moment_or_none(counted.last_fetched_at), moment_or_none(counted.next_fetch_at)
-    kept = f"{counted.raw_bodies} raw bodies, {counted.objects_to_delete} to delete"
+    last, following = moment_or_none(found.last_fetched_at), moment_or_none(found.next_fetch_at)
+    kept = f"{counted(found.raw_bodies, 'raw body', 'raw bodies')}, {found.objects_to_delete} to delete"
     return {
-        "feeds": f"{counted.feeds['total']}: {_list(counted.feeds, *states)}",
+        "feeds": f"{found.feeds['total']}: {_list(found.feeds, *states)}",
         "fetched": f"last {ago(last, now) if last else NEVER}; next {ahead(following, now) if following else NEVER}",
-        "entries": str(counted.entries),
-        "images": _list(counted.images, *counted.images) + _room(counted.image_bytes, room),
-        **{kind: f"pool: {_list(items, *items)}" for kind, items in counted.pools.items()},
-        "database": _size(counted.database_bytes),
-        "objects": f"{_size(counted.object_bytes)}, {kept}",
+        "entries": str(found.entries),
+        "images": _list(found.images, *found.images) + _room(found.image_bytes, room),
+        **{kind: f"pool: {_list(items, *items)}" for kind, items in found.pools.items()},
+        "database": _size(found.database_bytes),
+        "objects": f"{_size(found.object_bytes)}, {kept}",
     }
 
 
