@@ -81,6 +81,16 @@ async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) 
     assert shown.text.count('class="blocked"') == one.entry_count
 
 
+async def test_with_scripts_a_bad_rule_is_named_with_its_field(site: Site, alice: Visitor) -> None:
+    one = await first(site, alice)
+    sent = {"csrf": await alice.csrf(), "keep_rules": "fine\n("}
+
+    shown = await alice.client.post(f"/feed/{one.id}/edit/preview", data=sent, headers={"HX-Request": "true"})
+
+    assert shown.status_code == 422
+    assert "keep only what one of these finds Line 2: " in text_of(html.fromstring(shown.text))
+
+
 @pytest.mark.parametrize(
     ("after", "field", "value", "said"),
     [
