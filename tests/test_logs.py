@@ -168,6 +168,12 @@ def test_lines_are_found_by_level_text_and_feed(tail: logs.Tail) -> None:
     assert said(tail.latest(text="nothing like it")) == []
 
 
+def test_whatever_an_event_says_it_can_be_kept(tail: logs.Tail) -> None:
+    structlog.get_logger().info("odd", values={("a", 1): object(), "b": {1, 2}}, error=ValueError("x"), path=b"bytes")
+
+    assert said(tail.latest()) == ["odd"]
+
+
 def test_neither_secrets_nor_owners_nor_endless_lines_are_kept(tail: logs.Tail) -> None:
     structlog.get_logger().info(
         "fetched", url="https://alice:hunter2@example.org/feed#user=7", token="hunter2", body="x" * 10_000

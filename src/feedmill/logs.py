@@ -59,7 +59,7 @@ class Tail:
                 level=event["level"],
                 event=self._fit(str(event["event"])),
                 feed_id=feed_id if isinstance(feed_id, int) else None,
-                more=self._fit(json.dumps(rest, ensure_ascii=False, default=repr)) if rest else "",
+                more=self._fit(json.dumps(rest, ensure_ascii=False, default=repr, skipkeys=True)) if rest else "",
             )
         )
         return ""

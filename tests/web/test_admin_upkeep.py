@@ -7,6 +7,7 @@ import pytest
 
 from feedmill import logs
 from feedmill.archive.backup import back_up
+from feedmill.library.accounts import set_up
 from feedmill.library.backups import note_backup, note_check
 from feedmill.logs import LEVELS, Tail
 from feedmill.model.times import to_text
@@ -14,9 +15,12 @@ from feedmill.serve.web.words import catalogue
 from feedmill.settings import Settings
 from feedmill.store.database import Step
 from feedmill.store.schema import entries, image_tasks
-from tests.serve.rest.site import Site
+from tests.browser.papers import PASSWORD
+from tests.serve.rest.site import Site, running_site
+from tests.services.server import Service
 from tests.web.test_admin import rows
 from tests.web.visitor import Visitor, text_of
+from tests.www import Web
 
 
 @pytest.fixture
@@ -97,6 +101,18 @@ async def test_retention_is_foreseen_when_asked_and_drops_nothing(site: Site, al
 
     assert "Items1Answers as received0" in page
     assert "Items8" in text_of(await alice.see("/admin/storage"))
+
+
+async def test_scaled_out_each_process_shows_its_heartbeat(redis_service: Service, tmp_path: Path) -> None:
+    async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
+        await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        alice = await Visitor.signed_in(site, "alice")
+        await site.app.coordination.sight.show("worker", "mill-7:42")
+
+        page = await alice.see("/admin/queue")
+
+        assert "worker mill-7:42" in " ".join(rows(page))
+        assert "Workers and the scheduler have logs of their own." in text_of(await alice.see("/admin/log"))
 
 
 async def test_images_that_were_given_up_are_tried_again(site: Site, alice: Visitor) -> None:
