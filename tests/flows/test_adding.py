@@ -191,9 +191,8 @@ async def test_a_stopped_feed_is_never_due_until_it_is_started(any_world: World)
     assert await claim_due(any_world.db, NOW + DAY, 10) == []
 
     await start_feed(any_world.db, feed.id, "resumed by a person", NOW + HOUR)
-    assert [claim.feed.next_fetch_why for claim in await claim_due(any_world.db, NOW + HOUR, 10)] == [
-        "resumed by a person"
-    ]
+    assert (await any_world.feed(feed)).next_fetch_why == "resumed by a person"
+    assert [claim.feed.id for claim in await claim_due(any_world.db, NOW + HOUR, 10)] == [feed.id]
 
 
 async def test_everything_is_counted_on_every_database(any_world: World) -> None:
