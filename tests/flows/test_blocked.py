@@ -12,7 +12,8 @@ from feedmill.library.blocking import Blocking, block_host, read_host, unblock_h
 from feedmill.model.account import Actor
 from feedmill.model.feed import Feed
 from feedmill.model.outcome import Refused, Response
-from feedmill.model.refresh import Failed, Postponed, Schedule, Updated
+from feedmill.model.refresh import Failed, Postponed, Schedule, Updated, Visit
+from feedmill.model.times import to_text
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.blocks import REMEMBERED, BlockedHosts
 from feedmill.outbound.client import Client
@@ -170,6 +171,20 @@ async def test_a_refresh_that_runs_while_its_host_is_blocked_writes_nothing(town
         await record(world.db, claim, Postponed(Schedule(world.now, "its host is busy")))
 
     assert (await world.feed(there)).next_fetch_why == WHY
+
+
+async def test_one_that_was_refused_just_before_the_block_is_lifted_does_not_rest(town: Town) -> None:
+    there, world = await town.feed(), town.world
+    await town.block()
+    await world.change(there, next_fetch_at=to_text(world.now))
+    claim = await world.claim(there)
+    refused = Failed(Visit(world.now, timedelta()), Schedule(None, WHY), "blocked", WHY, counted=False)
+    await town.unblock()
+
+    with pytest.raises(ClaimLost):
+        await record(world.db, claim, refused)
+
+    assert (await world.feed(there)).next_fetch_at == world.now
 
 
 async def test_another_process_learns_of_a_block_within_seconds_and_of_its_end_at_once(town: Town) -> None:
