@@ -216,6 +216,18 @@ async def test_storage_names_the_feeds_that_take_up_most(site: Site, alice: Pers
     assert room["database_bytes"] > 0
 
 
+async def test_what_is_kept_for_somebody_is_told(site: Site, alice: Person, bob: Person) -> None:
+    feed = await add_feed(site.app.db, URL, NOW)
+    await _keep(site, feed, raw=100, image=50)
+    row = {"user_id": bob.user.id, "feed_id": feed.id, "created_at": to_text(NOW)}
+    await site.app.db.batch([Step(insert(subscriptions, *row), row)])
+
+    listed = {user["name"]: user["kept_bytes"] for user in (await alice.get("/admin/users")).json()["items"]}
+
+    assert listed == {"alice": 0, "bob": 150}
+    assert (await alice.get(f"/admin/users/{bob.user.id}")).json()["kept_bytes"] == 150
+
+
 async def test_hosts_are_listed_by_name_page_by_page(site: Site, alice: Person) -> None:
     for url in (URL, "https://example.org/b", "https://a.example/", "https://z.example/"):
         await add_feed(site.app.db, url, NOW)

@@ -18,6 +18,7 @@ from feedmill.serve.rest.fields import MOST_ID, PathId
 from feedmill.serve.rest.parts import Admin, TheApp
 from feedmill.serve.rest.problems import described
 from feedmill.store.administration import Account, accounts_page, change_account, read_account
+from feedmill.store.space import bytes_of_users
 
 router = APIRouter(prefix="/admin/users", tags=["admin"])
 
@@ -32,14 +33,15 @@ class UserShown(BaseModel):
     is_admin: bool
     feeds: int = Field(description="How many feeds the user is subscribed to.")
     quota_feeds: int | None = Field(description="How many they may be; null for any number.")
+    kept_bytes: int = Field(description="What is kept of their feeds; a feed of several people counts for each.")
     quota_bytes: int | None = Field(description="How many bytes they may keep; null for any number.")
     created_at: datetime
     last_seen_at: datetime | None
 
     @classmethod
-    def of(cls, account: Account) -> "UserShown":
+    def of(cls, account: Account, kept_bytes: int = 0) -> "UserShown":
         user = {name: getattr(account.user, name) for name in account.user.__slots__ if name in cls.model_fields}
-        return cls.model_validate(user | {"feeds": account.feeds})
+        return cls.model_validate(user | {"feeds": account.feeds, "kept_bytes": kept_bytes})
 
 
 class UserPage(BaseModel):
@@ -71,7 +73,9 @@ async def list_users(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor 
     """All accounts, the oldest first."""
     found = await accounts_page(app.db, place_at(cursor, 0), limit + 1)
     page, last = cut(found, limit)
-    return UserPage(items=[UserShown.of(one) for one in page], next=cursor_at(last.user.id) if last else None)
+    kept = await bytes_of_users(app.db, [one.user.id for one in page])
+    items = [UserShown.of(one, kept[one.user.id]) for one in page]
+    return UserPage(items=items, next=cursor_at(last.user.id) if last else None)
 
 
 @router.post("", status_code=201, responses=described(409))
@@ -84,7 +88,7 @@ async def create_user(app: TheApp, who: Admin, request: Request, new: NewUser) -
 
 @router.get("/{user_id}", responses=described(404))
 async def read_user(app: TheApp, who: Admin, user_id: PathId) -> UserShown:
-    return UserShown.of(await _account(app, user_id))
+    return await _shown(app, user_id)
 
 
 @router.patch("/{user_id}", responses=described(404, 409))
@@ -101,7 +105,7 @@ async def change_user(
     others = {name: given[name] for name in ("status", "is_admin") if given.get(name) is not None}
     if quotas or others:
         await change_account(app.db, before, replace(before, **quotas, **others), by, now)
-    return UserShown.of(await _account(app, user_id))
+    return await _shown(app, user_id)
 
 
 @router.delete("/{user_id}", status_code=204, responses=described(404, 409))
@@ -109,6 +113,10 @@ async def delete_user(app: TheApp, who: Admin, request: Request, user_id: PathId
     """Deletes an account with all that is the user's own; feeds and what they brought stay."""
     account = await _account(app, user_id)
     await remove_account(app.db, account.user, actor(who, request), datetime.now(UTC))
+
+
+async def _shown(app: App, user_id: int) -> UserShown:
+    return UserShown.of(await _account(app, user_id), (await bytes_of_users(app.db, [user_id]))[user_id])
 
 
 async def _account(app: App, user_id: int) -> Account:
