@@ -234,4 +234,3 @@ def test_what_is_no_host_is_said_to_be_none(typed: str) -> None:
 async def test_what_is_not_blocked_can_not_be_unblocked(town: Town) -> None:
     with pytest.raises(NotFound):
         await town.unblock()
-

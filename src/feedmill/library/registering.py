@@ -14,9 +14,7 @@ async def is_open(db: Database, settings: Settings) -> bool:
     return settings.registration and not await accounts.needs_setup(db)
 
 
-async def register(
-    db: Database, settings: Settings, name: str, password: str, origin: Origin, now: datetime
-) -> User:
+async def register(db: Database, settings: Settings, name: str, password: str, origin: Origin, now: datetime) -> User:
     """Makes the account; `NotAllowed` unless the setting `registration` is on, `NameTaken` when somebody has it."""
     if not await is_open(db, settings):
         raise NotAllowed("accounts are made by the admin here")

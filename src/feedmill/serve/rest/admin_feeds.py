@@ -117,9 +117,7 @@ async def administer_feed(
 
 
 @router.post("/{feed_id}/merge", responses=described(404, 409))
-async def merge_feed(
-    app: TheApp, who: Admin, request: Request, feed_id: PathId, wanted: MergeWanted
-) -> FeedMerged:
+async def merge_feed(app: TheApp, who: Admin, request: Request, feed_id: PathId, wanted: MergeWanted) -> FeedMerged:
     """Makes one feed of two: subscriptions, stars, labels and entries go to the other. It can't be taken back."""
     source, target = await _feed(app, feed_id), await _feed(app, wanted.into)
     if wanted.dry_run:

@@ -174,6 +174,4 @@ async def read_audit(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor 
     """Who did what to accounts and feeds, the latest first."""
     found = await trail(app.db, place_at(cursor, MOST_ID - 1), limit + 1)
     page, last = cut(found, limit)
-    return AuditPage(
-        items=[DeedShown.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None
-    )
+    return AuditPage(items=[DeedShown.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None)
