@@ -34,7 +34,8 @@ DATA = (
     "script", "style", "code", "pre", "kbd", "textarea", "*[@dir='ltr']",
     "*[contains(concat(' ', @class, ' '), ' address ')]", "datalist", "option[contains(@value, '/')]",
 )  # fmt: skip
-NAMES = re.compile(r"feedmill pool create|JSON Feed|Google Reader")
+# Commands, formats, and what is typed as code.
+NAMES = re.compile(r"feedmill pool create|JSON Feed|Google Reader|\.ad, aside")
 ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?:[ ,]+[a-z']{2,})+\b")
 
 
