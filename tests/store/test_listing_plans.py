@@ -21,20 +21,20 @@ PAGE = 50
 DEEP = ENTRIES // 2
 FEEDS_OF_A_FOLDER = list(range(1, 101))
 DEEP_PAGE = {
-    "of_user": ALICE, "user_id": ALICE, "at": sort_at(DEEP), "entry_id": DEEP, "most": PAGE, "rest": PAGE - 1,
+    "of_user": ALICE, "user_id": ALICE, "at": sort_at(DEEP), "entry_id": DEEP,
     "subscription_id": subscription_id(ALICE, BUSY_FEED),
     "subscriptions": as_list([subscription_id(ALICE, feed) for feed in FEEDS_OF_A_FOLDER]),
 }  # fmt: skip
 NEWEST = Order.NEWEST
 WALKS = {
-    "unread of a user": (page(View.UNREAD, NEWEST, None, labelled=False), "unread"),
-    "unread of a subscription": (page(View.UNREAD, NEWEST, of_one=True, labelled=False), "unread"),
-    "entries of a feed": (page(View.ALL, NEWEST, of_one=True, labelled=False), "entries"),
+    "unread of a user": (page(View.UNREAD, NEWEST, None, labelled=False, size=PAGE), "unread"),
+    "unread of a subscription": (page(View.UNREAD, NEWEST, of_one=True, labelled=False, size=PAGE), "unread"),
+    "entries of a feed": (page(View.ALL, NEWEST, of_one=True, labelled=False, size=PAGE), "entries"),
 }
 MERGES = {
-    "unread of a folder": (page(View.UNREAD, NEWEST, of_one=False, labelled=False), "unread", 100),
-    "entries of a folder": (page(View.ALL, NEWEST, of_one=False, labelled=False), "entries", 100),
-    "entries of all feeds": (page(View.ALL, NEWEST, None, labelled=False), "entries", 1000),
+    "unread of a folder": (page(View.UNREAD, NEWEST, of_one=False, labelled=False, size=PAGE), "unread", 100),
+    "entries of a folder": (page(View.ALL, NEWEST, of_one=False, labelled=False, size=PAGE), "entries", 100),
+    "entries of all feeds": (page(View.ALL, NEWEST, None, labelled=False, size=PAGE), "entries", 1000),
 }
 
 Plan = dict[str, Any]
@@ -97,7 +97,7 @@ async def test_sqlite_looks_up_what_is_shown_for_each_key_in_its_order(
         await add_library(sqlite)
         await sqlite.exec("ANALYZE")
 
-    plan = await _sqlite_plan(sqlite, shown_page(view, NEWEST, of_one, labelled=False))
+    plan = await _sqlite_plan(sqlite, shown_page(view, NEWEST, of_one, labelled=False, size=PAGE))
 
     shown = plan[plan.index("SCAN keys") + 1 :]
     assert [line for line in shown if "SCAN" in line] == []

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     FromClause,
-    Integer,
     ScalarSelect,
     Select,
     Table,
@@ -32,6 +31,7 @@ from feedmill.model.reading import Order, Place, Scope, View
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.page_sizes import rows, size_for
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
 from feedmill.store.shown import by_entry, shown_of
 from feedmill.store.unread import LIST, of_user
@@ -72,71 +72,72 @@ class Stretch:
     most: int
 
     @property
-    def kind(self) -> tuple[View, Order, bool | None, bool]:
+    def kind(self) -> tuple[View, Order, bool | None, bool, int]:
         """What its statement depends on."""
-        ids = self.scope.subscription_ids
-        return self.view, self.order, None if ids is None else len(ids) == 1, self.scope.label_id is not None
+        ids, labelled = self.scope.subscription_ids, self.scope.label_id is not None
+        return self.view, self.order, None if ids is None else len(ids) == 1, labelled, size_for(self.most)
 
     def params(self, user_id: int, now: datetime) -> dict[str, Any]:
         ids = self.scope.subscription_ids
         return {
-            "of_user": user_id, "at": self.beyond.at, "entry_id": self.beyond.entry_id, "most": self.most,
-            "rest": self.most - 1, "now": to_text(now), "label_id": self.scope.label_id,
-            "subscriptions": as_list(list(ids or ())), "subscription_id": ids[0] if ids and len(ids) == 1 else None,
+            "of_user": user_id, "at": self.beyond.at, "entry_id": self.beyond.entry_id, "now": to_text(now),
+            "label_id": self.scope.label_id, "subscriptions": as_list(list(ids or ())),
+            "subscription_id": ids[0] if ids and len(ids) == 1 else None,
         }  # fmt: skip
 
 
 async def find_page(db: Database, user_id: int, wanted: Stretch, now: datetime) -> Found:
     """The entries of a part of a list, as they are shown."""
-    rows = await db.query(shown_page(*wanted.kind), wanted.params(user_id, now))
-    [newest, *_] = rows or await db.query(NEWEST_ID)
-    at = {row["id"]: row["at"] for row in rows}
-    return Found([(Place(at[id], id), shown) for id, shown in by_entry(rows).items()], newest["newest_id"])
+    found = await db.query(shown_page(*wanted.kind), wanted.params(user_id, now))
+    [newest, *_] = found or await db.query(NEWEST_ID)
+    at = {row["id"]: row["at"] for row in found}
+    places = [(Place(at[id], id), shown) for id, shown in by_entry(found).items()]
+    return Found(places[: wanted.most], newest["newest_id"])
 
 
 async def find_places(db: Database, user_id: int, wanted: Stretch, now: datetime) -> list[Place]:
     """The places of a part of a list alone."""
-    rows = await db.query(page(*wanted.kind), wanted.params(user_id, now))
-    return [Place(row["at"], row["entry_id"]) for row in rows]
+    found = await db.query(page(*wanted.kind), wanted.params(user_id, now))
+    return [Place(row["at"], row["entry_id"]) for row in found[: wanted.most]]
 
 
 @cache
-def shown_page(view: View, order: Order, of_one: bool | None, labelled: bool) -> Select[Any]:
+def shown_page(view: View, order: Order, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
     """The statement for a list with what is shown of it."""
-    keys = page(view, order, of_one, labelled).subquery("keys")
+    keys = page(view, order, of_one, labelled, size).subquery("keys")
     shown = shown_of(keys).add_columns(keys.c.at, keys.c.newest_id)
     return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
 
 
 @cache
-def page(view: View, order: Order, of_one: bool | None, labelled: bool) -> Select[Any]:
+def page(view: View, order: Order, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
     """The statement for the keys of a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
     if labelled:
-        return _labelled(view, order, of_one)
+        return _labelled(view, order, of_one, size)
     if view is View.UNREAD:
-        return _unread(order, of_one)
+        return _unread(order, of_one, size)
     if view is View.ALL:
-        return _all(order, of_one)
-    return _marked(view, order, of_one)
+        return _all(order, of_one, size)
+    return _marked(view, order, of_one, size)
 
 
 # --- what is unread, and all there is ----------------------------------------------------------------------
 
 
-def _unread(order: Order, of_one: bool | None) -> Select[Any]:
+def _unread(order: Order, of_one: bool | None, size: int) -> Select[Any]:
     hers = unread.c.list_id == LIST
     if of_one:
         hers = and_(hers, unread.c.subscription_id == bindparam("subscription_id"))
     if of_one is not False:
-        return _walk(order, (unread.c.sort_at, unread.c.entry_id), hers)
-    return _merge(order, unread, "entry_id", _unread_of, lambda one: and_(_chosen(one), one.c.unread_count > 0))
+        return _walk(order, size, (unread.c.sort_at, unread.c.entry_id), hers)
+    return _merge(order, size, unread, "entry_id", _unread_of, lambda one: and_(_chosen(one), one.c.unread_count > 0))
 
 
-def _all(order: Order, of_one: bool | None) -> Select[Any]:
+def _all(order: Order, of_one: bool | None, size: int) -> Select[Any]:
     if of_one:
         feed_id = select(subscriptions.c.feed_id).where(of_user, subscriptions.c.id == bindparam("subscription_id"))
-        return _walk(order, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
-    return _merge(order, entries, "id", _collected_by, _chosen if of_one is False else _of_user)
+        return _walk(order, size, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
+    return _merge(order, size, entries, "id", _collected_by, _chosen if of_one is False else _of_user)
 
 
 def _of_user(one: FromClause) -> Condition:
@@ -158,12 +159,12 @@ def _collected_by(rows: FromClause, one: FromClause) -> Condition:
 # --- what somebody marked ----------------------------------------------------------------------------------
 
 
-def _marked(view: View, order: Order, of_one: bool | None) -> Select[Any]:
+def _marked(view: View, order: Order, of_one: bool | None, size: int) -> Select[Any]:
     keys = (MARKED_AT[view], states.c.entry_id)
-    return _walk(order, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
+    return _walk(order, size, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
 
 
-def _labelled(view: View, order: Order, of_one: bool | None) -> Select[Any]:
+def _labelled(view: View, order: Order, of_one: bool | None, size: int) -> Select[Any]:
     """Entries that bear a label, and are besides what the view says."""
     key = entry_labels.c.entry_id
     conditions = [entry_labels.c.label_id == bindparam("label_id"), *_of_subscriptions(of_one, key)]
@@ -172,7 +173,7 @@ def _labelled(view: View, order: Order, of_one: bool | None) -> Select[Any]:
         conditions.append(exists().where(unread.c.list_id == LIST, stands))
     elif view is not View.ALL:
         conditions.append(exists().where(_is_marked(view), states.c.entry_id == key))
-    return _walk(order, (entry_labels.c.sort_at, key), *conditions)
+    return _walk(order, size, (entry_labels.c.sort_at, key), *conditions)
 
 
 def _is_marked(view: View) -> Condition:
@@ -190,28 +191,28 @@ def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list
 # --- walking -----------------------------------------------------------------------------------------------
 
 
-def _walk(order: Order, keys: Keys, *which: Condition) -> Select[Any]:
+def _walk(order: Order, size: int, keys: Keys, *which: Condition) -> Select[Any]:
     at, entry_id = keys
     found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, _beyond(order, keys))
-    return _sorted(found, order, keys).limit(bindparam("most", type_=Integer))
+    return _sorted(found, order, keys).limit(rows(size))
 
 
-def _merge(order: Order, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
+def _merge(order: Order, size: int, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
     """The page of the rows of several subscriptions: those that are `chosen`; a row `belongs` to one of them."""
     heads = _heads(order, table, id_name, belongs, chosen).cte("heads")
     some = _sorted(select(heads.c.head).where(heads.c.head.is_not(None)), order, (heads.c.head,))
-    near = select(heads).where(_no_further(order, heads.c.head, _one_at(some, "rest"))).cte("near")
-    reach = _one_at(_rows_of(order, table, id_name, belongs, near), "rest").label("reach")
+    near = select(heads).where(_no_further(order, heads.c.head, _one_at(some, size - 1))).cte("near")
+    reach = _one_at(_rows_of(order, table, id_name, belongs, near), size - 1).label("reach")
     reaches = select(reach).select_from(near).subquery("reaches")
     nearest = select((func.max if order is Order.NEWEST else func.min)(reaches.c.reach)).scalar_subquery()
     keys = (table.c.sort_at, table.c[id_name])
-    return _walk(order, keys, belongs(table, near), _no_further(order, table.c.sort_at, nearest))
+    return _walk(order, size, keys, belongs(table, near), _no_further(order, table.c.sort_at, nearest))
 
 
 def _heads(order: Order, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
     """The subscriptions, each with the time of its first row."""
     one = subscriptions.alias("one")
-    head = _one_at(_rows_of(order, table, id_name, belongs, one), None).label("head")
+    head = _one_at(_rows_of(order, table, id_name, belongs, one), 0).label("head")
     return select(one.c.id, one.c.feed_id, head).where(chosen(one))
 
 
@@ -222,9 +223,8 @@ def _rows_of(order: Order, table: Table, id_name: str, belongs: Belongs, one: Fr
     return _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
 
 
-def _one_at(rows: Select[Any], offset: str | None) -> ScalarSelect[Any]:
-    found = rows.limit(1) if offset is None else rows.limit(1).offset(bindparam(offset, type_=Integer))
-    return found.scalar_subquery()
+def _one_at(found: Select[Any], place: int) -> ScalarSelect[Any]:
+    return found.limit(rows(1)).offset(rows(place)).scalar_subquery()
 
 
 def _no_further(order: Order, at: ColumnElement[Any], end: ScalarSelect[Any]) -> Condition:

@@ -6,7 +6,8 @@ one. By rank, the newest `RANKED` matches are weighed and no more, for the same 
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -18,22 +19,25 @@ from sqlalchemy import (
     bindparam,
     column,
     exists,
+    false,
     func,
     literal_column,
     select,
     table,
 )
 from sqlalchemy.dialects.mysql import match
+from sqlalchemy.dialects.postgresql.ext import to_tsquery
 
 from feedmill.model.reading import Place
 from feedmill.model.search import Condition
 from feedmill.model.times import from_text
 from feedmill.store.database import Database, Row
+from feedmill.store.page_sizes import rows, size_for
 from feedmill.store.schema import entries
 from feedmill.store.search_conditions import Sql, first_second, is_visible, sql_of
 from feedmill.store.search_leads import WORDS, find_lead, members_of
-from feedmill.store.search_shapes import Question, Shape, take_apart
-from feedmill.store.search_texts import IDS, LATEST, seconds_of, texts
+from feedmill.store.search_shapes import Shape, take_apart
+from feedmill.store.search_texts import IDS, seconds_of, texts
 from feedmill.store.shown import by_entry, shown_of
 
 RANKED = 500
@@ -41,7 +45,17 @@ RANKED = 500
 WEIGHTS = (10.0, 5.0, 1.0)
 
 _index = table("search_index", column("rowid", BigInteger))
-_most = bindparam("most", type_=Integer())
+
+
+class Asked(NamedTuple):
+    """What the statement of a page depends on. The first page says so: its plan can be kept."""
+
+    dialect: str
+    has_match: bool
+    shape: Shape
+    lead: Shape | None
+    size: int
+    is_first: bool
 
 
 async def find_newest(
@@ -50,8 +64,8 @@ async def find_newest(
     """The newest entries for which the condition holds, from `below` on: by id, in order, what is shown of each."""
     question = take_apart(condition, db.dialect_name)
     lead = await find_lead(db, question, user_id, most)
-    statement = newest_shown(db.dialect_name, question.has_match, question.shape, lead)
-    return await _found_by(db, statement, question, user_id, {"most": most, **_bounds(below)})
+    asked = Asked(db.dialect_name, question.has_match, question.shape, lead, size_for(most), below is None)
+    return await _found_by(db, newest_shown(asked), most, {**_of(user_id), **question.params, **_bounds(below)})
 
 
 async def find_best(
@@ -60,54 +74,59 @@ async def find_best(
     """The entries that fit best, `skipped` of them left out; without words, the newest."""
     question = take_apart(condition, db.dialect_name)
     lead = await find_lead(db, question, user_id, RANKED)
-    statement = best_shown(db.dialect_name, question.has_match, question.shape, lead)
-    return await _found_by(db, statement, question, user_id, {"most": most, "skipped": skipped})
+    asked = Asked(db.dialect_name, question.has_match, question.shape, lead, size_for(most), skipped == 0)
+    return await _found_by(db, best_shown(asked), most, {**_of(user_id), **question.params, "skipped": skipped})
 
 
-async def _found_by(
-    db: Database, statement: Select[Any], question: Question, user_id: int, page: dict[str, int]
-) -> dict[int, list[Row]]:
-    user = {"user_id": user_id, "of_user": user_id}
-    return by_entry(await db.query(statement, {**user, **question.params, **page}))
+async def _found_by(db: Database, statement: Select[Any], most: int, params: dict[str, Any]) -> dict[int, list[Row]]:
+    found = by_entry(await db.query(statement, params))
+    return dict(islice(found.items(), most))
+
+
+def _of(user_id: int) -> dict[str, int]:
+    return {"user_id": user_id, "of_user": user_id}
 
 
 def _bounds(below: Place | None) -> dict[str, int]:
     if below is None:
-        return {"below_second": LATEST, "below_id": IDS}
+        return {}
     return {"below_second": seconds_of(from_text(below.at)), "below_id": min(below.entry_id, IDS)}
 
 
 @lru_cache(maxsize=256)
-def newest_shown(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+def newest_shown(asked: Asked) -> Select[Any]:
     """The statement for a page of the newest with what is shown of it."""
-    keys = by_date(dialect, has_match, shape, lead).subquery("keys")
+    keys = by_date(asked).subquery("keys")
     return shown_of(keys).order_by(keys.c.place.desc())
 
 
 @lru_cache(maxsize=256)
-def best_shown(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+def best_shown(asked: Asked) -> Select[Any]:
     """The statement for a page of the best with what is shown of it."""
-    keys = by_rank(dialect, has_match, shape, lead).subquery("keys")
+    keys = by_rank(asked).subquery("keys")
     return shown_of(keys).order_by(keys.c.worth, keys.c.place.desc())
 
 
-def by_date(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+def by_date(asked: Asked) -> Select[Any]:
     """The statement for the keys of a page of the newest."""
-    found, place = _found(dialect, has_match, shape, lead)
-    bound = first_second("below_second") + bindparam("below_id", type_=BigInteger())
-    # Plus nothing: else PostgreSQL reads its index of places as well as that of the words.
-    walks = dialect != "postgresql" or lead is None
-    return _newest(dialect, found.where((place if walks else place + 0) < bound), place, lead, _most)
+    found, place = _found(asked)
+    if not asked.is_first:
+        bound = first_second("below_second") + bindparam("below_id", type_=BigInteger())
+        # Plus nothing: else PostgreSQL reads its index of places as well as what leads.
+        walks = asked.dialect != "postgresql" or asked.lead in (None, WORDS)
+        found = found.where((place if walks else place + 0) < bound)
+    return _newest(asked, found, place, asked.size)
 
 
-def by_rank(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> Select[Any]:
+def by_rank(asked: Asked) -> Select[Any]:
     """The statement for the keys of a page of the best; `worth` is the less, the better they fit."""
-    found, place = _found(dialect, has_match, shape, lead)
-    if has_match and _can_measure(dialect, lead):
-        found = found.add_columns(_MEASURED[dialect].label("measured"))
-    newest = _newest(dialect, found, place, lead, literal_column(str(RANKED))).subquery("newest")
-    page = _best(dialect, newest, lead) if has_match else _weighed(newest, literal_column("0"))
-    return page.order_by(newest.c.place.desc()).limit(_most).offset(bindparam("skipped", type_=Integer()))
+    found, place = _found(asked)
+    if asked.has_match and _can_measure(asked):
+        found = found.add_columns(_MEASURED[asked.dialect].label("measured"))
+    newest = _newest(asked, found, place, RANKED).subquery("newest")
+    page = _best(asked, newest) if asked.has_match else _weighed(newest, literal_column("0"))
+    page = page.order_by(newest.c.place.desc()).limit(rows(asked.size))
+    return page if asked.is_first else page.offset(bindparam("skipped", type_=Integer()))
 
 
 def _weighed(newest: FromClause, worth: ColumnElement[Any]) -> Select[Any]:
@@ -115,51 +134,58 @@ def _weighed(newest: FromClause, worth: ColumnElement[Any]) -> Select[Any]:
     return select(newest.c.entry_id, newest.c.place, weighed).order_by(weighed)
 
 
-def _can_measure(dialect: str, lead: Shape | None) -> bool:
-    return dialect != "sqlite" or lead == WORDS
+def _can_measure(asked: Asked) -> bool:
+    return asked.dialect != "sqlite" or asked.lead == WORDS
 
 
-def _best(dialect: str, newest: FromClause, lead: Shape | None) -> Select[Any]:
+def _best(asked: Asked, newest: FromClause) -> Select[Any]:
     """The newest by how well the words fit."""
-    if dialect != "sqlite":
-        return _weighed(newest, -_WORTH[dialect](newest.c.measured))
-    if _can_measure(dialect, lead):
+    if asked.dialect != "sqlite":
+        return _weighed(newest, -_WORTH[asked.dialect](newest.c.measured))
+    if _can_measure(asked):
         return _weighed(newest, newest.c.measured)
     again = newest.join(_index, _index.c.rowid == newest.c.place)
     return _weighed(newest, _BM25).select_from(again).where(_fts5("match"))
 
 
-def _newest(
-    dialect: str, found: Select[Any], place: ColumnElement[int], lead: Shape | None, most: ColumnElement[int]
-) -> Select[Any]:
-    if dialect != "postgresql" or lead is None:
-        return found.order_by(place.desc()).limit(most)
+def _newest(asked: Asked, found: Select[Any], place: ColumnElement[int], size: int) -> Select[Any]:
+    if asked.dialect != "postgresql" or asked.lead in (None, WORDS):
+        return found.order_by(place.desc()).limit(rows(size))
     # All of it before it is ordered: else PostgreSQL walks by date after all.
-    fenced = found.offset(literal_column("0")).subquery("fenced")
-    return select(fenced).order_by(fenced.c.place.desc()).limit(most)
+    fenced = found.offset(rows(0)).subquery("fenced")
+    return select(fenced).order_by(fenced.c.place.desc()).limit(rows(size))
 
 
-def _found(dialect: str, has_match: bool, shape: Shape, lead: Shape | None) -> tuple[Select[Any], ColumnElement[int]]:
+def _found(asked: Asked) -> tuple[Select[Any], ColumnElement[int]]:
     """Everything that the search finds, and the column that it can be ordered by."""
-    by_index = lead == WORDS and dialect == "sqlite"
-    place = _index.c.rowid if by_index else texts.c.place
-    source = _index.join(texts, texts.c.place == _index.c.rowid) if by_index else texts
+    source, place, conditions = _beginning(asked)
+    dated = [sql_of(part, place, _TEXT[asked.dialect]) for part in asked.shape.parts if part.kind == "dated"]
     found = select(texts.c.entry_id, place.label("place")).select_from(source)
-    if has_match:
-        found = found.where(_fts5("match") if by_index else _TEXT[dialect]("match"))
-    if lead is not None and lead != WORDS:
-        found = found.where(texts.c.entry_id.in_(members_of(lead)))
-    dated = [sql_of(part, place, _TEXT[dialect]) for part in shape.parts if part.kind == "dated"]
-    return found.where(*dated, _holds(dialect, shape, place)), place
+    return found.where(*conditions, *dated, _holds(asked, place)), place
 
 
-def _holds(dialect: str, shape: Shape, place: ColumnElement[int]) -> Sql:
+def _beginning(asked: Asked) -> tuple[FromClause, ColumnElement[int], list[Sql]]:
+    """Where the search begins, the column by which that is ordered, and what else is asked there."""
+    if asked.lead == WORDS and asked.dialect == "sqlite":
+        return _index.join(texts, texts.c.place == _index.c.rowid), _index.c.rowid, [_fts5("match")]
+    if asked.lead == WORDS and asked.dialect == "postgresql":
+        return _matched.join(texts, texts.c.entry_id == _matched.c.entry_id), _matched.c.place, []
+    conditions: list[Sql] = [_TEXT[asked.dialect]("match")] if asked.has_match else []
+    if asked.lead is None and asked.dialect == "postgresql":
+        # PostgreSQL then can neither begin with the words nor guess from them: its plan is as good for any word.
+        conditions = [func.coalesce(condition, false()) for condition in conditions]
+    if asked.lead is not None and asked.lead != WORDS:
+        conditions.append(texts.c.entry_id.in_(members_of(asked.lead)))
+    return texts, texts.c.place, conditions
+
+
+def _holds(asked: Asked, place: ColumnElement[int]) -> Sql:
     """Whether the entry is one that the user may see and that fits, looked up for each that the index names."""
-    rest = [sql_of(part, place, _TEXT[dialect]) for part in shape.parts if part.kind != "dated"]
+    rest = [sql_of(part, place, _TEXT[asked.dialect]) for part in asked.shape.parts if part.kind != "dated"]
     entry: Select[Any] = select(literal_column("1")).where(entries.c.id == texts.c.entry_id, is_visible, *rest)
-    entry = entry.select_from(entries).correlate(texts, _index)
+    entry = entry.select_from(entries).correlate(texts, _index, _matched)
     # With an offset PostgreSQL does not turn it into a join with all entries.
-    return exists(entry.offset(literal_column("0")) if dialect == "postgresql" else entry)
+    return exists(entry.offset(rows(0)) if asked.dialect == "postgresql" else entry)
 
 
 def _fts5(name: str) -> Sql:
@@ -172,11 +198,13 @@ def _in_fts5(name: str) -> Sql:
 
 
 def _tsquery(name: str) -> ColumnElement[Any]:
-    return func.to_tsquery(literal_column("'simple'"), bindparam(name, type_=String()))
+    query = to_tsquery(literal_column("'simple'"), bindparam(name, type_=String()))  # type: ignore[no-untyped-call]
+    # In a select of its own: else PostgreSQL guesses from the words, and makes its plan anew for others.
+    return select(query).scalar_subquery()
 
 
-def _in_tsvector(name: str) -> Sql:
-    return texts.c.words.op("@@", is_comparison=True)(_tsquery(name))
+def _in_tsvector(name: str, vector: ColumnElement[Any] = texts.c.words) -> Sql:
+    return vector.op("@@", is_comparison=True)(_tsquery(name))
 
 
 def _against(name: str) -> Any:
@@ -184,6 +212,16 @@ def _against(name: str) -> Any:
 
 
 _TEXT = {"sqlite": _in_fts5, "postgresql": _in_tsvector, "mysql": _against}
+# For PostgreSQL: all that have the words, by date, before anything is looked up for the few that are wanted. With an
+# offset, or it would walk by date after all.
+_all_texts = texts.alias("all_texts")
+_matched = (
+    select(_all_texts.c.entry_id, _all_texts.c.place)
+    .where(_in_tsvector("match", _all_texts.c.words))
+    .order_by(_all_texts.c.place.desc())
+    .offset(rows(0))
+    .subquery("matched")
+)
 _BM25 = func.bm25(literal_column("search_index"), *map(literal_column, map(str, WEIGHTS)))
 # What is read of each of the newest, and what it is worth then. PostgreSQL's rank needs the whole vector, which is
 # better not looked at before the newest are known.

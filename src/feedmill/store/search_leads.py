@@ -10,7 +10,18 @@ from math import sqrt
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, CompoundSelect, Select, bindparam, func, literal_column, select, text, union
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    text,
+    union,
+)
 
 from feedmill.store.database import Database
 from feedmill.store.dialect import one_of
@@ -70,9 +81,15 @@ _SUBSCRIPTIONS = _counting(_its_feeds, FEW_SUBSCRIPTIONS)
 _EXPECTED = text(
     "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts WHERE words @@ to_tsquery('simple', CAST(:match AS text))"
 )
-_ALL_ENTRIES = text("SELECT CAST(reltuples AS bigint) AS n FROM pg_class WHERE oid = CAST('search_texts' AS regclass)")
+_everything: ColumnElement[float] = literal_column(
+    "(SELECT reltuples FROM pg_class WHERE oid = CAST('search_texts' AS regclass))"
+)
 _IN_SIGHT = (
-    select(func.coalesce(func.sum(feeds.c.entry_count), 0).label("n"))
+    select(
+        func.count().label("subscriptions"),
+        func.coalesce(func.sum(feeds.c.entry_count), 0).label("entries"),
+        _everything.label("of"),
+    )
     .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id))
     .where(subscriptions.c.user_id == _user)
 )
@@ -85,14 +102,26 @@ async def find_lead(db: Database, question: Question, user_id: int, wanted: int)
     for shape in question.shape.parts:
         if shape.kind in _COUNTS and await _is_few(db, shape, question, user_id):
             return shape
-    expected = await _expected(db, question)
-    if expected is not None and expected <= RARE:
-        return WORDS
+    if db.dialect_name == "postgresql" and question.has_match:
+        return await _find_lead_of_words(db, question, user_id, wanted)
     if await _sees_little(db, question, user_id):
         return VISIBLE
-    if expected is not None and await _walk_is_shorter(db, expected, user_id, wanted):
-        return None
     return WORDS if question.has_match else None
+
+
+async def _find_lead_of_words(db: Database, question: Question, user_id: int, wanted: int) -> Shape | None:
+    """For PostgreSQL, by how many matches it expects."""
+    [plan] = await db.query(_EXPECTED, {"match": question.params["match"]})
+    expected = int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
+    if expected <= RARE:
+        return WORDS
+    [sight] = await db.query(_IN_SIGHT, {"user_id": user_id})
+    if sight["subscriptions"] <= FEW_SUBSCRIPTIONS and await _is_few(db, VISIBLE, question, user_id):
+        return VISIBLE
+    # Walking by date until enough was met, or fetching all that match.
+    total = max(sight["of"], 1)
+    share = min(int(sight["entries"]) / total, 1)
+    return None if share > 0 and expected > sqrt(LOOK * wanted * total / share) else WORDS
 
 
 def members_of(lead: Shape) -> Select[Any] | CompoundSelect[Any]:
@@ -115,20 +144,3 @@ async def _is_few(db: Database, shape: Shape, question: Question, user_id: int) 
 async def _sees_little(db: Database, question: Question, user_id: int) -> bool:
     [row] = await db.query(_SUBSCRIPTIONS, {"user_id": user_id})
     return row["members"] <= FEW_SUBSCRIPTIONS and await _is_few(db, VISIBLE, question, user_id)
-
-
-async def _expected(db: Database, question: Question) -> int | None:
-    """How many matches PostgreSQL expects; None where there are no words, or where it does not matter."""
-    if db.dialect_name != "postgresql" or not question.has_match:
-        return None
-    [plan] = await db.query(_EXPECTED, {"match": question.params["match"]})
-    return int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
-
-
-async def _walk_is_shorter(db: Database, expected: int, user_id: int, wanted: int) -> bool:
-    """Whether walking by date until enough was met takes less than fetching all that match."""
-    [everything] = await db.query(_ALL_ENTRIES)
-    [seen] = await db.query(_IN_SIGHT, {"user_id": user_id})
-    total = max(everything["n"], 1)
-    share = min(int(seen["n"]) / total, 1)
-    return share > 0 and expected > sqrt(LOOK * wanted * total / share)
