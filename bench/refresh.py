@@ -58,6 +58,8 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
         log_format="json",
     )
     async with build(settings) as app, embedded(app) as parts:
+        # They are listed, as part of the refresh; to fetch them is another job, which nobody else here does.
+        parts.handlers.images = None
         if phase == "first":
             await add_feeds(app.db, urls, parts.batches.clock())
         ids = [row["id"] for row in await app.db.query(feeds.select().with_only_columns(feeds.c.id))]
