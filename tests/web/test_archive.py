@@ -51,6 +51,19 @@ async def test_every_answer_that_differed_is_listed(site: Site, alice: Visitor) 
     ]  # fmt: skip
 
 
+async def test_what_would_go_of_a_feed_is_seen_before_it_is_set(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    left = {"in_feed": 0, "last_seen_at": "2026-01-01T00:00:00.000Z"}
+    await site.app.db.batch([Step(entries.update().where(entries.c.feed_id == 1).values(**left))])
+
+    page = await alice.see(f"{ARCHIVE}?days=7")
+
+    assert "5 items would go now. 0 archived images go with them." in text_of(page)
+    assert "0 items would go now." in text_of(await alice.see(f"{ARCHIVE}?days=30000"))
+    assert "would go now" not in text_of(await alice.see(f"{ARCHIVE}?days=soon"))
+    assert "/feed/1/edit" in page.xpath("//main//a/@href")
+    assert (await charlie.client.get(f"{ARCHIVE}?days=7")).status_code == 404
+
+
 async def test_a_hostile_answer_is_shown_as_characters(site: Site, alice: Visitor) -> None:
     await fetch(site, alice, HOSTILE)
 

@@ -15,6 +15,7 @@ from feedmill.model.times import from_text
 from feedmill.store.database import Database
 from feedmill.store.kept_bodies import KeptAnswer, answer_of_feed, answers_before
 from feedmill.store.kept_images import entries_without_images, hurry_waiting, images_before, retry_failed
+from feedmill.store.retention import count_expired_of
 from feedmill.store.shown import whole_entry
 from feedmill.store.space import Space, came_in_since, space_of_user
 from feedmill.store.subscriptions import subscriptions_of
@@ -144,6 +145,13 @@ async def forecast(
     # Answers go after some days, so that there are never more than come in meanwhile.
     then = min(raw + came.raw_bytes, round(came.raw_bytes * (raw_keep / MONTH)))
     return Forecast(came.bytes, images + came.image_bytes + then)
+
+
+async def would_expire(
+    db: Database, user_id: int, subscription_id: int, kept: timedelta, now: datetime
+) -> tuple[int, int]:
+    """How many entries of a feed of the user's would go if they were kept for so long; and how many images."""
+    return await count_expired_of(db, (await find_subscription(db, user_id, subscription_id)).feed_id, kept, now)
 
 
 def days_left(answer: KeptAnswer, keep: timedelta, now: datetime) -> int:

@@ -143,6 +143,13 @@ async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -
     return sum(int(rows[0]["entries"]) for rows, _ in found), sum(int(rows[0]["images"]) for _, rows in found)
 
 
+async def count_expired_of(db: Database, feed_id: int, kept: timedelta, now: datetime) -> tuple[int, int]:
+    """How many entries of one feed would go if they were kept for so long, and how many images with them."""
+    of = {"of": as_list([feed_id]), "before": to_text(now - kept)}
+    [expired], [images] = await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)
+    return int(expired["entries"]), int(images["images"])
+
+
 async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
     """Drops what left its feed so long ago, or as long as its subscribers want; how many entries that was.
 

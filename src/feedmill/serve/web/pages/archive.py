@@ -15,6 +15,7 @@ from feedmill.library.archives import (
     images_page,
     kept_answers,
     try_failed_again,
+    would_expire,
 )
 from feedmill.library.freeing import free_images, may_free, would_free
 from feedmill.library.subscriptions import find_subscription
@@ -39,10 +40,11 @@ async def answers(request: Request) -> Response:
     app, now = the_app(request), datetime.now(UTC)
     feed = await find_subscription(app.db, caller.user.id, path_id(request))
     page = await kept_answers(app.db, feed.feed_id, _before(request), ROWS)
-    keep = timedelta(days=app.settings.raw_days)
+    keep, days = timedelta(days=app.settings.raw_days), _days(request.query_params.get("days", ""))
+    would_go = await would_expire(app.db, caller.user.id, feed.id, timedelta(days=days), now) if days else None
     return await show(
         request, "archive.html", title=feed.title, feed=feed, page=page, raw_days=app.settings.raw_days,
-        older=text_or_none(page.more),
+        older=text_or_none(page.more), days=days or round(app.settings.retention_days), would_go=would_go,
         left=partial(days_left, keep=keep, now=now), active=f"/feed/{feed.id}",
     )  # fmt: skip
 
