@@ -88,7 +88,7 @@ async def subscribe(app: TheApp, work: TheWork, answers: TheAnswers, who: Writer
 
     The site is asked once: the answer that shows that there is a feed is its first fetch. Codes of problems:
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
-    `refused_address`, `too_large`, `bad_address`, `quota`.
+    `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
     done = await spine.subscribe(app.tools, who.user, await _wish(app, who.user.id, wish), answers)
     shown = FeedShown.of(done.subscription)
