@@ -185,3 +185,14 @@ async def test_the_words_of_a_feed_are_written_down_once_whatever_the_order_of_i
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'entry'"))
     segments = await db.query(text("SELECT COUNT(DISTINCT segid) AS n FROM search_index_idx"))
     assert (found, segments) == ([{"n": 30}], [{"n": 1}])
+
+
+async def test_a_feed_of_many_long_texts_is_found_by_all_of_them(db: SqliteDatabase) -> None:
+    feed = await add_feed(db, "https://example.org/feed", NOW)
+    long = " ".join(f"word{number}" for number in range(6000))
+    new = [new_entry(f"entry {number}", NOW + HOUR * number, content_html=long) for number in range(50)]
+
+    await db.batch(add_entries(feed.id, "token", new, to_text(NOW), in_feed=True))
+
+    found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'word1 word4999'"))
+    assert found == [{"n": 50}]

@@ -1,16 +1,14 @@
 """How steps become D1 statements, within D1's documented limits: split what may be split, refuse the rest."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
-
-import msgspec
 
 from feedmill.errors import StatementRefused
 from feedmill.store.database import Params
 from feedmill.store.dialect import Compiled
-from feedmill.store.drivers.listed import WORD, over_a_list
+from feedmill.store.drivers.listed import WORD, in_lists, over_a_list
 
 # D1's documented limits. The statements of a batch are "queries per Worker invocation": 50 on the free plan.
 MOST_BOUND = 100
@@ -19,8 +17,6 @@ MOST_ROW_BYTES = 2_000_000
 MOST_STATEMENTS = 1_000
 # Numbers travel as JSON and become JavaScript's: beyond this they would be rounded.
 LARGEST_INTEGER = 2**53 - 1
-# The rows of one list insert, as JSON: half of the longest text, to be kind to the database's memory.
-LIST_BYTES = 1_000_000
 # D1's own count of a DELETE includes what cascades took along; the rows that it returns are its own.
 COUNTED = " RETURNING 1"
 
@@ -50,33 +46,16 @@ def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[Statemen
     listed = over_a_list(compiled.sql)
     if listed is None:
         return [_bound(compiled.sql, row) for row in rows]
-    return list(_lots(compiled.sql, _checked_sql(listed), rows))
+    _checked_sql(listed)
+    return [
+        _bound(compiled.sql, list(lot.rows[0])) if lot.is_too_long else Statement(listed, [lot.listed.decode()])
+        for lot in in_lists(rows)
+    ]
 
 
 def raw_statement(sql: str) -> Statement:
     """A statement without parameters, as migrations write them."""
     return Statement(_checked_sql(sql), [])
-
-
-def _lots(sql: str, listed: str, rows: list[list[Any]]) -> Iterator[Statement]:
-    lot: list[bytes] = []
-    size = 0
-    for row in rows:
-        encoded = msgspec.json.encode(row)
-        if lot and size + len(encoded) > LIST_BYTES:
-            yield _listed(listed, lot)
-            lot, size = [], 0
-        if len(encoded) > LIST_BYTES:
-            yield _bound(sql, row)
-            continue
-        lot.append(encoded)
-        size += len(encoded) + 1
-    if lot:
-        yield _listed(listed, lot)
-
-
-def _listed(listed: str, lot: list[bytes]) -> Statement:
-    return Statement(listed, [(b"[" + b",".join(lot) + b"]").decode()])
 
 
 def _bound(sql: str, values: list[Any]) -> Statement:

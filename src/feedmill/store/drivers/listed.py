@@ -1,8 +1,14 @@
 """An insert of one row as an insert of as many rows as a JSON list has, for SQLite and D1."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
 
+import msgspec
+
+# What a list may have: half of the longest text of D1, to be kind to the database's memory.
+LIST_BYTES = 1_000_000
 WORD = re.compile(r"""'[^']*'|"[^"]*"|\?|[()]|\bVALUES\b|[^'"?()V]+|V""")
 
 
@@ -20,6 +26,38 @@ def over_a_list(sql: str) -> str | None:
     # WHERE true: without it SQLite takes ON CONFLICT for the condition of a join.
     source = " FROM json_each(?) AS listed WHERE true"
     return "".join([*head, "SELECT ", *values, source, *tail])
+
+
+class Rows(NamedTuple):
+    """Rows and the list that holds them; one row that is too long for a list has one to itself."""
+
+    rows: list[Sequence[Any]]
+    listed: bytes
+
+    @property
+    def is_too_long(self) -> bool:
+        return len(self.listed) > LIST_BYTES + len(b"[]")
+
+
+def in_lists(rows: Iterable[Sequence[Any]]) -> Iterator[Rows]:
+    """The rows in as few lists as possible."""
+    lot: list[Sequence[Any]] = []
+    encoded: list[bytes] = []
+    size = 0
+    for row in rows:
+        text = msgspec.json.encode(row)
+        if lot and size + len(text) > LIST_BYTES:
+            yield Rows(lot, _joined(encoded))
+            lot, encoded, size = [], [], 0
+        lot.append(row)
+        encoded.append(text)
+        size += len(text) + len(b",")
+    if lot:
+        yield Rows(lot, _joined(encoded))
+
+
+def _joined(encoded: list[bytes]) -> bytes:
+    return b"[" + b",".join(encoded) + b"]"
 
 
 def _reads_its_own_table(head: str, row: str) -> bool:

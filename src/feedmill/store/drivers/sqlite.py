@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import msgspec
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.listed import over_a_list
+from feedmill.store.drivers.listed import in_lists, over_a_list
 from feedmill.store.drivers.sqlite_writer import Work, Writer
 
 Result = TypeVar("Result")
@@ -105,7 +104,7 @@ class SqliteDatabase:
         if isinstance(params, Sequence):
             rows = [compiled.values(one) for one in params]
             if getattr(statement, "at_once", False) and (listed := over_a_list(compiled.sql)):
-                return listed, [msgspec.json.encode(rows).decode()], False
+                return listed, [(lot.listed.decode(),) for lot in in_lists(rows)], True
             return compiled.sql, rows, True
         return compiled.sql, compiled.values(params), False
 
