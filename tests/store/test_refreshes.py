@@ -1,5 +1,6 @@
 """The one write of a refresh: all of it or nothing, and only by who holds the claim."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,19 @@ from sqlalchemy import select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.model.feed import Claim
-from feedmill.model.refresh import Changes, Failed, FeedFacts, Move, NewEntry, Postponed, Schedule, Updated, Visit
+from feedmill.model.refresh import (
+    Changes,
+    Failed,
+    FeedFacts,
+    Move,
+    NewEntry,
+    Postponed,
+    Schedule,
+    Unchanged,
+    Updated,
+    Visit,
+)
+from feedmill.model.sentences import Sentence
 from feedmill.model.times import to_text
 from feedmill.store.claims import LEASE, claim_feeds
 from feedmill.store.database import Database, Step
@@ -79,6 +92,30 @@ async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
     assert await guids(any_db) == ["a"]
     [feed] = await feeds_of_ids(any_db, [claim.feed.id])
     assert (feed.next_fetch_at, feed.next_fetch_why, feed.entry_count) == (LATER.at, LATER.why, 1)
+
+
+async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
+    claim = await claimed(any_db)
+    why = Sentence("every {length}, because {because}", length=2 * HOUR, because=Sentence("it sleeps"))
+
+    await record(any_db, claim, replace(updated("a"), schedule=Schedule(NOW + HOUR, why)))
+
+    [feed] = await feeds_of_ids(any_db, [claim.feed.id])
+    assert feed.next_fetch_why == "every 2 h, because it sleeps"
+    assert isinstance(feed.next_fetch_why, Sentence)
+    assert feed.next_fetch_why.values == why.values
+
+
+async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
+    claim = await claimed(db)
+    seen = replace(VISIT, certificate_until=NOW + 9 * HOUR)
+    await record(db, claim, replace(updated("a"), visit=seen))
+    [again] = await claim_feeds(db, [claim.feed.id], NOW)
+
+    await record(db, again, Unchanged(VISIT, LATER, None, None, Move()))
+
+    [feed] = await feeds_of_ids(db, [claim.feed.id])
+    assert feed.certificate_until == NOW + 9 * HOUR
 
 
 @pytest.mark.parametrize("decision", [updated("late"), Failed(VISIT, LATER, "http_4xx", "HTTP 404"), Postponed(LATER)])
