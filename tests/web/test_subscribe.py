@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from lxml import html
 
+from feedmill.store.database import Step
+from feedmill.store.schema import users
 from feedmill.store.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.web.sites import HTML, feed, page
@@ -131,6 +133,17 @@ async def test_every_trouble_has_its_sentence_and_what_was_tried(
 )
 async def test_an_address_that_leads_nowhere_is_explained(charlie: Visitor, url: str, why: str) -> None:
     assert why in text_of(await charlie.see("/subscribe", params={"url": url}))
+
+
+async def test_who_has_no_room_left_is_told_what_to_do(site: Site, charlie: Visitor) -> None:
+    one, user = feed(site, "/one.xml", "One"), await charlie.user(site)
+    await site.app.db.batch([Step(users.update().where(users.c.id == user.id).values(quota_bytes=0))])
+
+    refused = await charlie.send("/subscribe/add", url=one, feed=one)
+
+    assert refused.status_code == 422
+    assert "As much is kept of your feeds as may be: 0 B." in text_of(html.fromstring(refused.text))
+    assert await mine(site, charlie) == []
 
 
 async def test_a_feed_that_is_down_is_added_anyway(site: Site, charlie: Visitor) -> None:

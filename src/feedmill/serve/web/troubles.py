@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 
 from feedmill.errors import CallerError
 from feedmill.library.discovery import Tried
+from feedmill.library.limits import NoRoom
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached
+from feedmill.serve.web.sizes import size_in_words
 
 KINDS = {
     "dns": "dns",
@@ -55,6 +57,8 @@ def trouble(error: CallerError, url: str) -> Trouble:
             return Trouble("subscribed", url, subscription_id=int(more["subscription_id"]))
         case QuotaReached(more=more):
             return Trouble("quota", url, {"n": int(more["quota_feeds"])})
+        case NoRoom(more=more):
+            return Trouble("room", url, {"size": size_in_words(more["quota_bytes"])})
         case NotSubscribable(code="bad_address"):
             return Trouble("address", url, detail=str(error))
         case NotSubscribable(more=more):
