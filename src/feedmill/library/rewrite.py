@@ -29,10 +29,12 @@ BLOCKS = frozenset({
 TAGS = INLINE | BLOCKS
 # A browser opens these again in each paragraph until they are closed; so each stands open once and is bare.
 FORMATTING = frozenset({"b", "code", "em", "i", "s", "small", "strong", "u"})
-# Text, and a tag whose attributes are all quoted; most are so, and can be read at once.
+# Text, in which words may be set off or a line end, and a tag whose attributes are all quoted: nearly all that there
+# is, and it can be read at once.
 _SPACE = r"[\t\n\f\r ]"
+_TEXT = rf"(?:[^<]++|<br>|<({'|'.join(FORMATTING)})>[^<]*+</\2>)*+"
 _NAME, _VALUE = r"[a-z][a-z-]*+", r"""(?:"[^"]*+"|'[^']*+')"""
-_TAME = re.compile(rf"([^<]*+)<(/?)([a-z][a-z0-9]*+)((?:{_SPACE}++{_NAME}={_VALUE}){{0,30}}+){_SPACE}*+/?>")
+_TAME = re.compile(rf"({_TEXT})<(/?)([a-z][a-z0-9]*+)((?:{_SPACE}++{_NAME}={_VALUE}){{0,30}}+){_SPACE}*+/?>")
 _ATTRIBUTES = re.compile(rf"({_NAME})=({_VALUE})")
 _NONE: dict[str, str] = {}
 # What a browser takes for another tag.
@@ -87,7 +89,7 @@ class _Writer:
         """Writes text and tame tags up to the first tag of another kind; where that is."""
         match, write = _TAME.match, self._pieces.append
         while found := match(html, position):
-            text, slash, name, quoted = found.groups()
+            text, _, slash, name, quoted = found.groups()
             if name not in TAGS:
                 break
             write(text)
@@ -162,7 +164,10 @@ class _Writer:
 
 
 def _written(attributes: dict[str, str]) -> str:
-    return "".join([f' {name}="{escape(value)}"' for name, value in attributes.items()])
+    written = ""
+    for name, value in attributes.items():
+        written += f' {name}="{escape(value)}"'
+    return written
 
 
 def _read(quoted: str) -> dict[str, str]:
