@@ -18,5 +18,5 @@ async def export_starred_entries(app: TheApp, who: Reader) -> StreamingResponse:
     Labels are its tags; `_feedmill` has the feed that an entry is from, and when it was starred.
     """
     body = export_starred(app.db, who.user.id, app.tools.clock())
-    headers = {"Content-Disposition": 'attachment; filename="feedmill-starred.json"'}
+    headers = {"Content-Disposition": 'attachment; filename="feedmill-starred.json"', "Cache-Control": "no-store"}
     return StreamingResponse(body, media_type=MEDIA_TYPE, headers=headers)
