@@ -17,18 +17,22 @@ from feedmill.model.times import to_text
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.schema import entry_labels, subscriptions, unread, unread_lists, users
-from feedmill.store.unread import HOLD_ALL, LIST, RECOUNT, of_user
+from feedmill.store.unread import HOLD_ALL, LIST, RECOUNT, of_user, recount
 
 EVER = "9999-12-31T23:59:59.999Z"
 LAST_ID = 2**53 - 1
 
 
 class Parting(NamedTuple):
-    """The statements that part a user's list."""
+    """The statements that part a user's list, and count anew what that changes."""
 
     count_marked: Select[Any]
     move_marked: Update
     move_kept: Update
+    recount: Update
+
+
+RECOUNT_SOME = recount(one_of(subscriptions.c.id, "subscriptions"))
 
 
 @cache
@@ -44,7 +48,7 @@ def _parting(of_some: bool, labelled: bool) -> Parting:
         bearing = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
         is_marked = and_(is_marked, unread.c.entry_id.in_(bearing))
     counted = select(func.count().label("n")).where(unread.c.list_id == LIST, is_marked)
-    return Parting(counted, _move(is_marked), _move(not_(is_marked)))
+    return Parting(counted, _move(is_marked), _move(not_(is_marked)), RECOUNT_SOME if of_some else RECOUNT)
 
 
 _new_list = select(unread_lists.c.id).where(unread_lists.c.token == bindparam("token")).scalar_subquery()
@@ -85,14 +89,14 @@ def _set_apart(parting: Parting, user_id: int, params: dict[str, Any]) -> list[S
         Step(HOLD_ALL, params),
         Step(NEW_LIST, _list(user_id, params["undo"], params["now"], retired_at=params["now"])),
         Step(parting.move_marked, params | {"token": params["undo"]}),
-        Step(RECOUNT, params),
+        Step(parting.recount, params),
     ]
 
 
 def _leave_behind(parting: Parting, user_id: int, params: dict[str, Any]) -> list[Step]:
     """What stays unread moves to a new list, to which the user is pointed."""
     new, retire, point = _turn_to_new(user_id, params)
-    return [Step(HOLD_ALL, params), new, Step(parting.move_kept, params), retire, point, Step(RECOUNT, params)]
+    return [Step(HOLD_ALL, params), new, Step(parting.move_kept, params), retire, point, Step(parting.recount, params)]
 
 
 def _turn_to_new(user_id: int, params: dict[str, Any]) -> list[Step]:
