@@ -26,12 +26,14 @@ PATHS = (
     "/subscribe", "/starters", "/feeds", "/feed/1/edit", "/folders", "/import",
     "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/reparse",
     "/archive", "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
-    "/admin", "/admin/feeds", "/admin/queue", "/admin/hosts", "/admin/storage", "/admin/audit",
-    "/look", "/keys", "/logout", "/nowhere",
+    "/pools/new", "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds/1",
+    "/admin/feeds/1/merge?into=2", "/admin/queue", "/admin/hosts", "/admin/hosts/127.0.0.1", "/admin/storage",
+    "/admin/log", "/admin/settings", "/admin/audit", "/feed/1/archive/1", "/feed/1/edit/preview",
+    "/look", "/keys", "/keys/edit", "/go", "/logout", "/offline", "/register", "/nowhere",
 )  # fmt: skip
 # Axe takes its time: it looks at each screen once.
 SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS, *test_managing.PATHS}
-ERRORS = {"/nowhere": 404, "/search?q=%22open&in=/feed/1": 422}
+ERRORS = {"/nowhere": 404, "/register": 403, "/search?q=%22open&in=/feed/1": 422}
 
 
 @pytest.fixture(scope="module", autouse=True)
