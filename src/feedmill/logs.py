@@ -19,11 +19,14 @@ from feedmill.settings import Settings
 
 HIDDEN = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)
-# A password inside a URL: scheme://name:password@host
-URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@", re.IGNORECASE)
+# A password inside a URL: scheme://name:password@host; or a key, which the web's addresses may have as their only name.
+# Schemes have an end, because looking for one at each letter of a stranger's long word would take for ever.
+URL_PASSWORD = re.compile(
+    r"(?P<before>[a-z][a-z0-9+.-]{0,30}://[^\s/:@]*:|https?://(?=[^\s/:?#]+@))[^\s/?#]+@", re.IGNORECASE
+)
 # What opens a feed whose address is its key: ?token=…
 URL_KEY = re.compile(
-    r"(?P<before>[?&](?:[\w.-]*(?:token|secret|password|passwd|[_-]key|apikey|signature)|key|auth|sig)=)[^\s&#]+",
+    r"(?P<before>[?&#](?:[\w.-]*(?:token|secret|password|passwd|[_-]key|apikey|signature)|key|auth|sig|pass|pwd)=)[^\s&#]+",
     re.IGNORECASE,
 )
 # Whose own feed it is.
