@@ -90,6 +90,9 @@ async def form(request: Request, most_bytes: int = MOST_FORM_BYTES) -> FormData:
     sent = await limited.form(max_fields=MOST_FIELDS, max_part_size=most_bytes)
     if getattr(request.state, "caller", None) is not None:
         csrf.check(request, text(sent, csrf.FIELD))
+    # No browser sends it, and PostgreSQL keeps it in no text.
+    if any("\0" in value for _, value in sent.multi_items() if isinstance(value, str)):
+        raise BadInput("a form has no NUL in it")
     return sent
 
 

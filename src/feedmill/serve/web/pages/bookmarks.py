@@ -49,7 +49,7 @@ async def save(request: Request) -> Response:
 async def change(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await form(request)
-    title = " ".join(text(sent, "title").replace("\0", "").split())[:LONGEST_TITLE]
+    title = " ".join(text(sent, "title").split())[:LONGEST_TITLE]
     changes = {"title": title or None, "note": _note(text(sent, "note"))}
     await the_app(request).bookmarks.change(caller.user.id, path_id(request), changes)
     return go(PATH, say("bookmarks.changed"))
@@ -70,7 +70,7 @@ async def retry(request: Request) -> Response:
 
 
 def _note(written: str) -> str | None:
-    return written.replace("\0", "").replace("\r\n", "\n").strip()[:LONGEST_NOTE] or None
+    return written.replace("\r\n", "\n").strip()[:LONGEST_NOTE] or None
 
 
 async def _shown(

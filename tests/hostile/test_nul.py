@@ -1,0 +1,44 @@
+"""NUL, which PostgreSQL keeps in no text, is refused in every form before anything looks at it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.databases import emptied
+from tests.serve.rest.site import Site, running_site
+from tests.web.visitor import Visitor
+from tests.www import Web
+
+NUL = "a\0b"
+FORMS = (
+    ("/labels", {"name": NUL}),
+    ("/folders", {"name": NUL}),
+    ("/searches", {"q": NUL, "name": NUL}),
+    ("/subscribe", {"url": NUL}),
+    ("/subscribe/add", {"feed": NUL, "title": NUL}),
+    ("/starters", {"feed": NUL}),
+    ("/feed/1/edit", {"title": NUL, "block_rules": NUL, "keep_selector": NUL, "new_label": NUL, "user_agent": NUL}),
+    ("/feed/1/edit/preview", {"block_rules": NUL}),
+    ("/bookmarks", {"url": "http://127.0.0.1/", "title": NUL, "note": NUL}),
+    ("/settings/keys", {"name": NUL, "scope": "read"}),
+    ("/settings/webhooks", {"url": NUL}),
+    ("/pools/new", {"name": NUL}),
+    ("/admin/users/new", {"name": NUL, "password": "correct horse battery"}),
+    ("/login", {"name": NUL, "password": NUL}),
+    ("/register", {"name": NUL, "password": NUL * 5, "again": NUL * 5}),
+)
+
+
+@pytest.fixture
+async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
+    async with emptied(request, "postgresql", tmp_path), Web() as web:
+        database = request.getfixturevalue("postgres_service").url
+        async with running_site(tmp_path, web, database=database) as site:
+            yield site
+
+
+async def test_a_form_with_a_nul_is_refused(alice: Visitor) -> None:
+    answers = {path: await alice.send(path, **fields) for path, fields in FORMS}
+
+    assert {path: answer.status_code for path, answer in answers.items() if answer.status_code != 422} == {}
