@@ -82,7 +82,7 @@ async def _idle(site: Site) -> None:
         pass
 
 
-async def _everything(site: Site) -> dict[str, list[Any]]:
+async def everything(site: Site) -> dict[str, list[Any]]:
     metadata: MetaData = schema.metadata
     tables = [table for table in metadata.sorted_tables if table.name not in RESTLESS]
     return {table.name: await site.app.db.query(select(table)) for table in tables}
@@ -90,19 +90,19 @@ async def _everything(site: Site) -> dict[str, list[Any]]:
 
 async def test_no_page_of_one_thing_opens_to_somebody_else(site: Site, charlie: Visitor, things: Things) -> None:
     csrf = await charlie.csrf()
-    before = await _everything(site)
+    before = await everything(site)
 
     answers = {path: await _ask(charlie.client, method, things.fill(path), csrf) for method, path in WITH_IDS}
 
     opened = {path: answer.status_code for path, answer in answers.items() if answer.status_code not in (403, 404)}
     assert opened == {}
-    assert await _everything(site) == before
+    assert await everything(site) == before
 
 
 async def test_no_form_of_many_things_takes_somebody_elses(site: Site, charlie: Visitor, things: Things) -> None:
     entry, feed, folder, label = (things.ids[start] for start in ("/item", "/feed", "/folder", "/label"))
     csrf, url = await charlie.csrf(), site.web.url("/systems.xml")
-    before = await _everything(site)
+    before = await everything(site)
 
     forms: list[tuple[str, dict[str, Any]]] = [
         *(("/marks", {"do": f"{mark}:{entry}"}) for mark in ("read", "unread", "star", "later")),
@@ -120,7 +120,7 @@ async def test_no_form_of_many_things_takes_somebody_elses(site: Site, charlie: 
     answers = [await charlie.client.post(path, data={"csrf": csrf} | fields) for path, fields in forms]
 
     assert [answer.status_code for answer in answers if answer.status_code >= 500] == []
-    assert await _everything(site) == before
+    assert await everything(site) == before
 
 
 async def test_no_list_shows_somebody_elses(charlie: Visitor, things: Things) -> None:
