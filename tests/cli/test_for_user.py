@@ -39,6 +39,13 @@ async def test_a_person_is_subscribed_and_told_when_they_are_already(mill: Mill,
     assert (hers.title, hers.unread_count, len(hers.folder_ids), folders) == ("Mine", 1, 1, ["Tech"])
 
 
+async def test_a_person_is_found_however_the_name_is_typed(mill: Mill, alice: User) -> None:
+    done = await mill.ok("add", "--user", "ALICE", mill.web.serve("/feed", answer(item("one"))))
+
+    assert "for alice" in done.out.lower()
+    assert len((await _hers(mill, alice))[0]) == 1
+
+
 async def test_where_there_are_people_a_feed_that_nobody_reads_is_told(mill: Mill, alice: User) -> None:
     done = await mill.ok("add", mill.web.serve("/feed", answer(item("one"))))
 
@@ -52,7 +59,7 @@ async def test_what_can_not_be_had_is_told_and_nobody_is_subscribed(mill: Mill, 
     unknown = await mill.run("add", "--user", "nobody", url)
 
     assert (failed.code, "HTTP 404" in failed.err) == (1, True)
-    assert (unknown.code, unknown.err) == (2, "feedmill: there is no user 'nobody'\n")
+    assert (unknown.code, unknown.err.count("no account nobody: 'feedmill user list' shows them all")) == (2, 1)
     assert (await _hers(mill, alice))[0] == []
 
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.app import App
 from feedmill.errors import CallerError
+from feedmill.library.accounts import normal_name
 from feedmill.library.discovery import Answers
 from feedmill.library.folders import ensure_folders, shortened
 from feedmill.library.importing import carry_out, plan_import
@@ -13,10 +14,14 @@ from feedmill.model.subscription import Choice
 from feedmill.store.accounts import user_of_name
 
 
+class UnknownUser(CallerError):
+    """There is no such account."""
+
+
 async def find_user(app: App, name: str) -> User:
-    user = await user_of_name(app.db, name)
+    user = await user_of_name(app.db, normal_name(name))
     if user is None:
-        raise CallerError(f"there is no user {name!r}")
+        raise UnknownUser(f"there is no account {name}: 'feedmill user list' shows them all")
     return user
 
 

@@ -62,7 +62,7 @@ for _command in (pop, lease, ack, nack, lost, items, requeue, drain):
     pool.add_command(_command)
 
 
-@pool.command()
+@pool.command(short_help="Make a group NAME of the entries that a rule wants.")
 @click.argument("name")
 @_with((*RULE, *OPTIONS))
 @pass_context
@@ -71,7 +71,7 @@ def create(context: Context, /, name: str, **given: Any) -> None:
     run(context.quiet_settings, lambda app: _create(app, name, given))
 
 
-@pool.command()
+@pool.command(short_help="Change the rule or the options of the group NAME.")
 @click.argument("name")
 @click.option("--name", "new_name", help="Call it this.")
 @_with((*RULE, *OPTIONS))

@@ -30,7 +30,7 @@ def pop(context: Context, name: str, kind: str, most: int, who: str) -> None:
         print_record({"id": item.id, "text": item.text})
 
 
-@click.command()
+@click.command(short_help="Borrow items of the group NAME for a while.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.option("-n", "most", default=1, type=click.IntRange(1, 1000), help="How many at most.")
@@ -66,7 +66,7 @@ def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...
     say(f"{given} of {len(ids)} given back")
 
 
-@click.command()
+@click.command(short_help="List what is queued and in no Redis list.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.option("--release", "verb", flag_value="release", help="Make them available again; some may have been used.")
@@ -82,7 +82,7 @@ def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -
     run(context.quiet_settings, lambda app: _lost(app, name, Kind(kind), search, verb))
 
 
-@click.command()
+@click.command(short_help="List items in one state, the last changed first.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.argument("state", type=click.Choice(list(STATES)))
@@ -107,7 +107,7 @@ def requeue(context: Context, name: str, kind: str, used: bool, ids: tuple[int, 
     say(f"{count} available again")
 
 
-@click.command()
+@click.command(short_help="Make what is in the Redis list available again.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @pass_context

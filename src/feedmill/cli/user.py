@@ -9,27 +9,22 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
+from feedmill.cli.for_user import find_user
 from feedmill.cli.records import print_record
 from feedmill.cli.say import say
 from feedmill.cli.tables import print_table
 from feedmill.cli.world import run
 from feedmill.collect.explain import ago
-from feedmill.errors import CallerError
 from feedmill.library.accounts import add_account, needs_setup, normal_name, set_password, set_up
 from feedmill.library.api_keys import make_key
-from feedmill.model.account import ACTIVE, DISABLED, SCOPES, Actor, Caller, User
+from feedmill.model.account import ACTIVE, DISABLED, SCOPES, Actor, Caller
 from feedmill.model.times import text_or_none, to_text
-from feedmill.store.accounts import user_of_name
 from feedmill.store.administration import Account, accounts_page, change_account
 
 COLUMNS = ("name", "role", "status", "feeds", "last seen")
 PAGE = 500
 # Nobody: whoever may start commands here may do what an admin may.
 OPERATOR = Actor()
-
-
-class UnknownUser(CallerError):
-    """There is no such account."""
 
 
 @click.group()
@@ -71,7 +66,7 @@ def list_users(context: Context, as_json: bool) -> None:
 def password(context: Context, name: str) -> None:
     """Give NAME a new password, and end all of their sessions."""
     settings = context.quiet_settings
-    found = run(settings, lambda app: _named(app, name))
+    found = run(settings, lambda app: find_user(app, name))
     new = _new_password()
     run(settings, lambda app: set_password(app.db, found, new, None, datetime.now(UTC), OPERATOR))
     say(f"{found.name} has a new password, and is signed out everywhere")
@@ -127,22 +122,15 @@ async def _all(app: App) -> list[Account]:
     return found
 
 
-async def _named(app: App, name: str) -> User:
-    found = await user_of_name(app.db, normal_name(name))
-    if found is None:
-        raise UnknownUser(f"there is no account {name}: 'feedmill user list' shows them all")
-    return found
-
-
 async def _key(app: App, name: str, purpose: str, scopes: tuple[str, ...]) -> str:
-    found = await _named(app, name)
+    found = await find_user(app, name)
     who = Caller(found, found.scopes)
     secret, _ = await make_key(app.db, who, purpose, scopes or found.scopes, None, datetime.now(UTC))
     return secret
 
 
 async def _set_status(app: App, name: str, status: str) -> str:
-    found = await _named(app, name)
+    found = await find_user(app, name)
     await change_account(app.db, found, replace(found, status=status), OPERATOR, datetime.now(UTC))
     return found.name
 
