@@ -26,17 +26,18 @@ bench: $(VENV)/.test-ready
 	@$(BIN)/python bench/all.py
 
 $(BIN)/uv:
+	@echo "Making $(VENV) (first time only) ..."
 	@tools/venv $(PYTHON) $(VENV)
 	@$(BIN)/python -m pip install --quiet "uv>=0.8"
 
 $(VENV)/.run-ready: requirements.lock pyproject.toml | $(BIN)/uv
-	@echo "Setting up the environment (first time only) ..."
+	@echo "Filling $(VENV) with what Feedmill needs ..."
 	@$(INSTALL) --require-hashes -r requirements.lock
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test-ready: requirements-dev.lock pyproject.toml | $(BIN)/uv
-	@echo "Setting up the test environment (first time only) ..."
+	@echo "Filling $(VENV) with what the tests need ..."
 	@$(INSTALL) --require-hashes -r requirements-dev.lock
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.run-ready
