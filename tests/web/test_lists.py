@@ -75,6 +75,16 @@ async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
     assert len(titles(await alice.see("/today?show=all"))) == 4
 
 
+async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visitor, site: Site) -> None:
+    await subscribe_to(site, await alice.user(site), Paper("/silent.xml", "Silent", []))
+    [path] = (await alice.see("/unread")).xpath("//nav//a[contains(., 'Silent')]/@href")
+
+    page = text_of(await alice.see(path))
+
+    assert "No items yet" in page
+    assert "All read." not in page
+
+
 async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
     [link] = (await alice.see("/unread")).xpath(f"//a[@class='title'][.='{CHINESE}']")
 
