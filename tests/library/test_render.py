@@ -105,6 +105,8 @@ def test_nothing_to_show_is_nothing() -> None:
     ("written", "shown"),
     [
         ("<p>one<p>two", "<p>one</p><p>two</p>"),
+        ("<p>one</p>\n<p>two <b>x</b><br>y</p><p>three", "<p>one</p>\n<p>two <b>x</b><br>y</p><p>three</p>"),
+        ("<ul><li>one</p><p>two</ul>three", "<ul><li>one<p>two</p></li></ul>three"),
         ("<ul><li>a<li>b<ul><li>c</ul></ul>", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"),
         ("<b><p>x</b>y</p>", "<b><p>x</p></b>y"),
         ("<table><tr><td>1<tr><td>2</table>", "<table><tbody><tr><td>1</td></tr><tr><td>2</td></tr></tbody></table>"),
@@ -206,8 +208,14 @@ def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
         "<p>" * 50_000 + "<div>" * 50_000 + "</p>" * 50_000,
         "<a href=x>" * 50_000,
         "<svg><style>" * 50_000,
+        "<b>x</b>" * 100_000,
+        "<p>x</p> " * 100_000 + "<x-y>",
+        "<p>x</p><!-- y -->" * 20_000,
     ],
-    ids=["nested", "formatting", "walls", "attributes", "unmatched", "links", "foreign"],
+    ids=[
+        *["nested", "formatting", "walls", "attributes", "unmatched", "links", "foreign"],
+        *["set off", "paragraphs", "interrupted"],
+    ],
 )
 def test_no_entry_takes_long_or_grows_out_of_bounds(html: str) -> None:
     started = time.process_time()

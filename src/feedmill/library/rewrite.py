@@ -30,11 +30,14 @@ TAGS = INLINE | BLOCKS
 # A browser opens these again in each paragraph until they are closed; so each stands open once and is bare.
 FORMATTING = frozenset({"b", "code", "em", "i", "s", "small", "strong", "u"})
 # Text, in which words may be set off or a line end, and a tag whose attributes are all quoted: nearly all that there
-# is, and it can be read at once.
+# is, and it can be read at once. Inside a paragraph the text may run on into further ones.
 _SPACE = r"[\t\n\f\r ]"
-_TEXT = rf"(?:[^<]++|<br>|<({'|'.join(FORMATTING)})>[^<]*+</\2>)*+"
+# Each by its name: Python's expressions lose their way with a group inside of what gives nothing back.
+_TEXT = "|".join(["[^<]++", "<br>", *[f"<{name}>[^<]*+</{name}>" for name in sorted(FORMATTING)]])
 _NAME, _VALUE = r"[a-z][a-z-]*+", r"""(?:"[^"]*+"|'[^']*+')"""
-_TAME = re.compile(rf"({_TEXT})<(/?)([a-z][a-z0-9]*+)((?:{_SPACE}++{_NAME}={_VALUE}){{0,30}}+){_SPACE}*+/?>")
+_TAG = rf"<(/?)([a-z][a-z0-9]*+)((?:{_SPACE}++{_NAME}={_VALUE}){{0,30}}+){_SPACE}*+/?>"
+_TAME = re.compile(rf"((?:{_TEXT})*+)(?:{_TAG})?")
+_TAME_IN_PARAGRAPH = re.compile(rf"((?:{_TEXT}|</p>{_SPACE}*+<p>)*+)(?:{_TAG})?")
 _ATTRIBUTES = re.compile(rf"({_NAME})=({_VALUE})")
 _NONE: dict[str, str] = {}
 # What a browser takes for another tag.
@@ -87,12 +90,12 @@ class _Writer:
 
     def tame(self, html: str, position: int) -> int:
         """Writes text and tame tags up to the first tag of another kind; where that is."""
-        match, write = _TAME.match, self._pieces.append
-        while found := match(html, position):
-            text, _, slash, name, quoted = found.groups()
-            if name not in TAGS:
-                break
+        write, is_open = self._pieces.append, self._open
+        while found := (_TAME_IN_PARAGRAPH if is_open and is_open[-1] == "p" else _TAME).match(html, position):
+            text, slash, name, quoted = found.groups()
             write(text)
+            if name not in TAGS:
+                return found.end(1)
             if slash:
                 self._end(name)
             else:
