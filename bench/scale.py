@@ -41,12 +41,12 @@ from feedmill.store.database import Database, Step  # noqa: E402
 from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
 from feedmill.store.feeds import add_feeds  # noqa: E402
 from feedmill.store.migrations import migrate  # noqa: E402
-from feedmill.store.schema import feeds  # noqa: E402
-from tests.databases import empty  # noqa: E402
+from feedmill.store.schema import feeds, locks, metadata, migrations  # noqa: E402
 from tests.services.postgres import own_postgres  # noqa: E402
 from tests.services.redis import running_redis  # noqa: E402
 from tests.services.server import free_port  # noqa: E402
 
+ROWS = [table for table in metadata.sorted_tables if table not in (migrations, locks)]
 TICKS = os.sysconf("SC_CLK_TCK")
 PHASES = ("first", "unchanged", "changed")
 GIVE_UP = 1800
@@ -84,7 +84,8 @@ class Bench:
 
     async def run(self, workers: int) -> dict[str, Figures]:
         """The phases with that many workers, or with the embedded engine for none."""
-        await empty(self.db)
+        # Not deleted row by row: what is left behind then would slow down whoever comes next.
+        await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)}"))])
         self.redis.flushall()
         self.farm.get("/admin/reset")
         await add_feeds(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
