@@ -85,7 +85,7 @@ class Bench:
     async def run(self, workers: int) -> dict[str, Figures]:
         """The phases with that many workers, or with the embedded engine for none."""
         # Not deleted row by row: what is left behind then would slow down whoever comes next.
-        await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)}"))])
+        await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)} CASCADE"))])
         self.redis.flushall()
         self.farm.get("/admin/reset")
         await add_feeds(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
