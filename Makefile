@@ -13,6 +13,7 @@ run: $(VENV)/.run-ready
 test: $(VENV)/.test-ready
 	@tests/services/install
 	@$(BIN)/ruff check src tests bench
+	@$(BIN)/ruff format --check --quiet src tests bench
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/pytest -m "not drill" || tests/again $(BIN)/pytest -m "not drill"

@@ -57,9 +57,7 @@ def files_no_larger_than(size: int) -> Iterator[None]:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A real file system of half a megabyte, which only root may mount."""
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", tmp_path], capture_output=True
-    ).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", tmp_path], capture_output=True).returncode:
         cannot("mounting a small disk is not allowed here; the test of a write cut off still runs")
     try:
         yield tmp_path
@@ -73,9 +71,7 @@ async def test_an_object_lies_under_its_very_key(tmp_path: Path) -> None:
     assert (tmp_path / KEY).read_bytes() == b"png"
 
 
-@pytest.mark.parametrize(
-    "key", ["../out.png", "../../out.png", "/out.png", "a/../../out.png", "..\\out.png", ".."]
-)
+@pytest.mark.parametrize("key", ["../out.png", "../../out.png", "/out.png", "a/../../out.png", "..\\out.png", ".."])
 async def test_no_key_leads_out_of_the_folder(tmp_path: Path, key: str) -> None:
     inside = tmp_path / "objects"
 

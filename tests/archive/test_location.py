@@ -16,9 +16,7 @@ def test_a_path_may_start_at_home() -> None:
 
 
 def test_a_bucket_alone_is_amazons() -> None:
-    assert parse_objects_url("s3://media", "key", "secret") == S3Config(
-        "media", access_key="key", secret_key="secret"
-    )
+    assert parse_objects_url("s3://media", "key", "secret") == S3Config("media", access_key="key", secret_key="secret")
 
 
 def test_every_option_of_a_bucket_is_read() -> None:

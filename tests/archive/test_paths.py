@@ -86,9 +86,7 @@ def test_a_key_lies_in_the_folder_of_each_of_its_prefixes(prefix: str, rest: str
     assert path_of(prefix + rest).startswith(folder_of(prefix))
 
 
-@pytest.mark.parametrize(
-    "path", ["README.md", "lost+found", "a", "a%2", "%zz.png", "%ff.png", "a.b/c.png", "%", ""]
-)
+@pytest.mark.parametrize("path", ["README.md", "lost+found", "a", "a%2", "%zz.png", "%ff.png", "a.b/c.png", "%", ""])
 def test_a_path_that_no_key_has_is_not_ours(path: str) -> None:
     assert key_of(path) is None
 

@@ -133,9 +133,7 @@ async def test_a_bucket_that_browsers_cannot_reach_gives_no_address() -> None:
     assert await at(1, direct=False).url(KEY, timedelta(minutes=5)) is None
 
 
-async def test_objects_lie_under_their_very_keys_below_the_prefix(
-    config: S3Config, s3_service: Service
-) -> None:
+async def test_objects_lie_under_their_very_keys_below_the_prefix(config: S3Config, s3_service: Service) -> None:
     await S3Blobs(config).put(KEY, b"x", "image/png")
 
     whole_bucket = S3Blobs(s3_config(s3_service))
@@ -185,9 +183,7 @@ async def test_a_server_that_is_down_is_said_to_be_unavailable(call: str) -> Non
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_server_that_never_answers_is_given_up_within_twice_the_timeout(
-    silent_port: int, call: str
-) -> None:
+async def test_a_server_that_never_answers_is_given_up_within_twice_the_timeout(silent_port: int, call: str) -> None:
     started = time.monotonic()
 
     with pytest.raises(BlobUnavailable, match=r"no answer \(timeout\)") as caught:
@@ -255,9 +251,7 @@ async def test_more_calls_than_threads_to_a_silent_server_all_end_in_time(silent
     assert time.monotonic() - started < 2 * SHORT.total_seconds() + 1
 
 
-async def test_our_settings_win_over_the_environments(
-    config: S3Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_our_settings_win_over_the_environments(config: S3Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")

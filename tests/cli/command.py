@@ -60,9 +60,7 @@ def environment(settings: dict[str, str] | None = None, **env: str) -> dict[str,
 
 
 @contextmanager
-def serving(
-    *args: str, cwd: Path, settings: dict[str, str] | None = None, command: str = "serve"
-) -> Iterator[Server]:
+def serving(*args: str, cwd: Path, settings: dict[str, str] | None = None, command: str = "serve") -> Iterator[Server]:
     """A server that answers; it is ended with the block, if it still runs."""
     port = str(free_port())
     with (cwd / "serve.log").open("a") as log:

@@ -213,9 +213,7 @@ def test_the_reason_is_what_a_person_would_say(said: str, expected: str) -> None
 lengths = st.none() | st.timedeltas(timedelta(), 4000 * DAY)
 dice = st.floats(0, 1)
 moments = st.none() | st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
-wishes = st.builds(
-    Wishes, lengths, st.just("ttl"), st.frozensets(st.integers(0, 23)), st.frozensets(st.integers(0, 6))
-)
+wishes = st.builds(Wishes, lengths, st.just("ttl"), st.frozensets(st.integers(0, 23)), st.frozensets(st.integers(0, 6)))
 
 
 @given(st.builds(Habit, lengths, moments), wishes, dice, st.booleans())

@@ -30,9 +30,7 @@ ODD_KEYS = [
 ]
 PNG = "image/png"
 
-bytes_and_keys = st.dictionaries(
-    st.text(st.characters(codec=None), max_size=40), st.binary(max_size=300), max_size=4
-)
+bytes_and_keys = st.dictionaries(st.text(st.characters(codec=None), max_size=40), st.binary(max_size=300), max_size=4)
 
 
 def new_store(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Blobs:
@@ -55,9 +53,7 @@ async def listed(blobs: Blobs, prefix: str = "") -> dict[str, Blob]:
 
 async def put_all(blobs: Blobs, keys: list[str]) -> None:
     for start in range(0, len(keys), 50):
-        await asyncio.gather(
-            *(blobs.put(key, key.encode("utf-8", "replace"), PNG) for key in keys[start : start + 50])
-        )
+        await asyncio.gather(*(blobs.put(key, key.encode("utf-8", "replace"), PNG) for key in keys[start : start + 50]))
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 6_000_000])
@@ -121,9 +117,7 @@ async def test_getting_what_is_not_there_says_so(blobs: Blobs, span: tuple[int, 
 @pytest.mark.parametrize(
     "span", [(0, 4), (2, None), (3, 7), (9, 10), (5, 100), (10, 12), (40, 50), (40, None), (3, 3), (5, 2)]
 )
-async def test_a_part_of_an_object_is_what_a_slice_would_be(
-    blobs: Blobs, span: tuple[int, int | None]
-) -> None:
+async def test_a_part_of_an_object_is_what_a_slice_would_be(blobs: Blobs, span: tuple[int, int | None]) -> None:
     await blobs.put("a.bin", b"0123456789", PNG)
 
     assert await blobs.get("a.bin", *span) == b"0123456789"[slice(*span)]
@@ -146,9 +140,7 @@ async def test_a_part_of_an_empty_object_is_empty(blobs: Blobs) -> None:
         ("nothing/", set()),
     ],
 )
-async def test_a_listing_has_the_keys_that_start_with_its_prefix(
-    blobs: Blobs, prefix: str, expected: set[str]
-) -> None:
+async def test_a_listing_has_the_keys_that_start_with_its_prefix(blobs: Blobs, prefix: str, expected: set[str]) -> None:
     await put_all(blobs, ["images/1/a/0.png", "images/10/a/0.png", "images/1.png", "images/2/a/0.png"])
 
     assert set(await listed(blobs, prefix)) == expected

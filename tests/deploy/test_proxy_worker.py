@@ -27,9 +27,7 @@ class Client:
         self.http = http
 
     async def send(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> Answer:
-        async with self.http.request(
-            method, self.url + path, data=BytesIO(data), headers=headers
-        ) as response:
+        async with self.http.request(method, self.url + path, data=BytesIO(data), headers=headers) as response:
             return response.status, await response.json()
 
     async def post(self, path: str, body: Any) -> Answer:
@@ -96,9 +94,7 @@ def code(answer: Answer) -> tuple[int, str]:
     [None, "", "Bearer", "Bearer ", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x"],
 )
 @pytest.mark.parametrize("path", ["/query", "/nowhere"])
-async def test_without_the_token_nothing_is_told(
-    worker: Client, authorization: str | None, path: str
-) -> None:
+async def test_without_the_token_nothing_is_told(worker: Client, authorization: str | None, path: str) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
 
     answer = await worker.send("POST", path, b'{"sql": "SELECT 1"}', headers)
@@ -108,9 +104,7 @@ async def test_without_the_token_nothing_is_told(
 
 @pytest.mark.parametrize("token", [TOKEN, TOKEN[::-1]])
 async def test_both_tokens_are_valid_while_one_replaces_the_other(locked: Client, token: str) -> None:
-    answer = await locked.send(
-        "POST", "/query", b'{"sql": "SELECT 1 AS one"}', {"Authorization": f"Bearer {token}"}
-    )
+    answer = await locked.send("POST", "/query", b'{"sql": "SELECT 1 AS one"}', {"Authorization": f"Bearer {token}"})
 
     assert answer[1]["results"] == [{"one": 1}]
 
@@ -131,9 +125,7 @@ async def test_a_worker_whose_token_can_be_guessed_serves_nobody(
     with running_d1(**variables) as service:
         client = Client(service.url, http)
 
-        answer = await client.send(
-            "POST", "/query", b'{"sql": "SELECT 1"}', {"Authorization": f"Bearer {given}"}
-        )
+        answer = await client.send("POST", "/query", b'{"sql": "SELECT 1"}', {"Authorization": f"Bearer {given}"})
 
     assert code(answer) == (500, "unsafe_token")
     assert next(iter(variables)) in answer[1]["error"]["message"]
@@ -257,9 +249,7 @@ async def test_a_query_tells_what_it_cost(worker: Client) -> None:
         ("BEGIN", [], "sql_error"),
     ],
 )
-async def test_a_statement_that_fails_says_why(
-    worker: Client, sql: str, params: list[Any], expected: str
-) -> None:
+async def test_a_statement_that_fails_says_why(worker: Client, sql: str, params: list[Any], expected: str) -> None:
     columns = "text TEXT NOT NULL CHECK (text <> 'bad'), note REFERENCES note"
     await worker.post("/exec", {"sql": f"CREATE TABLE strict ({columns})"})
     await worker.query("INSERT INTO note (text) VALUES ('taken')")

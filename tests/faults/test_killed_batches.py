@@ -30,9 +30,7 @@ def nursery() -> Iterator[Executor]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb", "d1"])
-async def reached(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[tuple[Database, dict[str, str]]]:
+async def reached(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Database, dict[str, str]]]:
     """A database, and the settings with which another process reaches it."""
     async with emptied(request, request.param, tmp_path) as database:
         yield database, settings_of(request, request.param, tmp_path)

@@ -61,9 +61,7 @@ async def test_claims_that_a_wrong_clock_took_end_with_it(make_world: MakeWorld,
         await check(world, [], most_extra_fetches=0)
 
 
-async def test_a_clock_set_back_while_storage_failed_does_not_stop_the_scan(
-    make_world: MakeWorld, clock: Path
-) -> None:
+async def test_a_clock_set_back_while_storage_failed_does_not_stop_the_scan(make_world: MakeWorld, clock: Path) -> None:
     async with make_world(feeds=FEEDS) as world:
         world.objects.write_text("a file where a folder must be")
         clock.write_text(str(DAY.total_seconds()))

@@ -35,9 +35,7 @@ async def test_a_full_disk_under_the_objects(make_world: MakeWorld, tmp_path: Pa
 
 @pytest.mark.parametrize("seconds", [2.5, pytest.param(15.0, marks=pytest.mark.drill)])
 @pytest.mark.parametrize("left", [0, 200_000], ids=["full", "nearly full"])
-async def test_a_full_disk_under_the_database(
-    make_world: MakeWorld, tmp_path: Path, left: int, seconds: float
-) -> None:
+async def test_a_full_disk_under_the_database(make_world: MakeWorld, tmp_path: Path, left: int, seconds: float) -> None:
     with small_disk(tmp_path / "disk", 32) as disk:
         async with make_world(feeds=FEEDS, data=disk.folder) as world:
             stored = await _fill_for_a_while(world, disk, seconds, left)

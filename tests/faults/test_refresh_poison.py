@@ -41,6 +41,7 @@ async def test_a_feed_that_the_database_refuses_is_asked_no_more_often_than_othe
 
 async def _live_with(world: World, poisoned: str, most: int, **wishes: bool) -> Row:
     """The poisoned feed, after two pauses in which it was asked no more often than it may be."""
+
     async def others_are_done() -> bool:
         return all(feed["last_fetched_at"] for feed in await world.feeds() if not feed["url"].endswith(poisoned))
 

@@ -244,4 +244,3 @@ async def test_a_feeds_secrets_go_to_its_own_host_alone(world: World) -> None:
 
     assert {"authorization", "cookie", "x-key"} <= set(world.web.seen("/a.png")[0].headers)
     assert not {"authorization", "cookie", "x-key"} & set(world.web.seen("/b.png")[0].headers)
-

@@ -173,9 +173,7 @@ async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_w
     }
 
 
-async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded(
-    readers: Readers, alice: User
-) -> None:
+async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded(readers: Readers, alice: User) -> None:
     mine, world = await subscribed(readers, alice), readers.world
     for position in (0, 1):
         await settle(world, position, status="success", object_key=f"images/1/01234567/{position}.png", size=10)
@@ -233,9 +231,7 @@ async def test_images_of_older_entries_make_room_but_not_those_of_marked_ones(an
     assert (await would_free(any_world.db, alice, mine.id, 40 * DAY, any_world.now)).images == 0
 
 
-async def test_images_that_others_see_too_go_by_an_admins_word_alone(
-    readers: Readers, alice: User, bob: User
-) -> None:
+async def test_images_that_others_see_too_go_by_an_admins_word_alone(readers: Readers, alice: User, bob: User) -> None:
     mine = await subscribed(readers, alice)
     await settle(readers.world, 0, status="success", size=100, object_key="images/x")
     assert await may_free(readers.world.db, alice, mine.feed_id)

@@ -174,9 +174,7 @@ async def test_a_feed_is_idle_after_three_times_its_rhythm(
     assert [noted.figure for noted in idle] == ([silent / DAY] if is_idle else [])
 
 
-async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(
-    readers: Readers, alice: User, bob: User
-) -> None:
+async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(readers: Readers, alice: User, bob: User) -> None:
     slow, heavy, once = [await subscribed(readers, alice, path) for path in ("/slow", "/heavy", "/once")]
     await readers.subscribe(bob, heavy.url)
     for hours in range(1, 5):

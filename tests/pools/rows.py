@@ -61,5 +61,3 @@ async def revise(db: Database, entry_id: int, title: str, at: datetime, html: st
 
 async def items_of(db: Database, kind: Kind = Kind.TITLES) -> list[dict[str, object]]:
     return [dict(row) for row in await db.query(ALL_ITEMS) if row["kind"] == kind]
-
-

@@ -87,9 +87,7 @@ async def test_an_item_whose_work_failed_comes_back(any_pools: Pools, db: Databa
     assert [item["attempts"] for item in await items_of(db)] == [1, 2, 0]
 
 
-async def test_leases_are_kept_alive_while_items_are_worked_on(
-    any_pools: Pools, db: Database, clock: Clock
-) -> None:
+async def test_leases_are_kept_alive_while_items_are_worked_on(any_pools: Pools, db: Database, clock: Clock) -> None:
     await add_pool(db, NAMES[:2], PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=1))
 
     async with any_pools.consumer("news") as items:

@@ -105,9 +105,7 @@ async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pool
     assert await counts(bare_pools, "news") == Counts(available=1, used=1)
 
 
-async def test_what_was_looked_at_long_ago_is_not_looked_at_again(
-    bare_pools: Pools, db: Database
-) -> None:
+async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: Pools, db: Database) -> None:
     await add_entries(db, [f"e{number}" for number in range(gather.LOOK_BACK + 10)])
     await bare_pools.create("news", Rule())
     await bare_pools.gatherer.catch_up(NOW)

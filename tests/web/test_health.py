@@ -92,16 +92,16 @@ async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, ali
 
     assert (before["Redirects"], before["WebSub"]) == ("none that are for good", "It names no hub.")
     assert "Certificate" not in before
-    assert after["Redirects"].startswith("2 times in a row its server sent us on for good, to https://newer.example/feed")
+    assert after["Redirects"].startswith(
+        "2 times in a row its server sent us on for good, to https://newer.example/feed"
+    )
     assert after["Redirects"].endswith("it was at https://old.example/feed")
     assert "https://hub.example/" in after["WebSub"]
     assert after["Certificate"].endswith("for another 20 d")
     assert ended["Certificate"].startswith("ended on 3 Feb")
 
 
-async def test_a_slow_server_is_not_waited_for(
-    site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "PATIENCE", 0.0)
     await change_feed(site, last_fetched_at=None)
 

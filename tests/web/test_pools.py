@@ -18,7 +18,7 @@ from tests.services.server import Service
 from tests.web.visitor import Visitor, text_of
 from tests.www import Web
 
-TITLE = re.compile(r'&#34;text&#34;: &#34;(.+?)&#34;')
+TITLE = re.compile(r"&#34;text&#34;: &#34;(.+?)&#34;")
 OPTIONS = {f"{kind}_{name}": value for kind in Kind for name, value in (("size", "50"), ("refill_below", "10"))}
 
 
@@ -179,9 +179,7 @@ async def test_who_watches_gets_the_board_again_and_again(
     assert (await nobody.get("/pools/events")).status_code == 303
 
 
-async def test_with_redis_lists_are_filled_drained_and_accounted_for(
-    tmp_path: Path, redis_service: Service
-) -> None:
+async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: Path, redis_service: Service) -> None:
     async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
         user = await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
         await subscribe_to(site, user, papers(web.url(""))[1])

@@ -21,4 +21,3 @@ def settings(context: Context, as_json: bool) -> None:
     for one in found:
         click.echo(f"{one.name} = {json.dumps(one.value, ensure_ascii=False)}")
         click.secho(f"    {PREFIX}{one.name.upper()}: {one.description}", dim=True)
-

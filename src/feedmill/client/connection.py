@@ -49,9 +49,7 @@ class Connection:
         if self._session is not None:
             await self._session.close()
 
-    async def ask(
-        self, method: str, path: str, form: type[Answer], json: Any = None, query: Query = NOTHING
-    ) -> Answer:
+    async def ask(self, method: str, path: str, form: type[Answer], json: Any = None, query: Query = NOTHING) -> Answer:
         """What a request is answered with, in that form."""
         body = await self.read(method, path, json, query)
         return msgspec.json.decode(body or b"null", type=form)

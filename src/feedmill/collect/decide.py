@@ -256,7 +256,5 @@ def facts_of(parsed: ParsedFeed) -> FeedFacts:
     )
 
 
-def _visit(
-    moment: Moment, status: int | None, received: int = 0, certificate_until: datetime | None = None
-) -> Visit:
+def _visit(moment: Moment, status: int | None, received: int = 0, certificate_until: datetime | None = None) -> Visit:
     return Visit(moment.now, moment.elapsed, status, received, certificate_until)

@@ -37,9 +37,7 @@ _BY_MEDIA_TYPE: dict[str, FeedType | None] = {
 # These types serve other purposes too: such a link counts when its address or title speaks of a feed.
 _AMBIGUOUS = frozenset({"application/json", "application/xml", "text/xml", "application/rdf+xml", "text/rdf"})
 
-_SPEAKS_OF_FEEDS = re.compile(
-    r"(?<![a-z])(?:rss|atom|rdf|feeds?|xml ?feed|订阅|訂閱|フィード)(?![a-z])", re.I
-)
+_SPEAKS_OF_FEEDS = re.compile(r"(?<![a-z])(?:rss|atom|rdf|feeds?|xml ?feed|订阅|訂閱|フィード)(?![a-z])", re.I)
 _FEED_PATH = re.compile(
     r"/(?:feeds?|rss2?|atom|rdf)/?$"
     r"|/(?:feeds?|rss2?|atom|rdf|index)\.(?:xml|json|rss|atom|rdf|php|aspx?)$"
@@ -50,9 +48,7 @@ _FEED_PATH = re.compile(
 _DATA_PATH = re.compile(r"\.(?:xml|json|php|aspx?|cgi)$", re.I)
 _FEED_QUERY = re.compile(r"(?:^|&)(?:feed|format|type|alt|output|mode)=(?:rss|atom|rdf|feed|jsonfeed)", re.I)
 _FEED_HOST = re.compile(r"(?:feeds?|rss)\.", re.I)
-_OTHER_PURPOSE = re.compile(
-    r"oembed|/wp-json\b|sitemap|opensearch|osd\.xml|wlwmanifest|xmlrpc|rsd\.xml", re.I
-)
+_OTHER_PURPOSE = re.compile(r"oembed|/wp-json\b|sitemap|opensearch|osd\.xml|wlwmanifest|xmlrpc|rsd\.xml", re.I)
 # Buttons of other readers carry the feed's address inside their own.
 _READER_HOST = re.compile(
     r"(?:^|\.)(?:feedly|inoreader|newsblur|netvibes|theoldreader|bloglines|subtome)\.com$|^add\.my\.yahoo\.com$"

@@ -135,9 +135,7 @@ def _places(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Sent
     for url, until in former[:3]:
         yield Sentence("Until {until:%Y-%m-%d} it was at {url}.", until=until, url=url)
     if feed.declared and feed.added_by_person:
-        yield Sentence(
-            "It is declared in the feeds file, and a person added it too, so the file does not change it."
-        )
+        yield Sentence("It is declared in the feeds file, and a person added it too, so the file does not change it.")
     elif feed.declared:
         yield Sentence("It is declared in the feeds file.")
 

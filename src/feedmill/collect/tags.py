@@ -30,9 +30,7 @@ _TAG_END = re.compile(rf"[{_SPACE}/]*+>")
 _ATTRIBUTE = re.compile(rf"[{_SPACE}/]*+({_NAME})(?:{_EQUALS}({_VALUE}))?")
 _COMMENT_END = re.compile(r"--!?>")
 
-_REFERENCE = re.compile(
-    r"&(?:#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?|([A-Za-z][A-Za-z0-9]{1,31}+)(?:;|(?!=)))"
-)
+_REFERENCE = re.compile(r"&(?:#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,8});?|([A-Za-z][A-Za-z0-9]{1,31}+)(?:;|(?!=)))")
 _OVERLONG_NUMBER = re.compile(r"&#[0-9]{1000,};?")
 
 

@@ -47,9 +47,7 @@ async def add_account(db: Database, name: str, password: str, is_admin: bool, no
     return await accounts.add_user(db, normal, await passwords.hashed(password), is_admin, now, by)
 
 
-async def change_password(
-    db: Database, who: Caller, current: str, new: str, origin: Origin, now: datetime
-) -> None:
+async def change_password(db: Database, who: Caller, current: str, new: str, origin: Origin, now: datetime) -> None:
     """A new password for who knows the current one; it ends every session but the one it is changed in."""
     passwords.refuse_weak(new)
     place = throttle.Place(who.user.name, origin.address)
@@ -61,9 +59,7 @@ async def change_password(
     await set_password(db, who.user, new, who.session_id, now, Actor(who.user.id, origin.address))
 
 
-async def set_password(
-    db: Database, user: User, new: str, but_session: int | None, now: datetime, by: Actor
-) -> None:
+async def set_password(db: Database, user: User, new: str, but_session: int | None, now: datetime, by: Actor) -> None:
     """A new password without the old one, as an admin gives it; it ends every session but `but_session`."""
     passwords.refuse_weak(new)
     await db.batch(

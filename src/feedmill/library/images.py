@@ -17,9 +17,7 @@ from feedmill.store.shown import visible_entries
 LINK_LIFE = timedelta(days=1)
 
 
-async def image_urls(
-    db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = ""
-) -> dict[int, dict[str, str]]:
+async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = "") -> dict[int, dict[str, str]]:
     """For each entry, where its archived images can be loaded from, by their original addresses.
 
     That is the store itself when browsers may ask it, else our own route; `site` goes before its path.

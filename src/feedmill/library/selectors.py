@@ -83,9 +83,7 @@ def read_selector(text: str, field: str | None = None) -> Selector | None:
     return Selector(tuple(steps))
 
 
-def _leads_to(
-    step: Step, number: int, element: HtmlElement, at_parent: frozenset[int], above: frozenset[int]
-) -> bool:
+def _leads_to(step: Step, number: int, element: HtmlElement, at_parent: frozenset[int], above: frozenset[int]) -> bool:
     follows = step.is_first or number - 1 in (at_parent if step.is_child else above)
     return follows and step.fits(element)
 

@@ -1,8 +1,8 @@
 """For programs in Python: items one after the other, taken and settled in lots behind the scenes.
 
-    async with pools.consumer("news") as consumer:
-        async for item in consumer:
-            print(item.text)
+async with pools.consumer("news") as consumer:
+    async for item in consumer:
+        print(item.text)
 """
 
 import asyncio

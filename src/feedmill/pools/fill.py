@@ -1,6 +1,6 @@
 """The filler: keeps a pool's list between its marks. Rows are reserved in the database first, then pushed.
 
-    lock → (renew → reserve a lot → push it)* → unlock
+lock → (renew → reserve a lot → push it)* → unlock
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """At most once: an item leaves its list or its state in the database by one atomic step, and never comes back.
 
-    list, if it answers → what the database says of it → marked as used → handed out; the rest from the database
+list, if it answers → what the database says of it → marked as used → handed out; the rest from the database
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,7 @@ def as_listed(popped: Sequence[Queued]) -> list[Item]:
     return [Item(queued.id, queued.text) for queued in popped if not queued.ref]
 
 
-async def _hand_out(
-    tools: PoolTools, pool: Pool, popped: Sequence[Queued], who: str, settler: Settler
-) -> list[Item]:
+async def _hand_out(tools: PoolTools, pool: Pool, popped: Sequence[Queued], who: str, settler: Settler) -> list[Item]:
     items = as_listed(popped)
     try:
         items = await current_items(tools, pool, popped)

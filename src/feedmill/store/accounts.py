@@ -25,9 +25,7 @@ POINT_TO_LIST = users.update().where(users.c.name == bindparam("of_name")).value
 BY_NAME = select(users).where(users.c.name == bindparam("name"))
 BY_ID = select(users).where(users.c.id == bindparam("user_id"))
 COUNT = select(func.count().label("n")).select_from(users)
-SET_PASSWORD = (
-    users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
-)
+SET_PASSWORD = users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
 SET_SETTINGS = users.update().where(users.c.id == bindparam("of_user")).values(settings=bindparam("new_settings"))
 SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
 REHASH = SET_PASSWORD.where(users.c.password_hash == bindparam("old_hash"))

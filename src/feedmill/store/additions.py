@@ -27,9 +27,7 @@ HERE = select(feeds.c.url, feeds.c.id, feeds.c.status, feeds.c.moved_to).where(o
 FORMERLY = (
     select(feed_urls.c.url, feed_urls.c.feed_id).where(one_of(feed_urls.c.url, "urls")).order_by(feed_urls.c.until)
 )
-PERSON_TOO = (
-    feeds.update().where(one_of(feeds.c.id, "ids"), feeds.c.added_by_person == 0).values(added_by_person=1)
-)
+PERSON_TOO = feeds.update().where(one_of(feeds.c.id, "ids"), feeds.c.added_by_person == 0).values(added_by_person=1)
 WAKE = (
     feeds.update()
     .where(one_of(feeds.c.id, "ids"), feeds.c.next_fetch_at.is_(None), feeds.c.status != "disabled")

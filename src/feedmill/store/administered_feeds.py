@@ -18,9 +18,7 @@ from feedmill.store.schema import feeds, subscriptions
 
 _subscribers = select(func.count()).where(subscriptions.c.feed_id == feeds.c.id).scalar_subquery()
 _listed = select(feeds, _subscribers.label("subscribers"))
-PAGE = (
-    _listed.where(feeds.c.id > bindparam("after")).order_by(feeds.c.id).limit(bindparam("most", type_=Integer))
-)
+PAGE = _listed.where(feeds.c.id > bindparam("after")).order_by(feeds.c.id).limit(bindparam("most", type_=Integer))
 FAILING_PAGE = PAGE.where(feeds.c.consecutive_failures > 0)
 OF_HOST = PAGE.where(feeds.c.host == bindparam("of_host"))
 ONE = _listed.where(feeds.c.id == bindparam("feed_id"))

@@ -92,7 +92,5 @@ def _options(changed: Sequence[Options], file_name: str) -> list[Step]:
         for one in changed
     ]
     why = to_stored(Sentence("its interval in {file} was changed", file=file_name))
-    sooner = [
-        {"feed_id": one.feed_id, "at": to_text(one.sooner), "why": why} for one in changed if one.sooner
-    ]
+    sooner = [{"feed_id": one.feed_id, "at": to_text(one.sooner), "why": why} for one in changed if one.sooner]
     return [*([Step(CHANGE, rows)] if rows else []), *([Step(SOONER, sooner)] if sooner else [])]

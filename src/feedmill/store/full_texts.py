@@ -36,10 +36,7 @@ CHANGE = (
 _of = full_text_tasks.c
 _due = _of.next_attempt_at <= bindparam("now")
 WAITING = (
-    select(_of.entry_id)
-    .where(_due)
-    .order_by(_of.next_attempt_at, _of.entry_id)
-    .limit(bindparam("most", type_=Integer))
+    select(_of.entry_id).where(_due).order_by(_of.next_attempt_at, _of.entry_id).limit(bindparam("most", type_=Integer))
 )
 TAKE = (
     full_text_tasks.update()

@@ -81,9 +81,7 @@ UNDO = _change(
 ACK = _change(*_mine, status=State.USED, leased_until=None)
 NACK = _change(*_mine, **_back)
 # Never looked at by whoever had them, so it was no attempt.
-GIVE_BACK = _change(
-    *_mine, status=State.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
-)
+GIVE_BACK = _change(*_mine, status=State.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None)
 EXTEND = pool_items.update().where(*_mine).values(leased_until=bindparam("until"))
 EXPIRE = _change(_items.status == State.LEASED, _items.leased_until <= bindparam("now"), _of_pool, **_back)
 REQUEUE = _change(

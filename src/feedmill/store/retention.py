@@ -55,7 +55,6 @@ _victims = select(entries.c.id).where(_of_lot)
 _by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
 
 
-
 def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[Any]]:
     """A lot of what is expired in these feeds, how many entries that is in all, and how many images with them."""
     lot = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)

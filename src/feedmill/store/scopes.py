@@ -11,9 +11,7 @@ OWN = select(subscriptions.c.id).where(
 )
 FOLDERS = select(folders.c.id, folders.c.parent_id).where(folders.c.user_id == bindparam("of_user"))
 FILED = (
-    select(folder_subscriptions.c.subscription_id)
-    .where(one_of(folder_subscriptions.c.folder_id, "folders"))
-    .distinct()
+    select(folder_subscriptions.c.subscription_id).where(one_of(folder_subscriptions.c.folder_id, "folders")).distinct()
 )
 
 

@@ -24,9 +24,7 @@ SEEN = (
     .where(sessions.c.id == bindparam("session_id"), sessions.c.last_seen_at < bindparam("lately"))
     .values(last_seen_at=bindparam("now"), expires_at=bindparam("until"))
 )
-END = sessions.delete().where(
-    sessions.c.id == bindparam("session_id"), sessions.c.user_id == bindparam("of_user")
-)
+END = sessions.delete().where(sessions.c.id == bindparam("session_id"), sessions.c.user_id == bindparam("of_user"))
 END_BY_TOKEN = sessions.delete().where(sessions.c.token_hash == bindparam("token_hash"))
 END_OTHERS = sessions.delete().where(
     sessions.c.user_id == bindparam("of_user"), sessions.c.id != bindparam("but_session")

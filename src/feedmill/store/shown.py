@@ -22,9 +22,7 @@ _subscribed = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
 _done = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
 _stands = and_(unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)
 _hers = labels.c.user_id == bindparam("of_user")
-_is_labelled = exists().where(
-    entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, _hers
-)
+_is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, _hers)
 _has_kept = or_(subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
 _may_see = or_(_has_kept, _is_labelled)
 
@@ -77,9 +75,7 @@ WHOLE = (
     .select_from(_seen.outerjoin(full_texts, full_texts.c.entry_id == entries.c.id))
     .where(entries.c.id == bindparam("entry_id"), _may_see)
 )  # fmt: skip
-VISIBLE = (
-    select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
-)
+VISIBLE = select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
 
 
 def shown_of(keys: FromClause) -> Select[Any]:

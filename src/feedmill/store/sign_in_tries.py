@@ -28,11 +28,7 @@ COUNT = (
     )
 )
 FORGET = tries.delete().where(one_of(tries.c.of_whom, "keys"))
-TAKE_BACK = (
-    tries.update()
-    .where(tries.c.of_whom == bindparam("key"), tries.c.tries > 0)
-    .values(tries=tries.c.tries - 1)
-)
+TAKE_BACK = tries.update().where(tries.c.of_whom == bindparam("key"), tries.c.tries > 0).values(tries=tries.c.tries - 1)
 DROP_OLD = tries.delete().where(tries.c.last_at < bindparam("before"))
 
 

@@ -39,9 +39,7 @@ HOLD = (
     .order_by(subscriptions.c.id)
     .with_for_update()
 )
-_stands = and_(
-    unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
-)
+_stands = and_(unread.c.list_id == LIST, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)
 _leaving = (
     select(unread.c.subscription_id.label("of_subscription"), func.count().label("n"))
     .select_from(entries.join(unread, _stands))

@@ -42,9 +42,7 @@ FORGET_TOKEN = unread_lists.update().where(unread_lists.c.id == bindparam("retir
 COPY_TO_RETIRED = insert_selected(
     unread, select(bindparam("retired", type_=Id).label("a"), *_rest).where(unread.c.list_id == LIST)
 )
-RETIRE_CURRENT = (
-    unread_lists.update().where(unread_lists.c.id == LIST).values(token=None, retired_at=bindparam("now"))
-)
+RETIRE_CURRENT = unread_lists.update().where(unread_lists.c.id == LIST).values(token=None, retired_at=bindparam("now"))
 POINT_BACK = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=bindparam("retired"))
 IN_USE = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None, retired_at=None)
 

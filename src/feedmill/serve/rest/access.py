@@ -34,9 +34,7 @@ class BadRefreshToken(NotSignedIn):
 
 
 @router.post("/token")
-async def make_access_token(
-    app: TheApp, request: Request, response: Response, sent: NameAndPassword
-) -> AccessTokens:
+async def make_access_token(app: TheApp, request: Request, response: Response, sent: NameAndPassword) -> AccessTokens:
     """A first pair of tokens for name and password; it begins a session, listed with the others."""
     now, origin = datetime.now(UTC), origin_of(request)
     user = await authenticate(app.db, sent.name, sent.password, origin, now)

@@ -92,9 +92,7 @@ async def read_user(app: TheApp, who: Admin, user_id: PathId) -> UserShown:
 
 
 @router.patch("/{user_id}", responses=described(404, 409))
-async def change_user(
-    app: TheApp, who: Admin, request: Request, user_id: PathId, changes: UserChanges
-) -> UserShown:
+async def change_user(app: TheApp, who: Admin, request: Request, user_id: PathId, changes: UserChanges) -> UserShown:
     """Disables or enables an account, gives or takes power, sets quotas or a new password."""
     now, by = datetime.now(UTC), actor(who, request)
     before = (await _account(app, user_id)).user
