@@ -19,7 +19,7 @@ def test_a_scan_is_sent_in_lots() -> None:
 
 
 def test_feeds_of_one_host_travel_together() -> None:
-    jobs = [RefreshFeed(number, "token", lane=f"host{number % 8}") for number in range(160)]
+    jobs = [RefreshFeed(number, "token", lane=f"host{number % 8}") for number in range(16 * LOT // 5)]
 
     lots = [set(message.arguments["feeds"]) for message in messages_of(jobs, Priority.SCHEDULED)]
 

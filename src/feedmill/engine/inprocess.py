@@ -57,11 +57,11 @@ class InProcessEngine:
         batch = Countdown(len(jobs), callback)
         self._hand_in([Ticket(job, priority, batch) for job in jobs] or [Ticket(callback, priority)])
 
-    async def run(self, job: Job, priority: Priority) -> object:
-        """What the handler makes of the job when its turn has come (None if it fails), or `NotRun`."""
+    def run(self, job: Job, priority: Priority) -> asyncio.Future[object]:
+        """What the handler will make of the job when its turn has come (None if it fails), or `NotRun`."""
         ended: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._hand_in([Ticket(job, priority, ended=ended)])
-        return await ended
+        return ended
 
     async def until_idle(self) -> None:
         """Waits until nothing runs and nothing waits."""

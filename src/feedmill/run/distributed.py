@@ -15,6 +15,7 @@ from feedmill.run.embedded import assemble
 from feedmill.run.scheduler import Scheduler
 from feedmill.run.sending import PassedOn, Sender
 from feedmill.settings import Settings
+from feedmill.store.claims import claim_due_in_outline
 
 # Claimed and sent at once: enough for many workers, few enough to be begun long before their claims end.
 AT_A_TIME = 1000
@@ -40,7 +41,7 @@ async def sending(app: App) -> AsyncIterator[Distributed]:
             celery,
             sender,
             replace(here.batches, engine=sender, handlers=handlers),
-            replace(here.scheduler, engine=sender, handlers=handlers, lot=AT_A_TIME),
+            replace(here.scheduler, engine=sender, handlers=handlers, lot=AT_A_TIME, claim=claim_due_in_outline),
         )
     finally:
         await sender.stop()

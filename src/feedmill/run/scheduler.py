@@ -42,6 +42,7 @@ class Scheduler:
     lane_gap: timedelta = timedelta(seconds=1)
     scan_every: timedelta = SCAN_EVERY
     lot: int = LOT
+    claim: Callable[[Database, datetime, int], Awaitable[list[Claim]]] = claim_due
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
     # Until when each crowded host has its time taken.
     _slots: dict[str, datetime] = field(default_factory=dict)
@@ -77,7 +78,7 @@ class Scheduler:
         while self.engine.backlog < self.lot and len(self.handlers.keeper) < MOST_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
                 return False
-            claims = await claim_due(self.db, self.clock(), self.lot)
+            claims = await self.claim(self.db, self.clock(), self.lot)
             if not claims:
                 return False
             await self._hand_over(claims)

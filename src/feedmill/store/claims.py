@@ -8,12 +8,13 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
+from typing import Any
 
-from sqlalchemy import Update, bindparam, case, null, or_, select
+from sqlalchemy import Select, Update, bindparam, case, null, or_, select
 
-from feedmill.model.feed import Claim
-from feedmill.model.times import to_text
-from feedmill.store.database import Database, Step
+from feedmill.model.feed import Claim, Feed
+from feedmill.model.times import from_text, to_text
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.feeds import read_feed
 from feedmill.store.schema import feeds
@@ -39,6 +40,12 @@ TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
 # Without why it is due: that is for people, and takes more memory than all the rest while ten thousand jobs wait.
 _CLAIMED = [null().label(column.name) if column is feeds.c.next_fetch_why else column for column in feeds.c]
 MINE = select(*_CLAIMED).where(feeds.c.claim_token == bindparam("token")).order_by(feeds.c.next_fetch_at, feeds.c.id)
+# For whoever passes the feeds on: whoever gets them reads them anyway.
+MINE_IN_OUTLINE = (
+    select(feeds.c.id, feeds.c.url, feeds.c.created_at)
+    .where(feeds.c.claim_token == bindparam("token"))
+    .order_by(feeds.c.next_fetch_at, feeds.c.id)
+)
 TAKE_OVER = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed"), feeds.c.claim_token == bindparam("old"))
@@ -73,13 +80,20 @@ FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
 async def claim_due(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
     """Claims up to `most` feeds that are due, those that wait longest first."""
-    due = await db.query(DUE, {"now": to_text(now), "most": most})
-    return await _take(db, TAKE_DUE, [row["id"] for row in due], now, lease)
+    token, rows = await _take(db, TAKE_DUE, await _due(db, now, most), MINE, now, lease)
+    return [Claim(read_feed(row), token) for row in rows]
+
+
+async def claim_due_in_outline(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
+    """As `claim_due`, for whoever passes them on: of the feeds, no more is known than their URLs."""
+    token, rows = await _take(db, TAKE_DUE, await _due(db, now, most), MINE_IN_OUTLINE, now, lease)
+    return [Claim(Feed(row["id"], row["url"], from_text(row["created_at"])), token) for row in rows]
 
 
 async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
     """Claims those of these feeds that nobody holds, due or not."""
-    return await _take(db, TAKE, list(ids), now, lease)
+    token, rows = await _take(db, TAKE, list(ids), MINE, now, lease)
+    return [Claim(read_feed(row), token) for row in rows]
 
 
 async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
@@ -132,16 +146,22 @@ async def mend_far_times(db: Database, now: datetime) -> None:
     await db.batch([Step(FORGET_FAR_CLAIMS, {"far": to_text(now + FAR_CLAIM)}), Step(FORGET_FAR_FETCHES, fetches)])
 
 
-async def _take(db: Database, take: Update, ids: list[int], now: datetime, lease: timedelta) -> list[Claim]:
-    if not ids:
-        return []
+async def _due(db: Database, now: datetime, most: int) -> list[int]:
+    return [row["id"] for row in await db.query(DUE, {"now": to_text(now), "most": most})]
+
+
+async def _take(
+    db: Database, take: Update, ids: list[int], mine: Select[Any], now: datetime, lease: timedelta
+) -> tuple[str, list[Row]]:
+    """The token that these were claimed with, and the rows of those that were."""
     token = token_hex(16)
+    if not ids:
+        return token, []
     values = {"ids": as_list(ids), "now": to_text(now), "token": token, "until": to_text(now + lease)}
     try:
         [taken] = await db.batch([Step(take, values)])
-        rows = await db.query(MINE, {"token": token}) if taken else []
+        return token, await db.query(mine, {"token": token}) if taken else []
     except asyncio.CancelledError:
         # Whether they were taken is unknown here, and nobody else knows the token.
         await asyncio.shield(db.batch([Step(LET_GO, {"token": token})]))
         raise
-    return [Claim(read_feed(row), token) for row in rows]
