@@ -18,8 +18,9 @@ from feedmill.model.outcome import HttpError
 from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.store.database import Database, Step
-from feedmill.store.deliveries import LEASE, WELL
+from feedmill.store.deliveries import WELL
 from feedmill.store.feed_settings import set_settings
+from feedmill.store.leases import LEASE
 from feedmill.store.merges import merge_feeds
 from feedmill.store.schema import subscriptions, webhooks
 from tests.library.receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client

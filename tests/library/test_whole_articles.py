@@ -13,7 +13,8 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
 from feedmill.store.feed_settings import set_settings
-from feedmill.store.full_texts import LEASE, take_waiting
+from feedmill.store.full_texts import take_waiting
+from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
 from feedmill.store.sifting import want_whole
 from tests.library.receivers import open_client
@@ -145,9 +146,9 @@ async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database
     await shelf.arrive(feed, "a", "b")
     await any_db.batch([*want_whole(feed, ["a", "b"], NOW), *want_whole(feed, ["a"], NOW)])
 
-    _, first = await take_waiting(any_db, NOW, 5)
-    _, meanwhile = await take_waiting(any_db, NOW, 5)
-    _, again = await take_waiting(any_db, NOW + LEASE, 5)
+    _, first = await take_waiting(any_db, NOW, most=5)
+    _, meanwhile = await take_waiting(any_db, NOW, most=5)
+    _, again = await take_waiting(any_db, NOW + LEASE, most=5)
 
     assert (len(first), len(meanwhile), len(again)) == (2, 0, 2)
 

@@ -16,6 +16,7 @@ from feedmill.run.batches import Batches
 from feedmill.run.handlers import Handlers
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
+from feedmill.run.wanted import Wanted
 from feedmill.store.database import Database
 from tests.flows.conftest import logged, small_world
 from tests.flows.world import World
@@ -51,7 +52,7 @@ def mill_of(world: World, db: Database | None = None, at_once: int = 20, by_host
     """A process on the world's web and clock, over a connection of its own if one is given."""
     db = db or world.db
     tools = replace(world.tools, db=db)
-    handlers = Handlers(tools, ClaimKeeper(db, tools.clock))
+    handlers = Handlers(tools, ClaimKeeper(db, tools.clock), Wanted(db))
     engine = InProcessEngine(handlers, at_once)
     lane_of = host_of if by_host else _no_lane
     scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)

@@ -8,6 +8,7 @@ import pytest
 
 from feedmill.model.feed import Feed
 from feedmill.run.batches import Batches
+from feedmill.run.wanted import LOOK_EVERY
 from feedmill.store.batches import Progress, cancel_batch, read_batch
 from feedmill.store.claims import claim_feeds
 from feedmill.store.database import Step
@@ -166,6 +167,7 @@ async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(world:
             await asyncio.sleep(0.01)
 
         await cancel_batch(world.db, batch_id, world.now)
+        await asyncio.sleep(LOOK_EVERY)
         gate.set()
         seen = await watched(mill.batches, batch_id)
         await mill.engine.until_idle()

@@ -16,6 +16,7 @@ from feedmill.coordination.redis_sight import RedisSight
 from feedmill.engine.celery_app import make_celery
 from feedmill.model.pool import Kind, Rule
 from feedmill.settings import load
+from feedmill.store.batches import REFRESH_ALL
 from feedmill.store.schema import batch_jobs, batches, image_tasks
 from tests.faults.scaled import Scaled, scaled_out
 from tests.faults.world import until
@@ -133,7 +134,8 @@ async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_
     outcomes = await scaled.world.db.query(select(batch_jobs.c.outcome).order_by(batch_jobs.c.feed_id))
     assert (result["success"], result["is_new"]) == (True, True)
     assert [row["outcome"] for row in outcomes] == ["failed", "updated", "updated", "updated"]
-    assert [row["id"] for row in await scaled.world.db.query(select(batches.c.id))] == [result["batch_id"]]
+    [row] = await scaled.world.db.query(select(batches.c.id, batches.c.kind))
+    assert (row["id"], row["kind"]) == (result["batch_id"], REFRESH_ALL)
 
 
 async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: Scaled) -> None:

@@ -8,7 +8,6 @@ from feedmill.model.reading import Place
 from feedmill.model.times import to_text
 from feedmill.store.accounts import add_user
 from feedmill.store.bookmarks import (
-    LEASE,
     add_bookmark,
     bookmark_of,
     bookmarks_before,
@@ -21,6 +20,7 @@ from feedmill.store.bookmarks import (
     take_bookmarks,
 )
 from feedmill.store.database import Database
+from feedmill.store.leases import LEASE
 from tests.pools.rows import NOW
 
 URL = "https://example.org/page"

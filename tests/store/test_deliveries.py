@@ -11,7 +11,6 @@ from feedmill.store.accounts import add_user
 from feedmill.store.database import Database, Step
 from feedmill.store.dead_letters import retry
 from feedmill.store.deliveries import (
-    LEASE,
     let_go,
     put_off,
     settle_delivered,
@@ -23,6 +22,7 @@ from feedmill.store.delivery_log import deliveries_of, delivery_of, prune_delive
 from feedmill.store.delivery_texts import read_brought, read_feed
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed
+from feedmill.store.leases import LEASE
 from feedmill.store.schema import deliveries, subscriptions, webhooks
 from feedmill.store.webhooks import add_webhook, save_webhook, tell, webhook_of
 from tests.pools.rows import NOW, add_entries

@@ -16,7 +16,7 @@ from feedmill.archive.backup_check import check_backup
 from feedmill.archive.backup_files import Manifest
 from feedmill.archive.backup_load import Loaded, load_backup
 from feedmill.cli.context import Context, pass_context
-from feedmill.cli.say import counted
+from feedmill.cli.say import counted, sized
 from feedmill.cli.world import run
 from feedmill.errors import DatabaseError
 from feedmill.library.backups import note_backup, note_check
@@ -75,9 +75,9 @@ def _tell_written(folder: Path, manifest: Manifest, as_json: bool) -> None:
         _print(msgspec.to_builtins(manifest))
         return
     size = sum(facts.size for facts in manifest.files.values())
-    objects = f"{counted(manifest.objects, 'object')} ({manifest.object_bytes / 1e6:.1f} MB)"
+    objects = f"{counted(manifest.objects, 'object')} ({sized(manifest.object_bytes)})"
     copied = "copied" if manifest.with_objects else "listed, not copied (--with-objects copies them)"
-    click.echo(f"backed up to {folder}: rows {size / 1e6:.1f} MB, {objects} {copied}")
+    click.echo(f"backed up to {folder}: rows {sized(size)}, {objects} {copied}")
     if not manifest.consistent:
         click.echo("the database can't show one moment: what changed meanwhile may be in it or not", err=True)
 

@@ -19,11 +19,10 @@ from feedmill.model.refresh import Decision
 from feedmill.run.embedded import Embedded, embedded
 from feedmill.run.handlers import outcome_of
 from feedmill.settings import Settings
-from feedmill.store.batches import cancel_batch
+from feedmill.store.batches import REFRESH_ALL, cancel_batch
 from feedmill.store.feeds import all_feeds, feeds_of_ids
 from feedmill.store.overview import count_feeds
 
-REFRESH_ALL = "refresh-all"
 # Who presses Ctrl-C does not want to wait for the slowest server.
 GRACE = timedelta(seconds=3)
 

@@ -2,6 +2,7 @@
 
 import click
 
+from feedmill.model.sizes import size_in_words
 from feedmill.model.terminal import STEERING, harmless
 
 
@@ -13,6 +14,11 @@ def say(text: str = "", bold: bool = False, err: bool = False) -> None:
 def counted(n: int, one: str, many: str = "") -> str:
     """`1 feed`, `2 feeds`, `2 entries`."""
     return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
+def sized(size: float) -> str:
+    """`12.3 kB`, with a space that `grep` finds."""
+    return size_in_words(size, " ")
 
 
 def say_json(line: str) -> None:

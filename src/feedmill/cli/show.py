@@ -17,6 +17,7 @@ from feedmill.cli.tables import print_table
 from feedmill.cli.world import run
 from feedmill.collect.html import plain_text
 from feedmill.errors import CallerError
+from feedmill.model.times import from_text
 from feedmill.store.entries import images_of, latest_entries, read_entry, revisions_of
 
 ENTRY = "entry:"
@@ -72,7 +73,7 @@ def _print_feed(feed: dict[str, Any]) -> None:
         "site": feed["site_url"],
         "folder": " / ".join(feed["folder"]),
         "state": feed["state"],
-        "next": f"{feed['next_fetch_at'] or 'never'} ({feed['next_fetch_why']})",
+        "next": f"{_time(feed['next_fetch_at'])} ({feed['next_fetch_why']})",
         "entries": str(feed["entries"]),
     }
     _print_lines(lines)
@@ -81,7 +82,7 @@ def _print_feed(feed: dict[str, Any]) -> None:
 
 
 def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
-    return str(entry["id"]), entry["published_at"][:16], entry["title"] or entry["link"] or ""
+    return str(entry["id"]), _time(entry["published_at"]), entry["title"] or entry["link"] or ""
 
 
 def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
@@ -97,12 +98,16 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
             "entry": f"{entry['id']}  {entry['link'] or ''}",
             "feed": f"{entry['feed_id']}  {entry['feed_title'] or entry['feed_url']}",
             "author": entry["author"],
-            "published": entry["published_at"],
+            "published": _time(entry["published_at"]),
             "changed": f"{changed} times (--json has the texts)" if changed else None,
         }
         _print_lines(lines)
         say()
         say(_wrapped(plain_text(html, None)))
+
+
+def _time(text: str | None) -> str:
+    return f"{from_text(text):%Y-%m-%d %H:%M} UTC" if text else "never"
 
 
 def _print_lines(lines: dict[str, str | None]) -> None:

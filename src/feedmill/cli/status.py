@@ -9,7 +9,7 @@ import click
 from feedmill.app import App
 from feedmill.cli.context import Context, pass_context
 from feedmill.cli.records import print_record
-from feedmill.cli.say import counted
+from feedmill.cli.say import counted, sized
 from feedmill.cli.world import run
 from feedmill.collect.explain import ago, ahead
 from feedmill.model.times import moment_or_none
@@ -67,6 +67,4 @@ def _room(used: int, room: int) -> str:
 
 
 def _size(length: int | None) -> str:
-    if length is None:
-        return "size unknown"
-    return f"{length / 1e9:.1f} GB" if length >= 1e9 else f"{length / 1e6:.1f} MB"
+    return "size unknown" if length is None else sized(length)

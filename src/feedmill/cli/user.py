@@ -15,10 +15,12 @@ from feedmill.cli.say import say
 from feedmill.cli.tables import print_table
 from feedmill.cli.world import run
 from feedmill.collect.explain import ago
+from feedmill.errors import NameTaken
 from feedmill.library.accounts import add_account, needs_setup, normal_name, set_password, set_up
 from feedmill.library.api_keys import make_key
 from feedmill.model.account import ACTIVE, DISABLED, SCOPES, Actor, Caller
 from feedmill.model.times import text_or_none, to_text
+from feedmill.store.accounts import user_of_name
 from feedmill.store.administration import Account, accounts_page, change_account
 
 COLUMNS = ("name", "role", "status", "feeds", "last seen")
@@ -39,7 +41,7 @@ def user() -> None:
 def add(context: Context, name: str, admin: bool) -> None:
     """Make an account NAME. The password is asked for, or read from the standard input."""
     settings = context.quiet_settings
-    normal_name(name)
+    run(settings, lambda app: _refuse_taken(app, normal_name(name)))
     password = _new_password()
     say(run(settings, lambda app: _add(app, name, password, admin)))
 
@@ -104,6 +106,11 @@ def _new_password() -> str:
         typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return typed
     return sys.stdin.readline().rstrip("\r\n")
+
+
+async def _refuse_taken(app: App, name: str) -> None:
+    if await user_of_name(app.db, name):
+        raise NameTaken(f"the name {name!r} is taken")
 
 
 async def _add(app: App, name: str, password: str, is_admin: bool) -> str:

@@ -37,7 +37,7 @@ class WholeArticles:
 
     async def fetch(self) -> int:
         """Fetches a lot of those that wait; how many there were."""
-        token, lot = await take_waiting(self.db, self.clock(), LOT)
+        token, lot = await take_waiting(self.db, self.clock(), most=LOT)
         if not lot:
             return 0
         try:

@@ -25,7 +25,7 @@ from feedmill.store.batches import (
     read_batch,
     start_batch,
 )
-from feedmill.store.claims import claim_feeds
+from feedmill.store.claims import claim_feeds, give_back
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
 
@@ -113,19 +113,20 @@ class Batches:
 
     async def _claim(self, batch_id: int, feed_ids: list[int]) -> list[RefreshFeed]:
         """Claims all of these that can be claimed at once; what can't has its outcome already."""
-        found = {feed.id: feed for feed in await feeds_of_ids(self.db, feed_ids)}
-        too_soon = {feed.id: reason for feed in found.values() if (reason := self.handlers.too_soon(feed))}
-        claims = await claim_feeds(self.db, [id for id in found if id not in too_soon], self.clock())
-        claimed = {claim.feed.id for claim in claims}
-        rest = [_unclaimed(id, id in found, too_soon.get(id)) for id in feed_ids if id not in claimed]
-        if rest:
-            await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in rest])
-        return self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)
+        claims = await claim_feeds(self.db, feed_ids, self.clock())
+        too_soon = {claim.feed.id: reason for claim in claims if (reason := self.handlers.too_soon(claim.feed))}
+        await give_back(self.db, [claim for claim in claims if claim.feed.id in too_soon])
+        unclaimed = set(feed_ids) - {claim.feed.id for claim in claims}
+        skipped = too_soon | (await self._why_unclaimed(sorted(unclaimed)) if unclaimed else {})
+        ended = [JobOutcome(id, "skipped", message=reason) for id, reason in skipped.items()]
+        await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in ended])
+        mine = [claim for claim in claims if claim.feed.id not in too_soon]
+        return self.handlers.keeper.jobs_for(mine, self.lane_of, batch_id)
 
-
-def _unclaimed(feed_id: int, is_there: bool, too_soon: str | None) -> JobOutcome:
-    reason = too_soon or ("already_running" if is_there else "feed_deleted")
-    return JobOutcome(feed_id, "skipped", message=reason)
+    async def _why_unclaimed(self, feed_ids: list[int]) -> dict[int, str]:
+        """Somebody else has the feed, or there is no such feed any more."""
+        there = {feed.id for feed in await feeds_of_ids(self.db, feed_ids)}
+        return {id: "already_running" if id in there else "feed_deleted" for id in feed_ids}
 
 
 def _a_little_before(text: str) -> str:

@@ -25,6 +25,7 @@ from feedmill.run.handlers import Handlers
 from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.scheduler import Scheduler
+from feedmill.run.wanted import Wanted
 from feedmill.store.claims import mend_far_times
 
 log = structlog.get_logger(__name__)
@@ -103,7 +104,7 @@ def assemble(app: App) -> Embedded:
     clock = app.tools.clock
     images = ImageWork(replace(app.images, clock=clock))
     handlers = Handlers(
-        replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), gap * REFRESH_GAPS,
+        replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), Wanted(app.db), gap * REFRESH_GAPS,
         images=images, nudge_images=nudge_images,
     )  # fmt: skip
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)

@@ -15,7 +15,8 @@ from feedmill.model.refresh import Decision, Failed, Postponed, Schedule, Unchan
 from feedmill.run.breaker import Breaker
 from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
-from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch, is_left
+from feedmill.run.wanted import Wanted
+from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch
 from feedmill.store.claims import claim_feeds, give_back
 from feedmill.store.database import Step
 from feedmill.store.feeds import feeds_of_ids
@@ -38,6 +39,7 @@ class Handlers:
 
     tools: Tools
     keeper: ClaimKeeper
+    wanted: Wanted
     refresh_gap: timedelta = REFRESH_GAP
     breaker: Breaker = field(default_factory=Breaker)
     images: ImageWork | None = None
@@ -109,7 +111,7 @@ class Handlers:
                 return await self._lost(job)
             if self.breaker.is_open(self.tools.clock()):
                 return await self._let_go(claim, JobOutcome(job.feed_id, "failed", message="our own storage fails"))
-            if job.batch_id is not None and not await is_left(self.tools.db, job.batch_id, job.feed_id):
+            if job.batch_id is not None and not await self.wanted.by(job.batch_id):
                 return await self._let_go(claim, JobOutcome(job.feed_id, "cancelled"))
             return claim
         claims = await claim_feeds(self.tools.db, [job.feed_id], self.tools.clock())

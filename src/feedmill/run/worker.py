@@ -20,6 +20,7 @@ from feedmill.run.embedded import Embedded, embedded, scheduling
 from feedmill.run.lots import LotWork
 from feedmill.run.presence import present
 from feedmill.run.results import Result
+from feedmill.store.batches import REFRESH_ALL
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +34,6 @@ SCAN_PAUSE = 0.3
 PING_EVERY = 3.0
 # So many pings without an answer, and the workers do without a broker.
 SILENT_PINGS = 4
-REFRESH_ALL = "refresh-all"
 
 
 async def work(app: App, stop: asyncio.Event, threads: int = THREADS, queues: Sequence[str] = names.QUEUES) -> None:

@@ -6,10 +6,8 @@ from hashlib import sha256
 
 from feedmill.model.subscription import Subscription
 from feedmill.serve.work import Work
-from feedmill.store.batches import outcomes_since
+from feedmill.store.batches import REFRESH_ALL, REFRESH_ONE, outcomes_since
 from feedmill.store.database import Database
-
-REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from feedmill.store.schema import batch_jobs, batches
 
 log = structlog.get_logger(__name__)
 
+# What a batch is for, as pages and programs are told.
+REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 HEAR_EVERY = timedelta(seconds=30)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 NONE_ENDED = {"done": 0, "new_entries": 0, "failed": 0}
@@ -132,7 +134,7 @@ FINISH = (
     .where(batches.c.id == bindparam("batch"), batches.c.status == "running", ~_unfinished)
     .values(status="done", finished_at=bindparam("at"), running_key=None)
 )
-IS_LEFT = LEFT.where(batch_jobs.c.feed_id == bindparam("feed_id"))
+IS_RUNNING = select(batches.c.id).where(batches.c.id == bindparam("batch_id"), batches.c.status == "running")
 _say = batches.update().values(heard_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
 # Not at each job: all of a batch would wait for this one row.
 HEAR = _say.where(batches.c.heard_at < bindparam("lately"))
@@ -203,9 +205,9 @@ async def jobs_left(db: Database, batch_id: int) -> list[int]:
     return [row["feed_id"] for row in await db.query(LEFT, {"batch_id": batch_id})]
 
 
-async def is_left(db: Database, batch_id: int, feed_id: int) -> bool:
-    """Whether the batch still wants this feed: not ended, not cancelled."""
-    return bool(await db.query(IS_LEFT, {"batch_id": batch_id, "feed_id": feed_id}))
+async def is_running(db: Database, batch_id: int) -> bool:
+    """Whether the batch was neither cancelled nor has come to its end."""
+    return bool(await db.query(IS_RUNNING, {"batch_id": batch_id}))
 
 
 def end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:

@@ -1,6 +1,6 @@
-"""Bookmarks as rows. A lease on one is a `next_attempt_at` in the future, as with deliveries."""
+"""Bookmarks as rows."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from secrets import token_hex
 from typing import Any
 
@@ -10,10 +10,10 @@ from feedmill.model.bookmark import Bookmark, BookmarkStatus, PageFacts, Unread
 from feedmill.model.reading import Place
 from feedmill.model.times import from_text, moment_or_none, text_or_none, to_text
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.dialect import insert_new
+from feedmill.store.leases import Leases
 from feedmill.store.schema import bookmarks
 
-LEASE = timedelta(seconds=180)
 FAR = "9999"
 
 _of = bookmarks.c
@@ -42,12 +42,8 @@ RETRY = (
 
 _due = and_(_of.status == BookmarkStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
 WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
-TAKE = (
-    bookmarks.update()
-    .where(one_of(_of.id, "ids"), _due)
-    .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
-)
-MINE = select(bookmarks).where(_of.claim_token == bindparam("token")).order_by(_of.id)
+LEASES = Leases(bookmarks, _of.id, _due, WAITING, select(bookmarks).order_by(_of.id))
+let_go = LEASES.let_go
 _mine = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
 _found: dict[str, Any] = {
     "title": func.coalesce(_of.title, bindparam("found_title")),  # what a person wrote stays
@@ -65,11 +61,6 @@ MISSED = (
     .where(*_mine)
     .values(status=bindparam("to"), attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
-)
-LET_GO = (
-    bookmarks.update()
-    .where(_of.claim_token == bindparam("token"))
-    .values(claim_token=None, next_attempt_at=bindparam("again_at"))
 )
 
 
@@ -120,13 +111,8 @@ async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: date
 
 async def take_bookmarks(db: Database, now: datetime, most: int) -> tuple[str, list[Bookmark]]:
     """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
-    token = token_hex(16)
-    waiting = await db.query(WAITING, {"now": to_text(now), "most": most})
-    if not waiting:
-        return token, []
-    values = {"ids": as_list([row["id"] for row in waiting]), "token": token, "until": to_text(now + LEASE)}
-    await db.batch([Step(TAKE, values | {"now": to_text(now)})])
-    return token, [_bookmark(row) for row in await db.query(MINE, {"token": token})]
+    token, rows = await LEASES.take(db, now, most=most)
+    return token, [_bookmark(row) for row in rows]
 
 
 async def settle_fetched(db: Database, bookmark_id: int, token: str, facts: PageFacts, now: datetime) -> None:
@@ -144,11 +130,6 @@ async def settle_missed(db: Database, bookmark_id: int, token: str, missed: Unre
         "reason": missed.reason,
     }
     await db.batch([Step(MISSED, values)])
-
-
-async def let_go(db: Database, token: str, now: datetime) -> None:
-    """Gives back what was taken and not settled."""
-    await db.batch([Step(LET_GO, {"token": token, "again_at": to_text(now)})])
 
 
 def _bookmark(row: Row) -> Bookmark:

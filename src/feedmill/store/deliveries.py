@@ -1,10 +1,6 @@
-"""The outbox of webhooks: deliveries are taken with a lease and settled by who still has them.
+"""The outbox of webhooks: deliveries are taken with a lease and settled by who still has them."""
 
-A lease is a `next_attempt_at` in the future: whoever dies with a delivery in hand leaves it due again by itself.
-"""
-
-from datetime import datetime, timedelta
-from secrets import token_hex
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Integer, String, and_, bindparam, case, exists, func, or_, select
@@ -13,10 +9,8 @@ from feedmill.model.times import text_or_none, to_text
 from feedmill.model.webhook import PAUSE_AFTER, DeliveryStatus, Event, Taken, Undelivered
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.delivery_log import to_delivery
-from feedmill.store.dialect import as_list, one_of
+from feedmill.store.leases import Leases
 from feedmill.store.schema import deliveries, webhooks
-
-LEASE = timedelta(seconds=180)
 
 _of = deliveries.c
 _due = and_(_of.status == DeliveryStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
@@ -34,17 +28,13 @@ WAITING = (
     .order_by(_queues.c.next_attempt_at, _queues.c.id)
     .limit(bindparam("most", type_=Integer))
 )
-TAKE = (
-    deliveries.update()
-    .where(one_of(_of.id, "ids"), _due)
-    .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
-)
 MINE = (
     select(deliveries, webhooks.c.user_id, webhooks.c.url, webhooks.c.secret)
     .join(webhooks, webhooks.c.id == _of.webhook_id)
-    .where(_of.claim_token == bindparam("token"))
     .order_by(_of.webhook_id, _of.id)
 )
+LEASES = Leases(deliveries, _of.id, _due, WAITING, MINE)
+let_go = LEASES.let_go
 
 _mine = (_of.id == bindparam("delivery"), _of.claim_token == bindparam("token"))
 _freed: dict[str, Any] = {"claim_token": None, "attempts": _of.attempts + 1, "http_status": bindparam("answered")}
@@ -85,11 +75,6 @@ ILL = (
         ("consecutive_failures", webhooks.c.consecutive_failures + 1),
     )
 )
-LET_GO = (
-    deliveries.update()
-    .where(_of.claim_token == bindparam("token"))
-    .values(claim_token=None, next_attempt_at=bindparam("again_at"))
-)
 PUT_OFF = (
     deliveries.update()
     .where(
@@ -103,13 +88,8 @@ PUT_OFF = (
 
 async def take_deliveries(db: Database, now: datetime, most: int, each: int) -> list[Taken]:
     """Some of what is due, at most `each` of one webhook; nobody else has them for the time of the lease."""
-    waiting = await db.query(WAITING, {"now": to_text(now), "most": most, "each": each})
-    if not waiting:
-        return []
-    token = token_hex(16)
-    values = {"ids": as_list([row["id"] for row in waiting]), "token": token, "until": to_text(now + LEASE)}
-    [taken] = await db.batch([Step(TAKE, values | {"now": to_text(now)})])
-    return [_taken(row, token) for row in await db.query(MINE, {"token": token})] if taken else []
+    token, rows = await LEASES.take(db, now, most=most, each=each)
+    return [_taken(row, token) for row in rows]
 
 
 async def settle_delivered(db: Database, taken: Taken, status: int, now: datetime) -> bool:
@@ -143,11 +123,6 @@ async def put_off(db: Database, taken: Taken, until: datetime, now: datetime) ->
     """Has all that waits for this webhook wait until then; it counts as no try."""
     values = {"webhook": taken.delivery.webhook_id, "token": taken.token}
     await db.batch([Step(PUT_OFF, values | {"now": to_text(now), "again_at": to_text(until)})])
-
-
-async def let_go(db: Database, token: str, now: datetime) -> None:
-    """Gives back what was taken and not settled."""
-    await db.batch([Step(LET_GO, {"token": token, "again_at": to_text(now)})])
 
 
 def _settling(taken: Taken, status: int | None) -> dict[str, Any]:

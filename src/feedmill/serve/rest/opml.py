@@ -12,10 +12,10 @@ from feedmill.library.exporting import export
 from feedmill.library.importing import Plan, carry_out, plan_import
 from feedmill.library.opml import MAX_BYTES
 from feedmill.serve.bodies import with_limit
-from feedmill.serve.refreshing import IMPORT
 from feedmill.serve.rest.fields import MOST_ID
 from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
 from feedmill.serve.rest.problems import described
+from feedmill.store.batches import IMPORT
 
 router = APIRouter(prefix="/feeds", tags=["feeds"])
 

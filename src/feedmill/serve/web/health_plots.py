@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 from markupsafe import Markup
 
 from feedmill.library.health import ErrorClass, Health
+from feedmill.model.sizes import size_in_words
 from feedmill.serve.web.moments import Moments
 from feedmill.serve.web.plots import Mark, bars, heat_grid, history
-from feedmill.serve.web.sizes import size_in_words
 from feedmill.serve.web.words import Words
 from feedmill.store.fetch_log import Fetch
 from feedmill.store.kept_bodies import KeptAnswer

@@ -17,6 +17,7 @@ from feedmill.app import App
 from feedmill.errors import BadInput, NotSignedIn
 from feedmill.library.accounts import needs_setup
 from feedmill.model.account import Caller
+from feedmill.model.sizes import size_in_words
 from feedmill.serve import csrf
 from feedmill.serve.auth import visitor_of
 from feedmill.serve.bodies import with_limit
@@ -30,7 +31,6 @@ from feedmill.serve.web.keymap import swapped
 from feedmill.serve.web.look import CHOICES, ZONE_COOKIE, language_of, look_of
 from feedmill.serve.web.moments import Moments, zone_named
 from feedmill.serve.web.safety import ORIGINALS
-from feedmill.serve.web.sizes import size_in_words
 from feedmill.serve.web.telling import tell
 from feedmill.serve.web.words import LANGUAGES, Words, words
 from feedmill.serve.work import Work

@@ -9,7 +9,7 @@ from feedmill.errors import CallerError
 from feedmill.library.discovery import Tried
 from feedmill.library.limits import NoRoom
 from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached
-from feedmill.serve.web.sizes import size_in_words
+from feedmill.model.sizes import size_in_words
 
 KINDS = {
     "dns": "dns",

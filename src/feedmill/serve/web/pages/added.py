@@ -16,7 +16,6 @@ from feedmill.library.subscribe import Subscribed, Wish, subscribe_found
 from feedmill.model.account import User
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Choice, Subscription
-from feedmill.serve.refreshing import REFRESH_ONE
 from feedmill.serve.sse import HEARTBEAT, ticking
 from feedmill.serve.web.choices import number, read_folders, read_interval, read_options, read_policy
 from feedmill.serve.web.entry_choices import read_labels, read_settings
@@ -26,6 +25,7 @@ from feedmill.serve.web.pages.subscribe import shown
 from feedmill.serve.web.problems import is_partial
 from feedmill.serve.web.streams import DONE, message, streamed
 from feedmill.serve.web.troubles import Trouble, trouble
+from feedmill.store.batches import REFRESH_ONE
 from feedmill.store.subscriptions import subscriptions_of
 
 MOST_AT_ONCE = 50

@@ -21,11 +21,11 @@ from feedmill.library.freeing import free_images, may_free, would_free
 from feedmill.library.subscriptions import find_subscription
 from feedmill.model.account import User
 from feedmill.model.image import ImageStatus
+from feedmill.model.sizes import size_in_words
 from feedmill.model.times import from_text, text_or_none
 from feedmill.serve.web.flash import say
 from feedmill.serve.web.ids import path_id
 from feedmill.serve.web.page import form, go, show, signed_in, text, the_app
-from feedmill.serve.web.sizes import size_in_words
 from feedmill.store.kept_images import sum_images
 
 ROWS = 50

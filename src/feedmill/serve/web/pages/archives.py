@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from feedmill.archive.retention import Purged, foresee, read_keeping
 from feedmill.library.archives import FeedSpace, forecast, measure_feeds
+from feedmill.model.sizes import size_in_words
 from feedmill.serve.web.page import show, signed_in, speech, the_app
 from feedmill.serve.web.plots import Mark, stacked
-from feedmill.serve.web.sizes import size_in_words
 from feedmill.serve.web.words import Words
 
 SHOWN_FEEDS = 200

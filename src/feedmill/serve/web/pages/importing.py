@@ -14,9 +14,9 @@ from feedmill.library.opml import MAX_BYTES
 from feedmill.library.starred import MEDIA_TYPE as JSON_FEED
 from feedmill.library.starred import export_starred
 from feedmill.model.account import User
-from feedmill.serve.refreshing import IMPORT
 from feedmill.serve.web.choices import folder_choices, number
 from feedmill.serve.web.page import form, go, show, signed_in, text, the_app, the_work
+from feedmill.store.batches import IMPORT
 
 MEDIA_TYPE = "text/x-opml; charset=utf-8"
 # What a form adds around the list, and what a browser adds to the ends of its lines.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.serve.web.sizes import size_in_words
+from feedmill.model.sizes import size_in_words
 
 
 @pytest.mark.parametrize(

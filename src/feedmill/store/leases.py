@@ -1,0 +1,57 @@
+"""What waits in a table to be worked off: taken with a lease, settled by who still has it, or given back.
+
+A lease is a `next_attempt_at` in the future: whoever dies with something in hand leaves it due again by itself.
+"""
+
+import asyncio
+from datetime import datetime, timedelta
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Select, Table, bindparam
+
+from feedmill.model.times import to_text
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
+
+LEASE = timedelta(seconds=180)
+
+
+class Leases:
+    """Over a table with `next_attempt_at` and `claim_token`, whose rows are known by `key`.
+
+    `waiting` selects keys of what is `due` at `now`; `mine` selects what is handed out of the rows with a `token`.
+    """
+
+    def __init__(
+        self, table: Table, key: Column[Any], due: ColumnElement[bool], waiting: Select[Any], mine: Select[Any]
+    ) -> None:
+        has_token = table.c.claim_token == bindparam("token")
+        self._key = key.name
+        self._waiting = waiting
+        self._take = (
+            table.update()
+            .where(one_of(key, "ids"), due)
+            .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
+        )
+        self._mine = mine.where(has_token)
+        self._let_go = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
+
+    async def take(self, db: Database, now: datetime, **limits: int) -> tuple[str, list[Row]]:
+        """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
+        token = token_hex(16)
+        waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_text(now), **limits})]
+        if not waiting:
+            return token, []
+        values = {"ids": as_list(waiting), "token": token, "now": to_text(now), "until": to_text(now + LEASE)}
+        try:
+            [taken] = await db.batch([Step(self._take, values)])
+            return token, await db.query(self._mine, {"token": token}) if taken else []
+        except asyncio.CancelledError:
+            # Whether they were taken is unknown here, and nobody else knows the token.
+            await asyncio.shield(self.let_go(db, token, now))
+            raise
+
+    async def let_go(self, db: Database, token: str, now: datetime) -> None:
+        """Gives back what was taken and not settled; it is due at once."""
+        await db.batch([Step(self._let_go, {"token": token, "again_at": to_text(now)})])
