@@ -85,7 +85,10 @@ async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetail:
 
 @router.post("/{job_id}/cancel", responses=described(404, 409))
 async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobShown:
-    """Drops what waits; what is being fetched comes to its end."""
+    """Drops what waits; what is being fetched comes to its end.
+
+    For a fifth of a second after the answer, some of what waits may still begin.
+    """
     await find_job(app.db, who.user.id, job_id)
     if not await cancel_batch(app.db, job_id, app.tools.clock()):
         raise JobCancelled("this job has ended already")
