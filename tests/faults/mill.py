@@ -90,7 +90,7 @@ def now_in(file: Path) -> datetime:
 def _hurry(plan: Plan) -> None:
     """Makes the product's waits as short as the plan wants them."""
     lease, pause = timedelta(seconds=plan.lease), timedelta(seconds=plan.storage_pause)
-    for claiming in (claims.claim_due, claims.claim_feeds, claims.take_over, claims.renew):
+    for claiming in (claims.claim_due, claims.claim_due_in_outline, claims.claim_feeds, claims.take_over, claims.renew):
         claiming.__defaults__ = (lease,)
     keeper.RENEW_EVERY = lease / 3
     keeper.LONGEST_WAIT = lease
@@ -99,7 +99,7 @@ def _hurry(plan: Plan) -> None:
     batches.ABANDONED = timedelta(seconds=plan.abandoned)
     _patience(plan.busy_seconds)
     if plan.role:
-        roles.hurry(plan.lease, plan.scan_every, plan.visibility, plan.repeat)
+        roles.hurry(plan.scan_every, plan.visibility, plan.repeat)
     elif plan.repeat > 1 or plan.lose:
         wiring.InProcessEngine = lambda *args: _ClumsyEngine(plan, *args)  # type: ignore[assignment,misc]
 

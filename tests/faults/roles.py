@@ -12,7 +12,6 @@ from feedmill.coordination import fallback
 from feedmill.engine import celery_app, consumer
 from feedmill.run import timekeeper, worker
 from feedmill.run.timekeeper import keep_time
-from feedmill.store import claims
 
 ROLES = ("worker", "scheduler")
 
@@ -22,9 +21,8 @@ async def play(role: str, app: App, stop: asyncio.Event) -> None:
     await (worker.work(app, stop) if role == "worker" else keep_time(app, stop))
 
 
-def hurry(lease: float, scan_every: float, visibility: float, repeat: int) -> None:
+def hurry(scan_every: float, visibility: float, repeat: int) -> None:
     """Makes the waits between the processes as short as a drill wants them."""
-    claims.take_over_lot.__defaults__ = (timedelta(seconds=lease),)
     celery_app.VISIBILITY = timedelta(seconds=visibility)
     celery_app.RESTORE_EVERY = timedelta(seconds=1)
     celery_app.SCAN_EVERY = timedelta(seconds=scan_every)

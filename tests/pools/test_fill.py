@@ -155,6 +155,22 @@ async def test_uses_that_programs_tell_are_settled(pools: Pools, db: Database, r
     assert not await redis.exists(f"titles:pool:{group.id}:used")
 
 
+async def test_what_programs_told_is_settled_by_one_at_a_time(pools: Pools, db: Database, redis: Redis) -> None:
+    group = await add_pool(db, ["a", "b"])
+    await pools.keeper.tend()
+    await redis.rpop(f"titles:pool:{group.id}")  # type: ignore[misc]
+    await redis.lpush(f"titles:pool:{group.id}:used", (await items_of(db))[0]["id"])  # type: ignore[misc]
+    await redis.set(f"titles:pool:{group.id}:filling", "somebody else")
+
+    await pools.keeper.tend()
+    meanwhile = await redis.llen(f"titles:pool:{group.id}:used")  # type: ignore[misc]
+    await redis.delete(f"titles:pool:{group.id}:filling")
+    await pools.keeper.tend()
+
+    assert meanwhile == 1
+    assert (await pools.status("news", TITLES)).counts == Counts(queued=1, used=1)
+
+
 async def test_a_group_added_at_run_time_is_filled_and_one_failing_pool_does_not_stop_the_others(
     pools: Pools, db: Database, redis: Redis
 ) -> None:

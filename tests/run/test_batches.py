@@ -2,16 +2,19 @@
 
 import asyncio
 from collections import Counter
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import pytest
 
-from feedmill.model.feed import Feed
-from feedmill.run.batches import Batches
+from feedmill.errors import DatabaseUnavailable
+from feedmill.model.feed import Claim, Feed
+from feedmill.run.batches import ABANDONED, Batches
+from feedmill.run.handlers import STORAGE_PAUSE
 from feedmill.run.wanted import LOOK_EVERY
 from feedmill.store.batches import Progress, cancel_batch, read_batch
 from feedmill.store.claims import claim_feeds
-from feedmill.store.database import Step
+from feedmill.store.database import Database, Step
 from feedmill.store.schema import feeds
 from tests.flows.world import HOUR, World, answer, item
 from tests.run.conftest import Mill, mill_of, running
@@ -194,6 +197,54 @@ async def test_a_batch_whose_process_died_is_taken_up_where_it_stood(world: Worl
     assert len(world.web.requests) == 6
 
 
+async def test_a_batch_that_waits_long_in_a_living_process_is_not_taken_from_it(world: World) -> None:
+    wanted = await many(world, 3)
+    async with running(world) as mill:
+        mill.engine._at_once = 0
+        batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
+        for _ in range(3):
+            world.now += ABANDONED / 2
+            await mill.handlers.keeper.renew_all()
+            assert await mill.batches.resume() == []
+
+        mill.engine._at_once = 20
+        mill.engine._start_next()
+        seen = await watched(mill.batches, batch_id)
+
+    assert (seen[-1].batch.status, seen[-1].batch.new_entries) == ("done", 3)
+
+
+async def test_a_batch_that_could_not_be_begun_keeps_no_claims(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def claim_once(db: Database, ids: Sequence[int], now: datetime) -> list[Claim]:
+        monkeypatch.setattr("feedmill.run.batches.claim_feeds", broken)
+        return await claim_feeds(db, ids, now)
+
+    async def broken(db: Database, ids: Sequence[int], now: datetime) -> list[Claim]:
+        raise DatabaseUnavailable("gone")
+
+    monkeypatch.setattr("feedmill.run.batches.LOT", 2)
+    monkeypatch.setattr("feedmill.run.batches.claim_feeds", claim_once)
+    wanted = await many(world, 3)
+    async with running(world) as mill:
+        with pytest.raises(DatabaseUnavailable):
+            await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
+
+        assert len(mill.handlers.keeper) == 0
+
+
+async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(world: World) -> None:
+    async def broken(batch_id: int) -> bool:
+        raise DatabaseUnavailable("gone")
+
+    [feed] = await many(world, 1)
+    async with running(world) as mill:
+        mill.handlers.wanted.by = broken  # type: ignore[method-assign]
+        await mill.batches.refresh("refresh_all", [feed.id])
+        await mill.engine.until_idle()
+
+        assert len(mill.handlers.keeper) == 0
+
+
 async def test_a_process_that_stops_leaves_its_batch_to_the_next_at_once(world: World) -> None:
     wanted = await many(world, 6)
     first = mill_of(world)
@@ -222,6 +273,24 @@ async def test_a_job_that_hangs_is_cut_short_and_its_batch_ends(world: World) ->
     assert (seen[-1].batch.status, seen[-1].batch.failed) == ("done", 1)
     assert (await world.feed(feed)).consecutive_failures == 0
     assert len(await claim_feeds(world.db, [feed.id], world.now)) == 1
+
+
+async def test_a_feed_that_takes_too_long_to_store_is_put_off_and_not_blamed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(key: str, data: bytes, content_type: str) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr("feedmill.run.handlers.TIME_TO_STORE", timedelta(milliseconds=200) - world.tools.soft_limit)
+    world.blobs.put = hang  # type: ignore[method-assign]
+    [feed] = await many(world, 1)
+    async with running(world) as mill:
+        batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id])
+        await watched(mill.batches, batch_id)
+
+    after = await world.feed(feed)
+    assert (after.next_fetch_at, after.consecutive_failures) == (world.now + STORAGE_PAUSE, 0)
+    assert after.next_fetch_why == "a failure of our own: it took too long to store"
 
 
 @pytest.mark.parametrize("at_once", [1, 20])

@@ -215,20 +215,6 @@ async def test_a_scan_that_fails_is_said_and_tried_again(world: World, mill: Mil
     assert len([line for line in logged if "scan" in line["event"] and line["log_level"] == "error"]) == 2
 
 
-async def test_a_scheduler_that_is_woken_does_not_wait_for_its_next_scan(world: World, mill: Mill) -> None:
-    scanning = asyncio.create_task(mill.scheduler.run())
-    await asyncio.sleep(0.1)
-    await world.add("/feed", answer(item("a")))
-
-    mill.scheduler.wake()
-    async with asyncio.timeout(10):
-        while not await world.titles():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    scanning.cancel()
-
-    assert len(world.web.requests) == 1
-
-
 async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
     world: World, mill: Mill, logged: list[Any]
 ) -> None:

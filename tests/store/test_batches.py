@@ -11,7 +11,7 @@ from feedmill.store.batches import (
     end_job,
     failures_of,
     finish_batch,
-    is_left,
+    is_running,
     jobs_left,
     leave_batches,
     outcomes_since,
@@ -117,10 +117,11 @@ async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) ->
     batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
     await end(any_db, batch_id, JobOutcome(1, "updated", 5))
 
+    assert await is_running(any_db, batch_id)
     cancelled = [await cancel_batch(any_db, batch_id, NOW) for _ in range(2)]
 
     assert cancelled == [True, False]
-    assert not await is_left(any_db, batch_id, 2)
+    assert not await is_running(any_db, batch_id)
     assert not await finish_batch(any_db, batch_id, NOW)
     batch = await read_batch(any_db, batch_id)
     assert batch is not None

@@ -19,6 +19,7 @@ from feedmill.archive.image_requests import options_for
 from feedmill.archive.image_room import Room
 from feedmill.archive.image_verdicts import SPACING, judge
 from feedmill.archive.keys import full_image_key, image_key
+from feedmill.engine.side_by_side import all_of
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError
 from feedmill.model.image import ImageTask, Missed, Picture
 from feedmill.model.outcome import Outcome
@@ -85,7 +86,7 @@ async def archive_images(tools: ImageTools) -> Tally:
     slots = asyncio.Semaphore(tools.at_once * LANES_PER_FETCH)
     try:
         async with asyncio.timeout(tools.soft_limit.total_seconds()):
-            await asyncio.gather(*(_archive_in_order(tools, lane, slots, tally) for lane in _lanes(tasks)))
+            await all_of([_archive_in_order(tools, lane, slots, tally) for lane in _lanes(tasks)])
     except TimeoutError:
         pass  # what was not reached waits for the next lot
     finally:

@@ -16,6 +16,7 @@ from feedmill.cli.world import run
 from feedmill.errors import CallerError, InfrastructureError
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Decision
+from feedmill.run.beside import beside
 from feedmill.run.embedded import Embedded, embedded
 from feedmill.run.handlers import outcome_of
 from feedmill.settings import Settings
@@ -96,7 +97,9 @@ async def _batch(app: App, kind: str, feeds: Sequence[Feed], as_json: bool) -> R
             if not is_new:
                 report.note("a refresh of all feeds runs already; watching that one")
             try:
-                await _watch(parts, batch_id, report)
+                # Whoever waits for a batch sees to it that somebody works on it.
+                async with beside(parts.batches.keep_resuming()):
+                    await _watch(parts, batch_id, report)
             except asyncio.CancelledError:
                 if is_new:
                     await cancel_batch(app.db, batch_id, datetime.now(UTC))

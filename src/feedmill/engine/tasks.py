@@ -72,8 +72,8 @@ class Tasks:
             raise Reject("this worker stops", requeue=True) from None
 
     def _run(self, task: Task, job: Job, priority: Priority) -> Result:
-        self.wait_for(task, self._work.one(job, priority, task.request.id))
-        return {"success": True}
+        result: Result = self.wait_for(task, self._work.one(job, priority, task.request.id))
+        return result
 
 
 def register(celery: Celery, loop: asyncio.AbstractEventLoop, work: Work, duties: Mapping[str, Duty]) -> None:

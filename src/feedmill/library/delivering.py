@@ -17,9 +17,9 @@ import msgspec
 import structlog
 
 from feedmill.collect.html import plain_text
+from feedmill.engine.side_by_side import all_of
 from feedmill.library.rules import Rules, kept_rules
 from feedmill.library.rules import judge as judge_entry
-from feedmill.library.side_by_side import all_of
 from feedmill.model.feed import PRIVATE_MARK
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled

@@ -12,7 +12,7 @@ from feedmill.collect.html import plain_text
 from feedmill.collect.keepable import text as keepable
 from feedmill.collect.links import absolute
 from feedmill.collect.page import read_page
-from feedmill.library.side_by_side import all_of
+from feedmill.engine.side_by_side import all_of
 from feedmill.model.bookmark import MOST_TRIES, PAUSES, Bookmark, PageFacts, Unread
 from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Response, Retryable, Throttled
 from feedmill.outbound.client import Client

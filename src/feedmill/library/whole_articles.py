@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from feedmill.engine.side_by_side import all_of
 from feedmill.library.full_text import LIMITS, NoFullText, cut_out
-from feedmill.library.side_by_side import all_of
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.outcome import Deferred, Outcome, Response, Retryable, Throttled
 from feedmill.outbound.client import Client

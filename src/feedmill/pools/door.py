@@ -22,7 +22,6 @@ from feedmill.model.pool import (
     Trouble,
 )
 from feedmill.pools.consumer import Consumer
-from feedmill.pools.fill import Filler
 from feedmill.pools.gather import Gatherer
 from feedmill.pools.groups import KnownGroups
 from feedmill.pools.keep import Keeper
@@ -124,17 +123,17 @@ class Pools:
     async def fill(self, name: str | int) -> int:
         """Has entries join now that no refresh put in, and fills the group's lists up; how many items were added."""
         await self.keeper.gather()
-        group, lists = await self.group(name), self.tools.lists
-        if lists is None or group.paused:
+        group, filler = await self.group(name), self.keeper.filler
+        if filler is None or group.paused:
             return 0
         pools = [Pool(group, kind) for kind in Kind if group.options(kind).guarantee is Guarantee.AT_MOST_ONCE]
-        return sum([await Filler(self.tools, lists).top_up(pool) for pool in pools])
+        return sum([await filler.top_up(pool) for pool in pools])
 
     async def drain(self, name: str | int, kind: Kind) -> int:
         """Makes what is in the list available again."""
-        if self.tools.lists is None:
+        if self.keeper.filler is None:
             raise NothingToAsk("there are no lists without Redis (setting redis)")
-        return await Filler(self.tools, self.tools.lists).drain(await self._any_pool(name, kind))
+        return await self.keeper.filler.drain(await self._any_pool(name, kind))
 
     # --- at least once ------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 lock → (renew → reserve a lot → push it)* → unlock
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -39,19 +41,20 @@ class Filler:
         return await self._fill_from(pool, await self.lists.queues.length(pool.list_name))
 
     async def _fill_from(self, pool: Pool, length: int) -> int:
-        filling = Filling(pool.list_name, token_for(self.name))
-        if not await self.lists.locks.lock(filling_lock(filling.name), filling.owner, FILLING_LENGTH):
-            return 0
-        try:
-            return await self._fill_up(pool, filling, pool.options.size - length)
-        finally:
-            await self.lists.locks.release(filling_lock(filling.name), filling.owner)
+        async with self._alone_at(pool) as filling:
+            return await self._fill_up(pool, filling, pool.options.size - length) if filling else 0
 
     async def settle_told(self, pool: Pool) -> None:
-        """Marks what programs say they have used; hearing the same twice does no harm."""
-        while told := await self.lists.queues.told(pool.list_name, LOT):
-            await settle_items(self.tools.db, told, token_for("told"), self.tools.clock())
-            await self.lists.queues.forget_told(pool.list_name, len(told))
+        """Marks what programs say they have used, unless somebody else is at it: two would forget what nobody read."""
+        if not await self.lists.queues.told(pool.list_name, 1):
+            return
+        async with self._alone_at(pool) as filling:
+            while filling and await self._still_ours(filling):
+                told = await self.lists.queues.told(pool.list_name, LOT)
+                if not told:
+                    return
+                await settle_items(self.tools.db, told, token_for("told"), self.tools.clock())
+                await self.lists.queues.forget_told(pool.list_name, len(told))
 
     async def drain(self, pool: Pool) -> int:
         """Makes all that is in the list available again; how many items that was."""
@@ -59,6 +62,18 @@ class Filler:
         while popped := await self.lists.queues.pop(pool.list_name, LOT):
             drained += await release_items(self.tools.db, [item.id for item in popped], self.tools.clock())
         return drained
+
+    @asynccontextmanager
+    async def _alone_at(self, pool: Pool) -> AsyncIterator[Filling | None]:
+        """The right to change the pool's list; None while somebody else has it."""
+        filling = Filling(pool.list_name, token_for(self.name))
+        if not await self.lists.locks.lock(filling_lock(filling.name), filling.owner, FILLING_LENGTH):
+            yield None
+            return
+        try:
+            yield filling
+        finally:
+            await self.lists.locks.release(filling_lock(filling.name), filling.owner)
 
     async def _fill_up(self, pool: Pool, filling: Filling, need: int) -> int:
         await self._undo_unsure()

@@ -1,12 +1,12 @@
 """What is done for pools all the time: lists filled, uses settled, leases ended, entries gathered."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
 
+from feedmill.engine.looping import again_and_again
 from feedmill.errors import InfrastructureError
 from feedmill.model.pool import Guarantee, Kind, Trouble
 from feedmill.pools.fill import Filler
@@ -30,17 +30,17 @@ class Keeper:
     known: KnownGroups
     gatherer: Gatherer
     every: timedelta = TEND_EVERY
-    _filler: Filler | None = field(init=False)
+    filler: Filler | None = field(init=False)
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def __post_init__(self) -> None:
-        self._filler = Filler(self.tools, self.tools.lists) if self.tools.lists else None
+        self.filler = Filler(self.tools, self.tools.lists) if self.tools.lists else None
 
     async def keep_tending(self) -> None:
         """Looks after all pools at once and then every few seconds; cancel it to stop."""
         async with asyncio.TaskGroup() as loops:
-            loops.create_task(_again_and_again(self.gather, GATHER_EVERY))
-            loops.create_task(_again_and_again(self.tend_pools, self.every))
+            loops.create_task(again_and_again("gathering for pools", self.gather, GATHER_EVERY))
+            loops.create_task(again_and_again("looking after pools", self.tend_pools, self.every))
 
     async def tend(self) -> None:
         """All that there is to do now."""
@@ -66,25 +66,13 @@ class Keeper:
         async with self._places:
             if pool.options.guarantee is Guarantee.LEASE:
                 await take_back(self.tools, pool)
-            if self._filler is not None:
-                await self._filler.lists.health.ask(lambda: self._tend_list(pool))
-
-    async def _tend_list(self, pool: Pool) -> None:
-        if self._filler is None:
-            return
-        await self._filler.settle_told(pool)
-        if pool.options.guarantee is Guarantee.LEASE:
-            await self._filler.drain(pool)  # what was queued before the pool changed its guarantee
-        elif not pool.group.paused:
-            await self._filler.fill(pool)
+            if (filler := self.filler) is not None:
+                await filler.lists.health.ask(lambda: _tend_list(filler, pool))
 
 
-async def _again_and_again(work: Callable[[], Awaitable[None]], every: timedelta) -> None:
-    while True:
-        try:
-            await work()
-        except InfrastructureError as error:
-            log.warning("pools were not looked after; it is tried again", reason=str(error))
-        except Exception:  # Whatever it is, pools must not run empty because of it.
-            log.exception("pools were not looked after; it is tried again")
-        await asyncio.sleep(every.total_seconds())
+async def _tend_list(filler: Filler, pool: Pool) -> None:
+    await filler.settle_told(pool)
+    if pool.options.guarantee is Guarantee.LEASE:
+        await filler.drain(pool)  # what was queued before the pool changed its guarantee
+    elif not pool.group.paused:
+        await filler.fill(pool)

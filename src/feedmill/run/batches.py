@@ -9,8 +9,8 @@ import structlog
 
 from feedmill.engine.engine import Engine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
-from feedmill.errors import DatabaseError
-from feedmill.model.feed import Feed
+from feedmill.engine.looping import again_and_again
+from feedmill.model.feed import Claim, Feed
 from feedmill.model.times import from_text, to_text
 from feedmill.run.handlers import Handlers
 from feedmill.store.batches import (
@@ -25,9 +25,8 @@ from feedmill.store.batches import (
     read_batch,
     start_batch,
 )
-from feedmill.store.claims import claim_feeds, give_back
+from feedmill.store.claims import claim_feeds, give_back, why_unclaimed
 from feedmill.store.database import Database
-from feedmill.store.feeds import feeds_of_ids
 
 log = structlog.get_logger(__name__)
 
@@ -72,12 +71,7 @@ class Batches:
 
     async def keep_resuming(self) -> None:
         """Resumes what was abandoned, now and again and again; cancel it to stop."""
-        while True:
-            try:
-                await self.resume()
-            except DatabaseError as error:
-                log.error("abandoned batches could not be looked for", reason=str(error))
-            await asyncio.sleep((ABANDONED / 4).total_seconds())
+        await again_and_again("resuming batches", self.resume, ABANDONED / 4)
 
     async def leave(self, undone: Sequence[Job]) -> None:
         """Lets others take up at once what is not done here."""
@@ -102,31 +96,25 @@ class Batches:
                 told = (batch, running)
             if batch.status != "running":
                 return
-            # Whoever waits for a batch sees to it that somebody works on it.
-            await self.resume()
             await asyncio.sleep(TELL_EVERY)
 
     async def _submit(self, batch_id: int, feed_ids: list[int]) -> None:
         lots = [feed_ids[start : start + LOT] for start in range(0, len(feed_ids), LOT)]
-        jobs = [job for lot in lots for job in await self._claim(batch_id, lot)]
+        claimed = [await self._claim(batch_id, lot) for lot in lots]
+        # Not before all are claimed: those of a batch that could not be begun are not ours to keep.
+        jobs = [job for claims in claimed for job in self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)]
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)
 
-    async def _claim(self, batch_id: int, feed_ids: list[int]) -> list[RefreshFeed]:
+    async def _claim(self, batch_id: int, feed_ids: list[int]) -> list[Claim]:
         """Claims all of these that can be claimed at once; what can't has its outcome already."""
         claims = await claim_feeds(self.db, feed_ids, self.clock())
         too_soon = {claim.feed.id: reason for claim in claims if (reason := self.handlers.too_soon(claim.feed))}
         await give_back(self.db, [claim for claim in claims if claim.feed.id in too_soon])
         unclaimed = set(feed_ids) - {claim.feed.id for claim in claims}
-        skipped = too_soon | (await self._why_unclaimed(sorted(unclaimed)) if unclaimed else {})
+        skipped = too_soon | await why_unclaimed(self.db, sorted(unclaimed))
         ended = [JobOutcome(id, "skipped", message=reason) for id, reason in skipped.items()]
         await self.db.batch([end_job(batch_id, outcome, self.clock()) for outcome in ended])
-        mine = [claim for claim in claims if claim.feed.id not in too_soon]
-        return self.handlers.keeper.jobs_for(mine, self.lane_of, batch_id)
-
-    async def _why_unclaimed(self, feed_ids: list[int]) -> dict[int, str]:
-        """Somebody else has the feed, or there is no such feed any more."""
-        there = {feed.id for feed in await feeds_of_ids(self.db, feed_ids)}
-        return {id: "already_running" if id in there else "feed_deleted" for id in feed_ids}
+        return [claim for claim in claims if claim.feed.id not in too_soon]
 
 
 def _a_little_before(text: str) -> str:

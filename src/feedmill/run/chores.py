@@ -1,6 +1,5 @@
 """Chores: what is done once a day or once a week, by whichever process comes first."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from feedmill.archive.cards import mend_cards
 from feedmill.archive.ownership import ForeignStore, own_store
 from feedmill.archive.retention import delete_garbage, purge, read_keeping
 from feedmill.archive.sweep import sweep
+from feedmill.engine.looping import again_and_again
 from feedmill.errors import InfrastructureError
 from feedmill.store.chores import set_chore, take_chore
 from feedmill.store.database import Database
@@ -45,9 +45,7 @@ class Chores:
 
     async def keep_running(self) -> None:
         """Does what is due, again and again; cancel it to stop."""
-        while True:
-            await self.run_due()
-            await asyncio.sleep(LOOK_EVERY.total_seconds())
+        await again_and_again("chores", self.run_due, LOOK_EVERY)
 
     async def run_due(self) -> list[str]:
         """Does each chore that is due and that nobody else does; the names of those that were done."""
@@ -67,8 +65,10 @@ class Chores:
             return False
         try:
             done = await chore.work(now)
-        except (InfrastructureError, ForeignStore) as error:
-            log.error("a chore failed; it is tried again in an hour", chore=chore.name, reason=str(error))
+        except Exception as error:  # Whatever it is, the other chores are done, and this one is tried again.
+            expected = isinstance(error, InfrastructureError | ForeignStore)
+            tell = log.error if expected else log.exception
+            tell("a chore failed; it is tried again in an hour", chore=chore.name, reason=str(error))
             await set_chore(self.db, chore.name, until, now + AFTER_FAILURE)
             return False
         log.info("a chore is done", chore=chore.name, **done)

@@ -17,15 +17,16 @@ from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
 from feedmill.run.wanted import Wanted
 from feedmill.store.batches import JobOutcome, end_job, finish_batch, hear_batch
-from feedmill.store.claims import claim_feeds, give_back
+from feedmill.store.claims import claim_feeds, give_back, why_unclaimed
 from feedmill.store.database import Step
-from feedmill.store.feeds import feeds_of_ids
 from feedmill.store.refreshes import ClaimLost, record
 
 log = structlog.get_logger(__name__)
 
 REFRESH_GAP = timedelta(seconds=30)
 # A feed whose answer we could not keep is not asked more often than a healthy one.
+# What a refresh may take beyond its fetch; the engine's hard limit comes after it.
+TIME_TO_STORE = timedelta(seconds=20)
 STORAGE_PAUSE = timedelta(minutes=15)
 
 
@@ -72,12 +73,16 @@ class Handlers:
         except InfrastructureError as error:
             log.warning("a job left no trace; a claim that it had ends by itself", job=job, reason=str(error))
             return None
+        finally:
+            if job.token is not None:
+                self.keeper.done(job.feed_id, job.token)
 
     async def _refresh(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
         try:
-            decision = await refresh_feed(
-                self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision))
-            )
+            async with asyncio.timeout((self.tools.soft_limit + TIME_TO_STORE).total_seconds()):
+                decision = await refresh_feed(
+                    self.tools, claim, lambda decision: self._ending(job, outcome_of(job.feed_id, decision))
+                )
             self.breaker.worked()
             if job.token is None:  # else it is one of many, and the last of them sees to the images of all
                 await self.nudge_images()
@@ -87,10 +92,10 @@ class Handlers:
         except asyncio.CancelledError:
             await asyncio.shield(give_back(self.tools.db, [claim]))
             raise
+        except TimeoutError:
+            return await self._blame_ourselves(job, claim, InfrastructureError("it took too long to store"))
         except Exception as error:  # A mistake of ours must not have the feed asked again and again.
             return await self._blame_ourselves(job, claim, error)
-        finally:
-            self.keeper.done(claim)
 
     async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
         """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
@@ -123,11 +128,10 @@ class Handlers:
 
     async def _lost(self, job: RefreshFeed) -> JobOutcome:
         """Why the feed can't be claimed: somebody else has it, or there is no such feed any more."""
-        is_there = await feeds_of_ids(self.tools.db, [job.feed_id])
-        return JobOutcome(job.feed_id, "skipped", message="already_running" if is_there else "feed_deleted")
+        why = await why_unclaimed(self.tools.db, [job.feed_id])
+        return JobOutcome(job.feed_id, "skipped", message=why[job.feed_id])
 
     async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
-        self.keeper.done(claim)
         await give_back(self.tools.db, [claim])
         return outcome
 

@@ -1,6 +1,5 @@
 """Keeps the claims that this process holds: alive while their jobs wait or run, and given back when they won't."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from feedmill.engine.jobs import Job, RefreshFeed
+from feedmill.engine.looping import again_and_again
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Claim, Feed
+from feedmill.store.batches import hear_batch
 from feedmill.store.claims import give_back, renew, take_over
 from feedmill.store.database import Database
 
@@ -26,6 +27,7 @@ class Lot:
     """Claims that were taken together, by feed: those whose job waits, and those whose job runs."""
 
     since: float
+    batch_id: int | None
     waiting: dict[int, Claim]
     running: set[int] = field(default_factory=set)
 
@@ -54,14 +56,15 @@ class ClaimKeeper:
     ) -> list[RefreshFeed]:
         """The jobs that refresh these feeds; their claims, all of one token, are kept until `done`."""
         if claims:
-            self._lots[claims[0].token] = Lot(time.monotonic(), {claim.feed.id: claim for claim in claims})
+            self._lots[claims[0].token] = Lot(time.monotonic(), batch_id, {claim.feed.id: claim for claim in claims})
         return jobs_of(claims, lane_of, batch_id)
 
     async def take(self, feed_id: int, token: str) -> Claim | None:
         """The claim that a job came with, for one job only; taken over if another process gave it to us."""
         lot = self._lots.get(token)
         if lot is None:
-            return await take_over(self._db, feed_id, token, self._clock())
+            claims = await take_over(self._db, [feed_id], token, self._clock())
+            return claims[0] if claims else None
         claim = lot.waiting.pop(feed_id, None)
         if claim is not None:
             lot.running.add(feed_id)
@@ -75,12 +78,12 @@ class ClaimKeeper:
         """Whether another job with the same claim runs here."""
         return token in self._lots and feed_id in self._lots[token].running
 
-    def done(self, claim: Claim) -> None:
-        """The job has ended, so its claim is no longer ours to keep."""
-        lot = self._lots.get(claim.token)
+    def done(self, feed_id: int, token: str) -> None:
+        """The job has ended, so the claim that it came with is no longer ours to keep."""
+        lot = self._lots.get(token)
         if lot is not None:
-            lot.running.discard(claim.feed.id)
-            self._forget_if_empty(claim.token)
+            lot.running.discard(feed_id)
+            self._forget_if_empty(token)
 
     async def give_back(self, undone: Sequence[Job]) -> None:
         """Lets go of the claims of jobs that will not be done here; their feeds are due as before."""
@@ -92,17 +95,17 @@ class ClaimKeeper:
 
     async def keep_renewing(self) -> None:
         """Renews every claim before its lease ends; cancel it to stop."""
-        while True:
-            await asyncio.sleep(RENEW_EVERY.total_seconds())
-            await self.renew_all()
+        await again_and_again("renewing claims", self.renew_all, RENEW_EVERY)
 
     async def renew_all(self) -> None:
-        """Renews all but those that wait for so long that their jobs must have got lost."""
+        """Renews all but those that wait for so long that their jobs must have got lost; their batches are heard of."""
         oldest = time.monotonic() - LONGEST_WAIT.total_seconds()
         self._lots = {token: lot for token, lot in self._lots.items() if lot.since > oldest}
-        for token in list(self._lots):
+        for token, lot in list(self._lots.items()):
             try:
                 await renew(self._db, token, self._clock())
+                if lot.batch_id is not None:
+                    await self._db.batch([hear_batch(lot.batch_id, self._clock())])
             except DatabaseError as error:
                 log.error("claims could not be renewed", reason=str(error))
 

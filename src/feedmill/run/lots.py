@@ -18,7 +18,7 @@ from feedmill.model.feed import Claim, Feed
 from feedmill.run.handlers import Handlers
 from feedmill.run.results import Result, result_of, result_of_lot
 from feedmill.store.batches import JobOutcome, end_job, jobs_left
-from feedmill.store.claims import claim_feeds, take_over_lot
+from feedmill.store.claims import claim_feeds, take_over
 from feedmill.store.database import Database
 from feedmill.store.feeds import feeds_of_ids
 
@@ -68,12 +68,10 @@ class LotWork:
         if token is None:
             return list(jobs)
         ids = [job.feed_id for job in jobs]
-        claims = await take_over_lot(self.db, ids, token, self.clock())
-        mine = self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)
+        claims = await take_over(self.db, ids, token, self.clock())
         lost = set(ids) - {claim.feed.id for claim in claims}
-        if lost and batch_id is not None:
-            mine += self.handlers.keeper.jobs_for(await self._claim_again(batch_id, lost), self.lane_of, batch_id)
-        return mine
+        again = await self._claim_again(batch_id, lost) if lost and batch_id is not None else []
+        return [job for mine in (claims, again) for job in self.handlers.keeper.jobs_for(mine, self.lane_of, batch_id)]
 
     async def _claim_again(self, batch_id: int, lost: set[int]) -> list[Claim]:
         """Claims what a batch still waits for and nobody has, as after a worker that stopped."""

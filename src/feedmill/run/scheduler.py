@@ -46,17 +46,12 @@ class Scheduler:
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
     # Until when each crowded host has its time taken.
     _slots: dict[str, datetime] = field(default_factory=dict)
-    _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
         """Scans for ever; cancel it to stop."""
         while True:
             full = await self._scan_safely()
-            await self._sleep(BUSY_WAIT if full else self.scan_every)
-
-    def wake(self) -> None:
-        """Scans at once, because something became due just now."""
-        self._wake.set()
+            await asyncio.sleep((BUSY_WAIT if full else self.scan_every).total_seconds())
 
     async def prepare(self) -> None:
         """What has to be looked at before it is said what is due."""
@@ -116,11 +111,3 @@ class Scheduler:
         lane, first = self.lane_of(feed), self.clock() + MOST_IN_LANE * self.lane_gap
         slot = self._slots[lane] = max(first, self._slots.get(lane, first) + self.lane_gap)
         return slot
-
-    async def _sleep(self, length: timedelta) -> None:
-        self._wake.clear()
-        try:
-            async with asyncio.timeout(length.total_seconds()):
-                await self._wake.wait()
-        except TimeoutError:
-            pass

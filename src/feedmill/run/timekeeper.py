@@ -8,8 +8,9 @@ import structlog
 from feedmill.app import App
 from feedmill.collect.declared import DeclaredFeeds
 from feedmill.engine.beat import Beat
+from feedmill.engine.looping import again_and_again
 from feedmill.engine.names import SCAN
-from feedmill.errors import DatabaseError, EngineUnavailable
+from feedmill.errors import EngineUnavailable
 from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending
 from feedmill.run.errands import Errands
@@ -49,10 +50,9 @@ async def _keep_looking(app: App) -> None:
     """Does what has to be looked at before it is said what is due."""
     settings = app.settings
     declared = DeclaredFeeds(app.db, settings.feeds_file, settings.data, app.tools.rules.floor)
-    while True:
-        try:
-            await declared.follow()
-            await mend_far_times(app.db, app.tools.clock())
-        except DatabaseError as error:
-            log.error("declared feeds and wrong times could not be looked at", reason=str(error))
-        await asyncio.sleep(LOOK_EVERY.total_seconds())
+
+    async def look() -> None:
+        await declared.follow()
+        await mend_far_times(app.db, app.tools.clock())
+
+    await again_and_again("declared feeds and wrong times", look, LOOK_EVERY)

@@ -4,19 +4,18 @@ A claim has a lease: when its holder dies, it ends by itself and the feed is due
 after its lease finds another token in the row, and the fence of its write undoes all of it.
 """
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
-from typing import Any
 
-from sqlalchemy import Select, Update, bindparam, case, null, or_, select
+from sqlalchemy import bindparam, case, null, or_, select
 
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.times import from_text, to_text
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.feeds import read_feed
+from feedmill.store.feeds import feeds_of_ids, read_feed
+from feedmill.store.leases import take_with_token
 from feedmill.store.schema import feeds
 
 LEASE = timedelta(seconds=180)
@@ -48,11 +47,6 @@ MINE_IN_OUTLINE = (
 )
 TAKE_OVER = (
     feeds.update()
-    .where(feeds.c.id == bindparam("feed"), feeds.c.claim_token == bindparam("old"))
-    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
-)
-TAKE_OVER_LOT = (
-    feeds.update()
     .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("old"))
     .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
 )
@@ -80,19 +74,21 @@ FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
 async def claim_due(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
     """Claims up to `most` feeds that are due, those that wait longest first."""
-    token, rows = await _take(db, TAKE_DUE, await _due(db, now, most), MINE, now, lease)
+    due = await _due(db, now, most)
+    token, rows = await take_with_token(db, TAKE_DUE, MINE, LET_GO, due, now, lease)
     return [Claim(read_feed(row), token) for row in rows]
 
 
 async def claim_due_in_outline(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
     """As `claim_due`, for whoever passes them on: of the feeds, no more is known than their URLs."""
-    token, rows = await _take(db, TAKE_DUE, await _due(db, now, most), MINE_IN_OUTLINE, now, lease)
+    due = await _due(db, now, most)
+    token, rows = await take_with_token(db, TAKE_DUE, MINE_IN_OUTLINE, LET_GO, due, now, lease)
     return [Claim(Feed(row["id"], row["url"], from_text(row["created_at"])), token) for row in rows]
 
 
 async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
     """Claims those of these feeds that nobody holds, due or not."""
-    token, rows = await _take(db, TAKE, list(ids), MINE, now, lease)
+    token, rows = await take_with_token(db, TAKE, MINE, LET_GO, ids, now, lease)
     return [Claim(read_feed(row), token) for row in rows]
 
 
@@ -102,23 +98,21 @@ async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
     return Claim(read_feed(rows[0]), token) if rows else None
 
 
-async def take_over(db: Database, feed_id: int, token: str, now: datetime, lease: timedelta = LEASE) -> Claim | None:
-    """The feed's claim under a token of our own, if `token` still has it: of two who ask, one gets it."""
-    mine = token_hex(16)
-    values = {"feed": feed_id, "old": token, "token": mine, "until": to_text(now + lease)}
-    [taken] = await db.batch([Step(TAKE_OVER, values)])
-    return await read_claim(db, feed_id, mine) if taken else None
-
-
-async def take_over_lot(
+async def take_over(
     db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
 ) -> list[Claim]:
-    """The claims that `token` still has on these feeds, under a token of our own."""
+    """The claims that `token` still has on these feeds, under a token of our own: of two who ask, one gets them."""
     mine = token_hex(16)
     values = {"ids": as_list(list(ids)), "old": token, "token": mine, "until": to_text(now + lease)}
-    [taken] = await db.batch([Step(TAKE_OVER_LOT, values)])
+    [taken] = await db.batch([Step(TAKE_OVER, values)])
     rows = await db.query(MINE, {"token": mine}) if taken else []
     return [Claim(read_feed(row), mine) for row in rows]
+
+
+async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    """Of feeds that could not be claimed: somebody else has them, or they are there no more."""
+    there = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
+    return {id: "already_running" if id in there else "feed_deleted" for id in ids}
 
 
 async def renew(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
@@ -148,20 +142,3 @@ async def mend_far_times(db: Database, now: datetime) -> None:
 
 async def _due(db: Database, now: datetime, most: int) -> list[int]:
     return [row["id"] for row in await db.query(DUE, {"now": to_text(now), "most": most})]
-
-
-async def _take(
-    db: Database, take: Update, ids: list[int], mine: Select[Any], now: datetime, lease: timedelta
-) -> tuple[str, list[Row]]:
-    """The token that these were claimed with, and the rows of those that were."""
-    token = token_hex(16)
-    if not ids:
-        return token, []
-    values = {"ids": as_list(ids), "now": to_text(now), "token": token, "until": to_text(now + lease)}
-    try:
-        [taken] = await db.batch([Step(take, values)])
-        return token, await db.query(mine, {"token": token}) if taken else []
-    except asyncio.CancelledError:
-        # Whether they were taken is unknown here, and nobody else knows the token.
-        await asyncio.shield(db.batch([Step(LET_GO, {"token": token})]))
-        raise

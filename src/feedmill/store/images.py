@@ -4,10 +4,8 @@ The key of an object is reserved in the task's row before the object is written:
 images have the same, and whatever happens afterwards, the row says which object may be there.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, exists, func, or_, select
@@ -16,6 +14,7 @@ from feedmill.model.image import ImageStatus, ImageTask, ImageType, Missed
 from feedmill.model.times import text_or_none, to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
+from feedmill.store.leases import take_with_token
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage
 
 LEASE = timedelta(seconds=180)
@@ -117,17 +116,7 @@ async def waiting_images(db: Database, now: datetime, most: int) -> list[Row]:
 
 async def take_images(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[ImageTask]:
     """Takes those of these tasks that still wait and that nobody has."""
-    if not ids:
-        return []
-    token = token_hex(16)
-    values = {"ids": as_list(list(ids)), "now": to_text(now), "token": token, "until": to_text(now + lease)}
-    try:
-        [taken] = await db.batch([Step(TAKE, values)])
-        rows = await db.query(MINE, {"token": token}) if taken else []
-    except asyncio.CancelledError:
-        # Whether they were taken is unknown here, and nobody else knows the token.
-        await asyncio.shield(let_go(db, token))
-        raise
+    token, rows = await take_with_token(db, TAKE, MINE, LET_GO, ids, now, lease)
     return [_task(row, token) for row in rows]
 
 

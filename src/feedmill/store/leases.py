@@ -4,17 +4,36 @@ A lease is a `next_attempt_at` in the future: whoever dies with something in han
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, Table, bindparam
+from sqlalchemy import Column, ColumnElement, Select, Table, Update, bindparam
 
 from feedmill.model.times import to_text
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 
 LEASE = timedelta(seconds=180)
+
+
+async def take_with_token(
+    db: Database, take: Update, mine: Select[Any], let_go: Update, ids: Sequence[int], now: datetime, lease: timedelta
+) -> tuple[str, list[Row]]:
+    """Those of these rows that could be taken, and the token that they were taken with."""
+    token = token_hex(16)
+    if not ids:
+        return token, []
+    at = to_text(now)
+    values = {"ids": as_list(list(ids)), "token": token, "now": at, "until": to_text(now + lease)}
+    try:
+        [taken] = await db.batch([Step(take, values)])
+        return token, await db.query(mine, {"token": token}) if taken else []
+    except asyncio.CancelledError:
+        # Whether they were taken is unknown here, and nobody else knows the token.
+        await asyncio.shield(db.batch([Step(let_go, {"token": token, "again_at": at})]))
+        raise
 
 
 class Leases:
@@ -39,18 +58,8 @@ class Leases:
 
     async def take(self, db: Database, now: datetime, **limits: int) -> tuple[str, list[Row]]:
         """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
-        token = token_hex(16)
         waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_text(now), **limits})]
-        if not waiting:
-            return token, []
-        values = {"ids": as_list(waiting), "token": token, "now": to_text(now), "until": to_text(now + LEASE)}
-        try:
-            [taken] = await db.batch([Step(self._take, values)])
-            return token, await db.query(self._mine, {"token": token}) if taken else []
-        except asyncio.CancelledError:
-            # Whether they were taken is unknown here, and nobody else knows the token.
-            await asyncio.shield(self.let_go(db, token, now))
-            raise
+        return await take_with_token(db, self._take, self._mine, self._let_go, waiting, now, LEASE)
 
     async def let_go(self, db: Database, token: str, now: datetime) -> None:
         """Gives back what was taken and not settled; it is due at once."""
