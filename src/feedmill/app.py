@@ -147,7 +147,7 @@ def open_image_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Clien
 
 
 def open_errand_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Client:
-    """For webhooks and saved pages: a slow one holds up neither feeds nor images."""
+    """For webhooks, saved pages and whole articles: a slow one holds up neither feeds nor images."""
     return _client(settings, pacer, blocks, settings.max_feed_bytes, ERRANDS_AT_ONCE)
 
 

@@ -122,8 +122,8 @@ class Settings(BaseSettings):
     total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
 
     feeds_file: Path | None = Field(
-        None, description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.json or "
-        "feeds.toml in the data folder, if there is one."
+        None, description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.yml, "
+        "feeds.json or feeds.toml in the data folder, if there is one."
     )  # fmt: skip
 
     backoff_base: float = Field(

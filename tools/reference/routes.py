@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from inspect import getclosurevars
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
@@ -34,19 +33,9 @@ def page() -> str:
         api.include_router(router)
     describe(api, OPEN)
     scopes = dict(_scopes())
-    drawn = _with_bodies_as_if_sent(api.openapi())
+    drawn = api.openapi()
     parts = [_subject(name, operations, scopes) for name, operations in subjects(drawn).items()]
     return "\n".join([f"# Routes\n\n{MADE}\n\n{INTRODUCTION}", *parts])
-
-
-def _with_bodies_as_if_sent(drawn: dict[str, Any]) -> dict[str, Any]:
-    """The description with the fields of bodies that may be left out: `Model | None` shows as `Model`."""
-    for operation in (operation for methods in drawn["paths"].values() for operation in methods.values()):
-        for content in operation.get("requestBody", {}).get("content", {}).values():
-            match [one for one in content["schema"].get("anyOf", ()) if one != {"type": "null"}]:
-                case [sent]:
-                    content["schema"] = sent
-    return drawn
 
 
 def _subject(name: str, operations: list[Operation], scopes: Mapping[str, str]) -> str:

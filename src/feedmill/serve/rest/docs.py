@@ -79,7 +79,9 @@ def _parameter(drawn: Mapping[str, Any], one: Mapping[str, Any]) -> Field:
 
 
 def _parts(drawn: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Field]:
-    schema = _resolved(drawn, schema)
+    # A body that may be left out shows as if it was sent.
+    several = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    schema = _resolved(drawn, several[0] if len(several) == 1 else schema)
     needed = schema.get("required", ())
     for name, part in schema.get("properties", {}).items():
         yield Field(name, kind_of(drawn, part), name in needed, part.get("description", ""))
