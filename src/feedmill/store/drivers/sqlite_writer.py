@@ -92,14 +92,9 @@ class Writer:
         return tasks
 
     def _commit(self, tasks: list[Task]) -> list[Any]:
-        """Runs the tasks in one transaction; if one of them can't be done, each in its own."""
+        """Runs the tasks in one transaction; a task that fails is undone by itself."""
         together = self._attempt(lambda connection: _in_transaction(connection, [task.work for task in tasks]))
-        if not isinstance(together, Raised):
-            results: list[Any] = together
-            return results
-        if len(tasks) == 1 or _is_nobodys_fault(together.error):
-            return [together] * len(tasks)
-        return [result for task in tasks for result in self._commit([task])]
+        return [together] * len(tasks) if isinstance(together, Raised) else together
 
     def _attempt(self, work: Work) -> Any:
         try:
@@ -113,7 +108,8 @@ class Writer:
 def _in_transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        results = [work(connection) for work in works]
+        one = len(works) == 1
+        results = [works[0](connection)] if one else [_in_savepoint(connection, work) for work in works]
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -122,10 +118,18 @@ def _in_transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> li
     return results
 
 
-def _is_nobodys_fault(error: Exception) -> bool:
-    """A locked file or a full disk: each task by itself would only find out again."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return isinstance(error, sqlite3.OperationalError) and code & 0xFF != sqlite3.SQLITE_ERROR
+def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
+    connection.execute("SAVEPOINT task")
+    try:
+        result = work(connection)
+    except Exception as error:
+        # A full disk ends the whole transaction; then there is nothing left to go on with.
+        if not connection.in_transaction:
+            raise
+        connection.execute("ROLLBACK TO task")
+        result = Raised(error)
+    connection.execute("RELEASE task")
+    return result
 
 
 def _tell(tasks: list[Task], results: list[Any]) -> None:
