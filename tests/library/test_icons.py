@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, Icons, address_of
+from feedmill.library.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, Icons, address_of, missed
 from feedmill.model.account import User
+from feedmill.model.outcome import Deferred, HttpError, Outcome, Throttled
 from feedmill.model.times import to_text
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.feeds import add_feed
+from feedmill.store.icons import Miss
 from feedmill.store.schema import feeds, icons
 from tests.archive import pictures
 from tests.library.receivers import open_client
@@ -22,6 +24,7 @@ from tests.library.shelf import NOW, Shelf
 from tests.www import Answer, Web
 
 FAVICON = "/favicon.ico"
+MINUTE = timedelta(minutes=1)
 SECRETS = '{"basic_auth": ["alice", "secret"], "cookie": "sid=secret", "headers": {"X-Key": "secret"}}'
 
 
@@ -90,6 +93,7 @@ async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fa
 
     assert house.asked() == ["/logo.png", FAVICON]
     assert await house.kept() == [pictures.ICO]
+    assert [row["attempts"] for row in await house.rows()] == [0]
 
 
 async def test_a_site_without_an_icon_is_asked_ever_more_rarely(house: House) -> None:
@@ -176,14 +180,17 @@ async def test_a_new_feed_waits_until_feeds_are_looked_for_again(house: House) -
     assert lots == [0, 1]
 
 
-async def test_a_host_that_wants_a_rest_gets_it(house: House) -> None:
-    await house.feed()
-    house.web.serve(FAVICON, Answer(status=503, headers={"Retry-After": "3600"}))
-
-    await house.work.fetch()
-
-    [row] = await house.rows()
-    assert (row["attempts"], row["next_attempt_at"] >= to_text(house.now + PAUSES[0])) == (1, True)
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Deferred("u", "u", NOW + MINUTE), Miss(7, NOW + MINUTE, counted=False)),
+        (Throttled("u", "u", 429, "url", None, NOW + 2 * PAUSES[0]), Miss(7, NOW + 2 * PAUSES[0])),
+        (Throttled("u", "u", 429, "url", None, NOW + MINUTE), Miss(7, NOW + PAUSES[0])),
+        (HttpError("u", "u", 403), Miss(7, NOW + PAUSES[0])),
+    ],
+)
+def test_a_host_that_wants_a_rest_gets_it(outcome: Outcome, expected: Miss) -> None:
+    assert missed(outcome, {"feed_id": 7, "attempts": 0}, NOW) == expected
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ async def test_a_feed_is_taken_by_one_until_the_lease_is_over(any_db: Database) 
     slow, [_] = await take_waiting(any_db, NOW, most=10)
     _, meanwhile = await take_waiting(any_db, NOW, most=10)
     quick, [_] = await take_waiting(any_db, NOW + LEASE, most=10)
+    await keep_icon(any_db, [feed], quick, ADDRESS, ICON, NOW, NEXT)
     await keep_icon(any_db, [feed], slow, ADDRESS, Picture(GIF, pictures.GIF), NOW, NEXT)
     await settle_missed(any_db, slow, [Miss(feed, NEXT)])
-    await keep_icon(any_db, [feed], quick, ADDRESS, ICON, NOW, NEXT)
 
     row = await _row(any_db)
     assert meanwhile == []
