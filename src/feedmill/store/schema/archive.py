@@ -48,7 +48,7 @@ image_tasks = table(
     Index("image_tasks_claimed", "claim_token"),
 )
 
-# The small picture that a feed is known by: bytes in base64, in the row of who waits for it.
+# The small picture that a feed is known by, in base64, and when it is next asked for.
 icons = table(
     "icons",
     belongs_to("feeds", primary_key=True, autoincrement=False),
