@@ -67,8 +67,9 @@ BARE_FEEDS = text(
     "SELECT s.id, s.feed_id, s.unread_count, s.interval_seconds, s.archive_policy, s.paused, s.created_at, f.url, "
     "f.site_url, f.icon_url, f.status, f.gone_since, f.entry_count, f.next_fetch_at, f.next_fetch_why, "
     "f.last_fetched_at, f.last_success_at, f.last_entry_at, f.consecutive_failures, f.last_error, "
-    "s.title AS own_title, f.title AS feed_title, f.own_title AS operators_title "
-    "FROM subscriptions s JOIN feeds f ON f.id = s.feed_id WHERE s.user_id = :of_user ORDER BY s.id"
+    "s.title AS own_title, f.title AS feed_title, f.own_title AS operators_title, "
+    "substr(i.sha256, 1, 16) AS icon FROM subscriptions s JOIN feeds f ON f.id = s.feed_id "
+    "LEFT JOIN icons i ON i.feed_id = s.feed_id WHERE s.user_id = :of_user ORDER BY s.id"
 )
 _LISTED = {
     "sqlite": "json_each(:subscriptions)",

@@ -21,6 +21,7 @@ from feedmill.coordination.together import Coordination
 from feedmill.errors import BadSetting
 from feedmill.library.bookmarks import Bookmarks
 from feedmill.library.delivering import Messenger
+from feedmill.library.icons import Icons
 from feedmill.library.pages import PageReader
 from feedmill.library.render import sanitize
 from feedmill.library.tailoring import tailor
@@ -70,6 +71,7 @@ class App:
     webhooks: Webhooks
     bookmarks: Bookmarks
     whole_articles: WholeArticles
+    icons: Icons
 
 
 @asynccontextmanager
@@ -98,9 +100,10 @@ async def build(settings: Settings) -> AsyncIterator[App]:
                 db, blobs, for_images, tools.outage, Room(db, settings.images_total_bytes), settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
             )  # fmt: skip
-            whole = WholeArticles(db, for_errands)
+            whole, icons = WholeArticles(db, for_errands), Icons(db, for_errands)
             yield App(
-                settings, db, blobs, client, blocks, tools, images, pools, coordination, webhooks, bookmarks, whole
+                settings, db, blobs, client, blocks, tools, images, pools, coordination, webhooks, bookmarks, whole,
+                icons,
             )  # fmt: skip
     finally:
         await db.close()
@@ -147,7 +150,7 @@ def open_image_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Clien
 
 
 def open_errand_client(settings: Settings, pacer: Pacer, blocks: Blocks) -> Client:
-    """For webhooks, saved pages and whole articles: a slow one holds up neither feeds nor images."""
+    """For webhooks, saved pages, icons and whole articles: a slow one holds up neither feeds nor images."""
     return _client(settings, pacer, blocks, settings.max_feed_bytes, ERRANDS_AT_ONCE)
 
 

@@ -6,15 +6,18 @@ import zlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from feedmill.archive.image_types import PNG
 from feedmill.archive.images import archive_images
 from feedmill.library.accounts import add_account
 from feedmill.library.marking import mark_one
 from feedmill.model.account import Actor
+from feedmill.model.image import Picture
 from feedmill.model.pool import Rule
 from feedmill.model.reading import Marks
 from feedmill.model.times import to_text
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
+from feedmill.store.icons import enrol_feeds, keep_icon, let_go, take_waiting
 from feedmill.store.labels import add_label
 from feedmill.store.saved_searches import save_search
 from feedmill.store.schema import feeds, fetch_log
@@ -24,6 +27,8 @@ from tests.www import Answer
 
 DAYS = 14
 SHADES = 16
+# By feed the colour of its icon; the others have none.
+ICONS = {1: (166, 98, 38), 2: (28, 28, 34), 5: (38, 116, 166)}
 PAGE = (
     b"<html><head><title>A field guide to water wheels</title>"
     b"<meta name=description content='Overshot, undershot, breastshot: how to tell them apart.'></head></html>"
@@ -48,6 +53,7 @@ async def furnish(site: Site) -> None:
     await site.app.bookmarks.save(alice.id, site.web.url("/nowhere"), None, None)
     await site.app.bookmarks.read_pages()
     await _have_fetched(site, now)
+    await _have_icons(site, now)
     group = await site.app.pools.create("Mills", Rule())
     await site.app.pools.fill(group.id)
 
@@ -63,6 +69,15 @@ async def _have_fetched(site: Site, now: datetime) -> None:
         Step(insert(fetch_log, *lines[0]), lines),
         Step(feeds.update().where(feeds.c.id == 3).values(**failing)),
     ])  # fmt: skip
+
+
+async def _have_icons(site: Site, now: datetime) -> None:
+    db, address, later = site.app.db, "https://example.org/favicon.ico", now + timedelta(days=30)
+    await enrol_feeds(db, now, 100)
+    token, _ = await take_waiting(db, now, most=100)
+    for feed_id, colour in ICONS.items():
+        await keep_icon(db, [feed_id], token, address, Picture(PNG, disc(colour)), now, later)
+    await let_go(db, token, later)
 
 
 def _fetch(feed_id: int, at: datetime, turn: int) -> dict[str, Any]:
@@ -92,6 +107,15 @@ def picture(width: int, height: int) -> bytes:
         _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
         _chunk(b"PLTE", palette), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b""),
     ])  # fmt: skip
+
+
+def disc(colour: tuple[int, int, int], size: int = 32) -> bytes:
+    """A disc of one colour on nothing, as a PNG."""
+    inside = [[math.hypot(x - size / 2 + 0.5, y - size / 2 + 0.5) < size / 2 for x in range(size)] for y in range(size)]
+    rows = b"".join(b"\0" + b"".join(bytes((*colour, 255 * dot)) for dot in row) for row in inside)
+    head = struct.pack(">IIBBBBB", size, size, 8, 6, 0, 0, 0)
+    parts = _chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

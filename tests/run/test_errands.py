@@ -50,11 +50,11 @@ async def _run(*works: Any) -> None:
 
 async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
     broken = Work([DatabaseUnavailable("away"), ValueError("a mistake of ours"), 3])
-    sound, other = Work([2, 1]), Work([1])
+    sound, others = Work([2, 1]), [Work([1]), Work([1])]
 
-    await _run(broken, sound, other)
+    await _run(broken, sound, *others)
 
-    assert (broken.lots, sound.lots, other.lots) == ([], [], [])
+    assert [work.lots for work in (broken, sound, *others)] == [[], [], [], []]
 
 
 async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ async def test_feeds_with_their_unread_counts_are_listed_without_a_look_at_entri
     nodes = list(_nodes(await _postgres_plan(postgres, LISTED, {"user_id": ALICE})))
 
     assert [line for line in plan if "SCAN" in line] == []
-    assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == {"subscriptions", "feeds"}
+    assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == {"subscriptions", "feeds", "icons"}
 
 
 async def _sqlite_plan(db: Database, statement: Select[Any]) -> list[str]:

@@ -13,7 +13,7 @@ class Subscription(Struct, frozen=True, gc=False):
 
     `title` is what to show and `own_title` what the person calls it; `feed_title` is the feed's own.
     `interval_seconds` and `archive_policy` are None when the person leaves them to us. `is_private`: the feed
-    is this person's alone.
+    is this person's alone. `icon` is what the picture kept of it is called.
     """
 
     id: int
@@ -40,6 +40,7 @@ class Subscription(Struct, frozen=True, gc=False):
     consecutive_failures: int
     last_error: str | None
     created_at: str
+    icon: str | None
 
 
 @dataclass(frozen=True, slots=True)

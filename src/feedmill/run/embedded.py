@@ -113,5 +113,5 @@ def assemble(app: App) -> Embedded:
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     chores = replace(chores_of(app), clock=clock)
-    errands = Errands(app.webhooks, app.bookmarks, app.whole_articles)
+    errands = Errands(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
     return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands)

@@ -9,6 +9,7 @@ import structlog
 
 from feedmill.errors import InfrastructureError
 from feedmill.library.bookmarks import Bookmarks
+from feedmill.library.icons import Icons
 from feedmill.library.webhooks import Webhooks
 from feedmill.library.whole_articles import WholeArticles
 
@@ -24,6 +25,7 @@ class Errands:
     webhooks: Webhooks
     bookmarks: Bookmarks
     whole_articles: WholeArticles
+    icons: Icons
     every: timedelta = LOOK_EVERY
 
     async def keep_running(self) -> None:
@@ -32,6 +34,7 @@ class Errands:
             loops.create_task(self._work_off("deliveries of webhooks", self.webhooks.deliver))
             loops.create_task(self._work_off("pages of bookmarks", self.bookmarks.read_pages))
             loops.create_task(self._work_off("whole articles", self.whole_articles.fetch))
+            loops.create_task(self._work_off("icons of feeds", self.icons.fetch))
 
     async def _work_off(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:

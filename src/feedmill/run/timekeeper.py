@@ -31,7 +31,7 @@ async def keep_time(app: App, stop: asyncio.Event) -> None:
             await _scan_at_once(out)
             async with beside(
                 out.batches.keep_resuming(), app.pools.keeper.keep_tending(), _keep_looking(app),
-                Errands(app.webhooks, app.bookmarks, app.whole_articles).keep_running(),
+                Errands(app.webhooks, app.bookmarks, app.whole_articles, app.icons).keep_running(),
             ):  # fmt: skip
                 await stop.wait()
         finally:

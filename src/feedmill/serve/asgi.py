@@ -7,14 +7,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
 
 from feedmill.app import App
-from feedmill.serve import health, images, metrics, rest, web
+from feedmill.serve import health, icons, images, metrics, rest, web
 from feedmill.serve.rest.problems import problem
 from feedmill.serve.work import Work
 
 
 def create(app: App, work: Work) -> Starlette:
     api, pages = Mount("/api", rest.create(app, work)), Mount("/", web.create(app, work))
-    routes = [api, *health.routes, *metrics.routes, *images.routes, pages]
+    routes = [api, *health.routes, *metrics.routes, *images.routes, *icons.routes, pages]
     asgi = Starlette(routes=routes, exception_handlers={HTTPException: _nowhere})
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     return asgi

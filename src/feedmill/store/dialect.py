@@ -68,13 +68,13 @@ def insert_new(table: Table, *names: str) -> InsertNew:
     return InsertNew(table).values({name: bindparam(name) for name in names}).inline()
 
 
-def insert_selected(table: Table, source: Select[Any]) -> InsertNew:
-    """Inserts what `source` selects, a value for each column in order, and keeps the rows that are there already.
+def insert_selected(table: Table, source: Select[Any], *names: str) -> InsertNew:
+    """Inserts what `source` selects, a value for each column (or each of `names`), and keeps the rows that are there.
 
     The columns of `source` need names of their own: MySQL would not know which one is meant.
     """
     found = source.subquery("found")
-    columns = [column.name for column in table.c]
+    columns = names or [column.name for column in table.c]
     # The condition is always true; without one SQLite takes ON CONFLICT for that of a join.
     return InsertNew(table).from_select(columns, select(found).where(found.c[0].is_not(None)))
 

@@ -9,12 +9,12 @@ from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, or_, selec
 from sqlalchemy.sql import Executable
 
 from feedmill.store.database import NO_PARAMS, Database, Params, Row
-from feedmill.store.schema import entries, locks, metadata, migrations, revisions
+from feedmill.store.schema import entries, icons, locks, metadata, migrations, revisions
 
 # What belongs to a running database and not to what is kept in it.
 TABLES = tuple(table for table in metadata.sorted_tables if table not in (locks, migrations))
 PAGE = 1000
-# Rows of these may have a megabyte each.
+# Rows of these may have a megabyte each, or a tenth of one.
 LONG_PAGE = 100
 
 
@@ -55,7 +55,7 @@ async def read_table(reader: Reader, table: Table) -> AsyncIterator[list[Row]]:
 
 @cache
 def _pages(table: Table) -> tuple[Select[Any], Select[Any]]:
-    size = LONG_PAGE if table in (entries, revisions) else PAGE
+    size = LONG_PAGE if table in (entries, revisions, icons) else PAGE
     first = select(table).order_by(*table.primary_key).limit(size)
     return first, first.where(_after(list(table.primary_key)))
 

@@ -10,7 +10,8 @@ from feedmill.model.sentences import from_stored
 from feedmill.model.subscription import State, Subscription
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
+from feedmill.store.icons import NAME
+from feedmill.store.schema import feeds, folder_subscriptions, folders, icons, subscriptions
 
 _of_feed = (
     "url", "site_url", "icon_url", "status", "gone_since", "entry_count", "next_fetch_at", "next_fetch_why",
@@ -24,8 +25,10 @@ LISTED = (
         subscriptions.c.title.label("own_title"),
         feeds.c.title.label("feed_title"),
         feeds.c.own_title.label("operators_title"),
+        NAME.label("icon"),
     )
-    .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id))
+    .join_from(subscriptions, feeds, feeds.c.id == subscriptions.c.feed_id)
+    .outerjoin(icons, icons.c.feed_id == subscriptions.c.feed_id)
     .where(subscriptions.c.user_id == bindparam("user_id"))
     .order_by(subscriptions.c.id)
 )
@@ -87,7 +90,7 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
         row["icon_url"], tuple(folder_ids), row["unread_count"], row["entry_count"], row["interval_seconds"],
         row["archive_policy"], bool(row["paused"]), bool(private), _state(row), row["next_fetch_at"],
         from_stored(row["next_fetch_why"] or "") or None, row["last_fetched_at"], row["last_success_at"],
-        row["last_entry_at"], row["consecutive_failures"], row["last_error"], row["created_at"],
+        row["last_entry_at"], row["consecutive_failures"], row["last_error"], row["created_at"], row["icon"],
     )  # fmt: skip
 
 

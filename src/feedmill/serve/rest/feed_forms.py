@@ -111,6 +111,7 @@ class FeedShown(BaseModel):
     consecutive_failures: int
     last_error: str | None
     created_at: MomentText
+    icon: str | None = Field(description="The picture that is kept of it is at `/icon/` and this (not below `/api`).")
 
     @classmethod
     def of(cls, subscription: Subscription) -> "FeedShown":

@@ -44,6 +44,7 @@ class SidebarFeed:
     title: str
     unread: int
     is_failing: bool
+    icon: str | None
 
     @property
     def path(self) -> str:
@@ -51,7 +52,7 @@ class SidebarFeed:
 
     @property
     def initial(self) -> str:
-        """The first letter or digit of the title, for where an icon would be."""
+        """The first letter or digit of the title, for where an icon would be if there were one."""
         return next((letter.upper() for letter in self.title if letter.isalnum()), "·")
 
 
@@ -141,7 +142,7 @@ def arrange(
         (parent.folders if parent else top).append(nodes[folder.id])
     loose: list[SidebarFeed] = []
     for each in sorted(subscriptions, key=lambda each: (each.title.casefold(), each.id)):
-        feed = SidebarFeed(each.id, each.title, each.unread_count, each.state in FAILING)
+        feed = SidebarFeed(each.id, each.title, each.unread_count, each.state in FAILING, each.icon)
         places = [nodes[id].feeds for id in each.folder_ids if id in nodes]
         for place in places or [loose]:
             place.append(feed)

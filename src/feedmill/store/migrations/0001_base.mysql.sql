@@ -249,6 +249,23 @@ CREATE TABLE IF NOT EXISTS folders (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS icons (
+  feed_id BIGINT NOT NULL,
+  address LONGTEXT,
+  sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  media_type VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  next_attempt_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  fetched_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  data LONGTEXT,
+  PRIMARY KEY (feed_id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+  INDEX icons_by_digest (sha256, feed_id),
+  INDEX icons_claimed (claim_token),
+  INDEX icons_waiting (next_attempt_at, feed_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS labels (
   id BIGINT NOT NULL AUTO_INCREMENT,
   user_id BIGINT NOT NULL,

@@ -267,6 +267,26 @@ CREATE TABLE IF NOT EXISTS folders (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
+CREATE TABLE IF NOT EXISTS icons (
+  feed_id BIGINT NOT NULL,
+  address TEXT,
+  sha256 VARCHAR(64) COLLATE "C",
+  media_type VARCHAR(128) COLLATE "C",
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) COLLATE "C" NOT NULL,
+  claim_token VARCHAR(64) COLLATE "C",
+  fetched_at VARCHAR(24) COLLATE "C",
+  data TEXT,
+  PRIMARY KEY (feed_id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS icons_by_digest ON icons (sha256, feed_id);
+
+CREATE INDEX IF NOT EXISTS icons_claimed ON icons (claim_token);
+
+CREATE INDEX IF NOT EXISTS icons_waiting ON icons (next_attempt_at, feed_id);
+
 CREATE TABLE IF NOT EXISTS labels (
   id BIGSERIAL NOT NULL,
   user_id BIGINT NOT NULL,

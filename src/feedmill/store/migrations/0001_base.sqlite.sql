@@ -257,6 +257,26 @@ CREATE TABLE IF NOT EXISTS folders (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
+CREATE TABLE IF NOT EXISTS icons (
+  feed_id INTEGER NOT NULL,
+  address TEXT,
+  sha256 VARCHAR(64),
+  media_type VARCHAR(128),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  next_attempt_at VARCHAR(24) NOT NULL,
+  claim_token VARCHAR(64),
+  fetched_at VARCHAR(24),
+  data TEXT,
+  PRIMARY KEY (feed_id),
+  FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS icons_by_digest ON icons (sha256, feed_id);
+
+CREATE INDEX IF NOT EXISTS icons_claimed ON icons (claim_token);
+
+CREATE INDEX IF NOT EXISTS icons_waiting ON icons (next_attempt_at, feed_id);
+
 CREATE TABLE IF NOT EXISTS labels (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 """Every table. The migrations lead here; a test compares the two."""
 
 from feedmill.store.schema.accounts import sessions, sign_in_tries, tokens, users
-from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
+from feedmill.store.schema.archive import icons, image_tasks, object_garbage, raw_bodies
 from feedmill.store.schema.batches import batch_jobs, batches
 from feedmill.store.schema.collecting import entries, feed_urls, feeds, fetch_log, revisions, tombstones
 from feedmill.store.schema.house import audit, blocked_hosts, facts, locks, migrations
@@ -38,6 +38,7 @@ __all__ = [
     "folders",
     "full_text_tasks",
     "full_texts",
+    "icons",
     "image_tasks",
     "labels",
     "locks",

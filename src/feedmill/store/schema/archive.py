@@ -48,6 +48,24 @@ image_tasks = table(
     Index("image_tasks_claimed", "claim_token"),
 )
 
+# The small picture that a feed is known by, in base64, and when it is next asked for.
+icons = table(
+    "icons",
+    belongs_to("feeds", primary_key=True, autoincrement=False),
+    Column("address", LongText),
+    Column("sha256", Token),
+    Column("media_type", ascii_text(128)),
+    count("attempts"),
+    moment("next_attempt_at", required=True),
+    Column("claim_token", Token),
+    moment("fetched_at"),
+    # Last, because reading the columns before it then never touches its pages.
+    Column("data", LongText),
+    Index("icons_waiting", "next_attempt_at", "feed_id"),
+    Index("icons_claimed", "claim_token"),
+    Index("icons_by_digest", "sha256", "feed_id"),
+)
+
 object_garbage = table(
     "object_garbage",
     key(),
