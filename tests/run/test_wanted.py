@@ -1,0 +1,75 @@
+"""Jobs ask whether their batch still wants them, and the database is asked a few times a second for all of them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from feedmill.errors import DatabaseUnavailable
+from feedmill.run.wanted import LOOK_EVERY, Wanted
+from feedmill.store.batches import cancel_batch, start_batch
+from feedmill.store.database import Database, Row
+from tests.flows.world import World
+
+
+def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The statements that are asked from now on."""
+    asked: list[Any] = []
+    query = db.query
+
+    async def count(statement: Any, params: Any = ()) -> list[Row]:
+        asked.append(statement)
+        return await query(statement, params)
+
+    monkeypatch.setattr(db, "query", count)
+    return asked
+
+
+async def test_jobs_that_begin_at_once_ask_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
+    asked = counting(world.db, monkeypatch)
+    wanted = Wanted(world.db)
+
+    answers = await asyncio.gather(*(wanted.by(batch_id) for _ in range(100)))
+
+    assert (set(answers), len(asked)) == ({True}, 1)
+
+
+async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World) -> None:
+    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
+    wanted = Wanted(world.db)
+    before = await wanted.by(batch_id)
+
+    await cancel_batch(world.db, batch_id, world.now)
+    await asyncio.sleep(LOOK_EVERY)
+
+    assert (before, await wanted.by(batch_id)) == (True, False)
+
+
+async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World) -> None:
+    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
+    wanted = Wanted(world.db)
+    first, second = [asyncio.ensure_future(wanted.by(batch_id)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    first.cancel()
+
+    assert await second
+
+
+async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
+    wanted = Wanted(world.db)
+
+    async def broken(statement: Any, params: Any = ()) -> list[Row]:
+        raise DatabaseUnavailable("gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.db, "query", broken)
+        ends = await asyncio.gather(*(wanted.by(batch_id) for _ in range(3)), return_exceptions=True)
+    await asyncio.sleep(LOOK_EVERY)
+
+    assert [type(end) for end in ends] == [DatabaseUnavailable] * 3
+    assert await wanted.by(batch_id)
