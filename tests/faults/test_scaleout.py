@@ -199,8 +199,10 @@ async def _feed_ids(world: World) -> list[int]:
 
 
 async def _until_asked(world: World, requests: int) -> None:
+    """Or until there is nothing left to ask: what was being asked when it was made due is not asked again."""
+
     async def asked_enough() -> bool:
-        return world.farm.requests >= requests
+        return world.farm.requests >= requests or await world.is_done()
 
     await until(asked_enough, 30, f"only {world.farm.requests} of {requests} requests were made")
 

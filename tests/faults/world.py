@@ -127,7 +127,7 @@ class World:
 
     async def until_done(self, seconds: float = 60) -> None:
         """Waits until no feed is due and none is claimed."""
-        await until(self._is_done, seconds, "feeds are still due or claimed")
+        await until(self.is_done, seconds, "feeds are still due or claimed")
 
     async def full_cycle(self, seconds: float = 60) -> None:
         """Refreshes every feed once, in a mill that nobody disturbs."""
@@ -136,7 +136,7 @@ class World:
         await self.until_done(seconds)
         assert await mill.stop() == 0, mill.said()
 
-    async def _is_done(self) -> bool:
+    async def is_done(self) -> bool:
         try:
             [row] = await self.db.query(UNDONE, {"now": to_text(datetime.now(UTC))})
         except DatabaseError:
