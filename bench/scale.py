@@ -174,13 +174,19 @@ def line(name: str, phase: str, figures: Figures, embedded: Figures, workers: in
     ]  # fmt: skip
 
 
+def _show(rows: list[list[Cell]]) -> None:
+    """What is known so far: the whole takes long."""
+    for row in rows:
+        print(*(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row), flush=True)
+
+
 async def measure(bench: Bench, counts: list[int]) -> None:
     embedded = await bench.run(0)
     rows = [line("embedded", phase, figures, figures, 0) for phase, figures in embedded.items()]
     for workers in counts:
-        print(f"{workers} worker(s) …", flush=True)
-        for phase, figures in (await bench.run(workers)).items():
-            rows.append(line(f"{workers} worker(s)", phase, figures, embedded[phase], workers))
+        _show(rows[-len(embedded) :])
+        measured = await bench.run(workers)
+        rows += [line(f"{workers} worker(s)", phase, measured[phase], embedded[phase], workers) for phase in measured]
     tell(
         Table(
             f"{bench.count} feeds of 30 entries, due at once",
