@@ -81,3 +81,15 @@ async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> 
     assert await chores(db, work, clock).run_due() == []
     clock.now += LEASE
     assert await chores(db, work, clock).run_due() == ["test"]
+
+
+async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(db: Database) -> None:
+    broken, well, clock = Work(), Work(), Clock()
+    broken.error = ZeroDivisionError("a mistake of ours")
+    mine = Chores(db, [Chore("broken", DAY, broken), Chore("well", DAY, well)], clock)
+
+    assert await mine.run_due() == ["well"]
+
+    broken.error = None
+    clock.now += AFTER_FAILURE
+    assert await mine.run_due() == ["broken"]

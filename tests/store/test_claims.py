@@ -11,7 +11,16 @@ from sqlalchemy import bindparam, select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.model.times import to_text
-from feedmill.store.claims import FENCE, LEASE, claim_due, claim_feeds, give_back, renew
+from feedmill.store.claims import (
+    FENCE,
+    LEASE,
+    claim_due,
+    claim_due_in_outline,
+    claim_feeds,
+    give_back,
+    renew,
+    take_over,
+)
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds import add_feed, feed_of_url
@@ -77,6 +86,17 @@ async def test_those_that_wait_longest_are_claimed_first(any_db: Database) -> No
     claims = await claim_due(any_db, NOW, 2)
 
     assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
+
+
+async def test_who_passes_feeds_on_claims_the_same_ones(any_db: Database) -> None:
+    for minutes in (1, 3, 2):
+        await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
+
+    claims = await claim_due_in_outline(any_db, NOW, 2)
+
+    assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
+    assert [claim.feed.url for claim in await claim_due(any_db, NOW, 10)] == ["https://example.org/1"]
+    assert len(await take_over(any_db, [claim.feed.id for claim in claims], claims[0].token, NOW)) == 2
 
 
 async def test_a_feed_that_is_not_due_is_claimed_only_by_name(any_db: Database) -> None:

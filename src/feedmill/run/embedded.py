@@ -20,7 +20,7 @@ from feedmill.pools.door import Pools
 from feedmill.run.batches import Batches
 from feedmill.run.beside import beside
 from feedmill.run.chores import Chores, chores_of
-from feedmill.run.errands import Errands
+from feedmill.run.errands import Errands, errands_of
 from feedmill.run.handlers import Handlers
 from feedmill.run.images import ImageWork
 from feedmill.run.keeper import ClaimKeeper
@@ -113,5 +113,4 @@ def assemble(app: App) -> Embedded:
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
     chores = replace(chores_of(app), clock=clock)
-    errands = Errands(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
-    return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands)
+    return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands_of(app))

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import structlog
 
+from feedmill.app import App
 from feedmill.errors import InfrastructureError
 from feedmill.library.bookmarks import Bookmarks
 from feedmill.library.icons import Icons
@@ -40,6 +41,11 @@ class Errands:
         while True:
             if not await _some(what, work):
                 await asyncio.sleep(self.every.total_seconds())
+
+
+def errands_of(app: App) -> Errands:
+    """The errands of a whole installation."""
+    return Errands(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
 
 
 async def _some(what: str, work: Callable[[], Awaitable[int]]) -> int:

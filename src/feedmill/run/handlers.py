@@ -24,9 +24,9 @@ from feedmill.store.refreshes import ClaimLost, record
 log = structlog.get_logger(__name__)
 
 REFRESH_GAP = timedelta(seconds=30)
-# A feed whose answer we could not keep is not asked more often than a healthy one.
 # What a refresh may take beyond its fetch; the engine's hard limit comes after it.
 TIME_TO_STORE = timedelta(seconds=20)
+# A feed whose answer we could not keep is not asked more often than a healthy one.
 STORAGE_PAUSE = timedelta(minutes=15)
 
 

@@ -13,7 +13,7 @@ from feedmill.engine.names import SCAN
 from feedmill.errors import EngineUnavailable
 from feedmill.run.beside import beside
 from feedmill.run.distributed import Distributed, sending
-from feedmill.run.errands import Errands
+from feedmill.run.errands import errands_of
 from feedmill.run.presence import present
 from feedmill.store.claims import mend_far_times
 
@@ -31,7 +31,7 @@ async def keep_time(app: App, stop: asyncio.Event) -> None:
             await _scan_at_once(out)
             async with beside(
                 out.batches.keep_resuming(), app.pools.keeper.keep_tending(), _keep_looking(app),
-                Errands(app.webhooks, app.bookmarks, app.whole_articles, app.icons).keep_running(),
+                errands_of(app).keep_running(),
             ):  # fmt: skip
                 await stop.wait()
         finally:

@@ -40,11 +40,7 @@ TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
 _CLAIMED = [null().label(column.name) if column is feeds.c.next_fetch_why else column for column in feeds.c]
 MINE = select(*_CLAIMED).where(feeds.c.claim_token == bindparam("token")).order_by(feeds.c.next_fetch_at, feeds.c.id)
 # For whoever passes the feeds on: whoever gets them reads them anyway.
-MINE_IN_OUTLINE = (
-    select(feeds.c.id, feeds.c.url, feeds.c.created_at)
-    .where(feeds.c.claim_token == bindparam("token"))
-    .order_by(feeds.c.next_fetch_at, feeds.c.id)
-)
+MINE_IN_OUTLINE = MINE.with_only_columns(feeds.c.id, feeds.c.url, feeds.c.created_at)
 TAKE_OVER = (
     feeds.update()
     .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("old"))

@@ -55,7 +55,7 @@ class MysqlDatabase:
         return await read_again(lambda: self._fetch(compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        return await until_won(lambda: self._run_batch(steps))
+        return await until_won(lambda: self._run_batch(steps)) if steps else []
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection, connection.cursor() as cursor:

@@ -74,6 +74,8 @@ class SqliteDatabase:
         return await self._on(pool, lambda connection: _select(connection, sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
+        if not steps:
+            return []
         work = [self._bind(*step) for step in steps]
         changed: list[int] = await self._write(lambda connection: [_run_step(connection, *step) for step in work])
         return changed
