@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from feedmill.collect import decide
 from feedmill.collect.cadence import Rules
@@ -110,7 +111,7 @@ def test_a_304_follows_the_wishes_that_the_last_body_had() -> None:
     wishes = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).wishes
     not_modified = NotModified(*ENDS, Validators('"1"'), Freshness(), None, NOW, MINUTE)
 
-    decision = decide.unchanged(replace(FEED, wishes=wishes), not_modified, FIXED)
+    decision = decide.unchanged(structs.replace(FEED, wishes=wishes), not_modified, FIXED)
 
     assert decision.schedule.at == NOW + 6 * HOUR
 
@@ -139,7 +140,7 @@ def test_the_habit_comes_from_dates_that_have_passed() -> None:
 def test_a_permanent_redirect_is_believed_the_third_time(
     before: str | None, times: int, to: str | None, move: Move
 ) -> None:
-    feed = replace(FEED, moved_to=before, moved_times=times)
+    feed = structs.replace(FEED, moved_to=before, moved_times=times)
 
     assert decide.updated(feed, response(moved_to=to), ParsedFeed(), Changes(), None, "", MOMENT).move == move
 
@@ -150,7 +151,7 @@ def test_a_permanent_redirect_is_believed_the_third_time(
 def test_gone_for_a_day_is_gone_for_good(ago: timedelta | None, disables: bool) -> None:
     since = None if ago is None else NOW - ago
 
-    decision = failed(Gone(*ENDS), replace(FEED, gone_since=since))
+    decision = failed(Gone(*ENDS), structs.replace(FEED, gone_since=since))
 
     assert (decision.disables, decision.gone_since) == (disables, since or NOW)
     assert decision.schedule.at == (None if disables else NOW + DAY)
@@ -176,7 +177,7 @@ def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
 def test_only_public_hosts_have_the_floor(private: bool, minutes: int) -> None:
     answer = replace(response(), is_private=private)
 
-    decision = decide.unchanged(replace(FEED, interval=5 * MINUTE), answer, MOMENT)
+    decision = decide.unchanged(structs.replace(FEED, interval=5 * MINUTE), answer, MOMENT)
 
     assert decision.schedule.at is not None
     assert minutes * MINUTE <= decision.schedule.at - NOW <= minutes * MINUTE * 1.1

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from feedmill.collect.address import Address
 from feedmill.collect.declared import compare
@@ -152,14 +153,14 @@ def test_a_new_address_is_a_new_feed() -> None:
 
 def test_what_is_gone_from_the_file_is_dropped_and_what_is_back_returns() -> None:
     assert compared([], [FEED]) == Comparison(dropped=(1,))
-    assert compared([WISH], [replace(FEED, declared=False, next_fetch_at=None)]) == Comparison(returned=(1,))
+    assert compared([WISH], [structs.replace(FEED, declared=False, next_fetch_at=None)]) == Comparison(returned=(1,))
 
 
 def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
-    theirs = replace(FEED, added_by_person=True, declared=False)
+    theirs = structs.replace(FEED, added_by_person=True, declared=False)
 
     assert compared([], [theirs]) == Comparison()
-    assert compared([replace(FULL, address=Address(URL))], [replace(theirs, declared=True)]) == Comparison()
+    assert compared([replace(FULL, address=Address(URL))], [structs.replace(theirs, declared=True)]) == Comparison()
 
 
 def test_a_shorter_interval_counts_at_once() -> None:
@@ -168,7 +169,9 @@ def test_a_shorter_interval_counts_at_once() -> None:
     assert (changed.interval, changed.sooner) == (timedelta(hours=1), NOW + timedelta(hours=1))
 
 
-@pytest.mark.parametrize("feed", [replace(FEED, consecutive_failures=2), replace(FEED, last_fetched_at=None)])
+@pytest.mark.parametrize(
+    "feed", [structs.replace(FEED, consecutive_failures=2), structs.replace(FEED, last_fetched_at=None)]
+)
 def test_an_interval_does_not_hurry_a_feed_that_backs_off_or_is_new(feed: Feed) -> None:
     [changed] = compared([replace(WISH, interval=timedelta(hours=1))], [feed]).changed
 
@@ -176,14 +179,16 @@ def test_an_interval_does_not_hurry_a_feed_that_backs_off_or_is_new(feed: Feed) 
 
 
 def test_a_feed_that_moved_is_still_the_one_that_is_declared() -> None:
-    moved = replace(FEED, url="https://elsewhere.example/feed")
+    moved = structs.replace(FEED, url="https://elsewhere.example/feed")
 
     assert compared([WISH], [moved], {URL: 1}) == Comparison()
 
 
 def test_a_feed_that_was_merged_into_another_means_that_other() -> None:
-    retired = replace(FEED, status=FeedStatus.DISABLED, moved_to="https://elsewhere.example/feed", declared=False)
-    other = replace(FEED, id=2, url="https://elsewhere.example/feed")
+    retired = structs.replace(
+        FEED, status=FeedStatus.DISABLED, moved_to="https://elsewhere.example/feed", declared=False
+    )
+    other = structs.replace(FEED, id=2, url="https://elsewhere.example/feed")
 
     assert compared([WISH], [retired, other], {URL: 2}) == Comparison()
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from msgspec import structs
+
 from feedmill.collect.explain import explain
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.store.fetch_log import Fetch, Tally
@@ -17,7 +19,7 @@ WELL = Feed(
 )  # fmt: skip
 FETCHED = Fetch(NOW - 10 * MINUTE, "updated", 200, 1000, 120, 3, 0, None)
 FAILED = Fetch(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, "the server failed with 500")
-FAILING = replace(
+FAILING = structs.replace(
     WELL, consecutive_failures=3, last_error="the server failed with 500", last_error_kind="http_5xx",
     next_fetch_at=NOW + 2 * HOUR, next_fetch_why="because it failed 3 times in a row: the server failed with 500",
 )  # fmt: skip
@@ -42,13 +44,13 @@ def test_a_backed_off_feed() -> None:
 
 
 def test_a_feed_in_error_can_be_tried_by_hand() -> None:
-    feed = replace(FAILING, consecutive_failures=12, status=FeedStatus.ERROR)
+    feed = structs.replace(FAILING, consecutive_failures=12, status=FeedStatus.ERROR)
 
     assert "It is tried once a day until it works again; refreshing it by hand tries at once." in told(feed, FAILED)
 
 
 def test_a_throttled_feed() -> None:
-    feed = replace(
+    feed = structs.replace(
         FAILING, consecutive_failures=1, last_error_kind="throttled", next_fetch_why="its server asked (429)"
     )
 
@@ -61,7 +63,9 @@ def test_a_throttled_feed() -> None:
 
 def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
     wishes = '{"seconds":14400,"name":"ttl","skip_hours":[2,3],"skip_days":[6]}'
-    feed = replace(WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why="every 4 h, as it asks (ttl)", wishes=wishes)
+    feed = structs.replace(
+        WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why="every 4 h, as it asks (ttl)", wishes=wishes
+    )
 
     assert told(feed, FETCHED)[1:6] == [
         "The next fetch is in 4 h, at 12:30 UTC: every 4 h, as it asks (ttl).",
@@ -73,19 +77,19 @@ def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
 
 
 def test_a_feed_at_rest_is_never_due_by_itself() -> None:
-    feed = replace(WELL, next_fetch_at=None, next_fetch_why="at rest: it is no longer in feeds.yaml")
+    feed = structs.replace(WELL, next_fetch_at=None, next_fetch_why="at rest: it is no longer in feeds.yaml")
 
     assert "It is never due by itself: at rest: it is no longer in feeds.yaml." in told(feed, FETCHED)
 
 
 def test_a_disabled_feed_tells_why() -> None:
-    feed = replace(WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why="paused by a person")
+    feed = structs.replace(WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why="paused by a person")
 
     assert told(feed, FETCHED)[0] == "It is not fetched any more: paused by a person."
 
 
 def test_a_feed_that_moves_and_one_that_moved() -> None:
-    feed = replace(WELL, moved_to="https://example.org/new", moved_times=2)
+    feed = structs.replace(WELL, moved_to="https://example.org/new", moved_times=2)
     sentences = told(feed, FETCHED, former=[("https://old.example/feed", NOW - DAY)])
 
     assert (
@@ -97,7 +101,7 @@ def test_a_feed_that_moves_and_one_that_moved() -> None:
 
 def test_a_new_feed_and_one_that_is_fetched_now() -> None:
     new = Feed(1, URL, NOW, next_fetch_at=NOW, next_fetch_why="new feed")
-    running = replace(WELL, claimed_until=NOW + MINUTE)
+    running = structs.replace(WELL, claimed_until=NOW + MINUTE)
 
     assert told(new) == ["It has never been fetched.", "It is due since 08:30 UTC and waits for its turn: new feed."]
     assert told(running, FETCHED)[0] == "It is being fetched right now."

@@ -1,7 +1,8 @@
 """How entries get into pools: with their refresh, and by looking through what is there already."""
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec import structs
 
 from feedmill.model.feed import PRIVATE_MARK, Claim
 from feedmill.model.pool import Counts, Kind, Rule
@@ -136,7 +137,7 @@ async def test_labelled_entries_join_when_they_are_labelled(bare_pools: Pools, d
 
 async def test_folders_are_the_operators(bare_pools: Pools, db: Database) -> None:
     claim = await claimed(db)
-    claim = replace(claim, feed=replace(claim.feed, folder=("News", "Tech")))
+    claim = structs.replace(claim, feed=structs.replace(claim.feed, folder=("News", "Tech")))
     await bare_pools.create("news", Rule(folders=("News",)))
     await bare_pools.create("sports", Rule(folders=("Sports",)))
     decision = updated(entry("a"))

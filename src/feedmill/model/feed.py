@@ -1,8 +1,9 @@
 """A feed as we know it: where it is, how it fares, when it is due and why."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from msgspec import Struct
 
 # Ends the URL of a feed that is one user's alone; what follows a # is never sent to a server.
 PRIVATE_MARK = "#user="
@@ -24,8 +25,7 @@ class ArchivePolicy(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(Struct, frozen=True):
     """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
 
     `tailored`: some subscriber wants something done with its new entries.
@@ -77,8 +77,7 @@ class Feed:
         return self.own_title or self.title or self.url
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The right to refresh one feed, until the lease ends or somebody else holds the token's place."""
 
     feed: Feed
