@@ -17,7 +17,7 @@ from feedmill.engine.names import (
 )
 
 # Enough that a message costs next to nothing per feed, few enough that a lot ends in seconds.
-LOT = 100
+LOT = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from feedmill.store.batches import REFRESH_ALL
 log = structlog.get_logger(__name__)
 
 # Messages held at once. Each is a thread that waits; how many feeds are fetched at once is a setting.
-THREADS = 100
+THREADS = 50
 GRACE = timedelta(seconds=15)
 LAST_ACKNOWLEDGEMENTS = 5.0
 # A scan ends before the next one comes.
