@@ -4,6 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Named, because uv would rather fill an environment that happens to be active.
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+# Our own code, from where it lies, and what of it is compiled: a change to that makes this necessary again.
+INSTALL_OURS := $(INSTALL) --no-deps --no-build-isolation --reinstall-package feedmill --editable .
+COMPILED := $(wildcard hatch_build.py src/feedmill/collect/*.pyx)
+TELL_IF_SLOWER := $(BIN)/python -c "import feedmill.collect.plain_tree" 2>/dev/null || \
+	echo "There is no C compiler here, or no header files of Python. That is fine: feeds are only read more slowly."
 
 .PHONY: run test drill bench docs site lock clean
 
@@ -31,16 +36,18 @@ $(BIN)/uv:
 	@tools/venv $(PYTHON) $(VENV)
 	@$(BIN)/python -m pip install --quiet "uv>=0.8"
 
-$(VENV)/.run-ready: requirements.lock pyproject.toml | $(BIN)/uv
+$(VENV)/.run-ready: requirements.lock pyproject.toml $(COMPILED) | $(BIN)/uv
 	@echo "Filling $(VENV) with what Feedmill needs ..."
 	@$(INSTALL) --require-hashes -r requirements.lock
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL_OURS)
+	@$(TELL_IF_SLOWER)
 	@touch $@
 
-$(VENV)/.test-ready: requirements-dev.lock pyproject.toml | $(BIN)/uv
+$(VENV)/.test-ready: requirements-dev.lock pyproject.toml $(COMPILED) | $(BIN)/uv
 	@echo "Filling $(VENV) with what the tests need ..."
 	@$(INSTALL) --require-hashes -r requirements-dev.lock
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL_OURS)
+	@$(TELL_IF_SLOWER)
 	@touch $@ $(VENV)/.run-ready
 
 docs: $(VENV)/.run-ready

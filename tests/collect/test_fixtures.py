@@ -12,6 +12,8 @@ import pytest
 from feedmill.collect.parse import parse
 from feedmill.errors import NotAFeed
 
+pytestmark = pytest.mark.usefixtures("way")
+
 DATA = Path(__file__).parents[1] / "data"
 PAIRS = sorted(path for path in DATA.glob("*/*.json") if path.with_suffix("").exists())
 WELL_FORMED = {"rss", "rdf", "atom", "extensions", "dates", "identity", "base-and-links"}

@@ -10,6 +10,8 @@ from feedmill.collect.formats.xmlfeed import MAX_ENTRIES
 from feedmill.collect.parse import ParsedFeed, parse
 from feedmill.errors import NotAFeed
 
+pytestmark = pytest.mark.usefixtures("way")
+
 ITEM = b"<item><title>x</title></item>"
 END = b"</channel></rss>"
 START = b'<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>'

@@ -2,7 +2,8 @@
 
 Neither way opens a file or a connection or expands an entity: documents with a document type declaration are refused
 by the first and have lost it before they reach the second. Both give the same kind of tree, in which an element or
-attribute is called `namespace}local`, or `local` where it is in none.
+attribute is called `namespace}local`, or `local` where it is in none. Where it was compiled, plain_tree.pyx does most
+of expat's work.
 """
 
 import contextlib
@@ -12,6 +13,14 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from lxml import etree
+
+try:
+    from feedmill.collect.plain_tree import read_plainly
+except ImportError:  # there was no compiler
+
+    def read_plainly(utf8: bytes) -> Element | None:
+        return None
+
 
 Attributes = dict[str, str]
 
@@ -25,22 +34,9 @@ class IllFormed(Exception):
 
 
 def read_strictly(utf8: bytes) -> Element:
-    """The root of a well-formed document.
-
-    The builder's methods are expat's handlers, so that no line of Python runs between the first byte and the last.
-    """
-    if utf8[1:2] == b"\0":  # expat would take it for UTF-16, whatever it is told
-        raise IllFormed
-    parser, builder = expat.ParserCreate("utf-8", "}"), TreeBuilder()
-    parser.buffer_text, parser.buffer_size = True, _BUFFER
-    parser.StartDoctypeDeclHandler = _refuse
-    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
-    parser.CharacterDataHandler = builder.data
-    try:
-        parser.Parse(utf8, True)
-    except (expat.ExpatError, UnicodeDecodeError) as error:
-        raise IllFormed from error
-    return builder.close()
+    """The root of a well-formed document."""
+    root = read_plainly(utf8)
+    return root if root is not None else _read_by_expat(utf8)
 
 
 def read_tolerantly(utf8: bytes) -> Element | None:
@@ -56,6 +52,22 @@ def attributes_of(element: Element) -> Attributes:
         return NO_ATTRIBUTES
     attributes = element.attrib
     return attributes if len(attributes) <= _MAX_ATTRIBUTES else dict(islice(attributes.items(), _MAX_ATTRIBUTES))
+
+
+def _read_by_expat(utf8: bytes) -> Element:
+    """The builder's methods are expat's handlers: no line of Python runs between the first byte and the last."""
+    if utf8[1:2] == b"\0":  # expat would take it for UTF-16, whatever it is told
+        raise IllFormed
+    parser, builder = expat.ParserCreate("utf-8", "}"), TreeBuilder()
+    parser.buffer_text, parser.buffer_size = True, _BUFFER
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(utf8, True)
+    except (expat.ExpatError, UnicodeDecodeError) as error:
+        raise IllFormed from error
+    return builder.close()
 
 
 def _refuse(*_: object) -> NoReturn:

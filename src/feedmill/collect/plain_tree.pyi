@@ -1,0 +1,3 @@
+from xml.etree.ElementTree import Element
+
+def read_plainly(utf8: bytes) -> Element | None: ...
