@@ -29,8 +29,7 @@ class PlainWork:
         return {"success": True}
 
     async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> Result:
-        runs = (self._engine.run(job, priority) for job in jobs)
-        if any(isinstance(end, NotRun) for end in await asyncio.gather(*runs, return_exceptions=True)):
+        if any(isinstance(end, NotRun) for end in await self._engine.run_all(jobs, priority)):
             raise NotRun
         return {"success": True}
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from structlog.contextvars import bound_contextvars, get_contextvars
 
+from feedmill.engine.engine import NotRun
 from feedmill.engine.inprocess import InProcessEngine
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed
 
@@ -154,10 +155,34 @@ async def test_log_lines_of_a_job_say_which_it_is_and_with_which_message_it_came
     runs = []
     for number, job in enumerate(jobs):
         with bound_contextvars(job_id=f"message {number}"):
-            runs.append(engine.run(job, Priority.SCHEDULED))
+            runs.append(engine.run_all([job], Priority.SCHEDULED))
 
     said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "message 0"}
-    assert await asyncio.gather(*runs) == [said, {"job": "ArchiveImages", "job_id": "message 1"}]
+    assert await asyncio.gather(*runs) == [[said], [{"job": "ArchiveImages", "job_id": "message 1"}]]
+
+
+async def test_who_waits_for_many_jobs_learns_how_each_one_ended() -> None:
+    stuck = asyncio.Event()
+
+    async def handler(job: Job) -> object:
+        assert isinstance(job, RefreshFeed)
+        if job.feed_id == 2:
+            raise RuntimeError("broken")
+        if job.feed_id == 3:
+            await stuck.wait()
+        return job.feed_id
+
+    engine = InProcessEngine(handler, at_once=3)
+    ends = engine.run_all([RefreshFeed(number) for number in (3, 2, 1, 4)], Priority.SCHEDULED)
+    await asyncio.sleep(0.01)
+    assert not ends.done()
+    await engine.stop(grace=SOON)
+
+    stopped, broken, *ended = await ends
+    assert isinstance(stopped, NotRun)
+    assert (broken, ended) == (None, [1, 4])
+    assert all(isinstance(end, NotRun) for end in await engine.run_all([RefreshFeed(5)], Priority.SCHEDULED))
+    assert await engine.run_all([], Priority.SCHEDULED) == []
 
 
 async def test_what_waits_is_counted_by_priority_also_behind_its_host() -> None:

@@ -21,7 +21,6 @@ MOST_ATTEMPTS = 3
 SPACING = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 LONG = SPACING[-1]
 NEVER = frozenset({"url", "scheme", "address", "port", "options", "too_large"})
-OUR_KINDS = frozenset({"dns", "connect", "timeout"})
 
 
 def judge(outcome: Outcome, attempts: int, now: datetime, *, offline: bool = False) -> Picture | Missed:
@@ -31,7 +30,7 @@ def judge(outcome: Outcome, attempts: int, now: datetime, *, offline: bool = Fal
             return _looked_at(outcome, attempts, now)
         case Deferred(until=until):
             return Missed("its host has no turn for us", until, counted=False)
-        case Retryable(kind=kind) if offline and kind in OUR_KINDS:
+        case Retryable(may_be_ours=True) if offline:
             return Missed("our own network seems to be down", now + SPACING[0], counted=False)
         case Retryable(detail=detail):
             return _again(detail, attempts, now, spacing(attempts))

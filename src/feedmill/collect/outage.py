@@ -8,7 +8,6 @@ from feedmill.model.outcome import Deferred, Outcome, Refused, Retryable
 WINDOW = timedelta(minutes=5)
 FEWEST_HOSTS = 5
 MOST_REACHED = 0.2
-OUR_KINDS = frozenset({"dns", "connect", "timeout"})
 # What we refuse before anybody is asked.
 UNASKED = frozenset({"url", "scheme", "blocked", "address", "port", "options"})
 
@@ -26,7 +25,7 @@ class OutageGuard:
             return
         host = urlsplit(url).hostname or ""
         self._latest.pop(host, None)
-        self._latest[host] = now, not (isinstance(outcome, Retryable) and outcome.kind in OUR_KINDS)
+        self._latest[host] = now, not (isinstance(outcome, Retryable) and outcome.may_be_ours)
         self._forget(now)
 
     def is_down(self, now: datetime) -> bool:

@@ -10,7 +10,7 @@ import structlog
 
 from feedmill.engine.engine import Handler, NotRun
 from feedmill.engine.jobs import Job, Priority, said_of
-from feedmill.engine.waiting import Countdown, Ticket, Waiting
+from feedmill.engine.waiting import Countdown, Ends, Ticket, Waiting
 
 log = structlog.get_logger(__name__)
 
@@ -57,11 +57,18 @@ class InProcessEngine:
         batch = Countdown(len(jobs), callback)
         self._hand_in([Ticket(job, priority, batch) for job in jobs] or [Ticket(callback, priority)])
 
-    def run(self, job: Job, priority: Priority) -> asyncio.Future[object]:
-        """What the handler will make of the job when its turn has come (None if it fails), or `NotRun`."""
-        ended: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._hand_in([Ticket(job, priority, ended=ended)])
-        return ended
+    async def run(self, job: Job, priority: Priority) -> object:
+        """What the handler made of the job when its turn had come (None if it failed); raises `NotRun`."""
+        [end] = await self.run_all([job], priority)
+        if isinstance(end, NotRun):
+            raise end
+        return end
+
+    def run_all(self, jobs: Sequence[Job], priority: Priority) -> asyncio.Future[list[object]]:
+        """What the handler will have made of each job (None if it failed), or a `NotRun` in its place."""
+        ends = Ends(len(jobs))
+        self._hand_in([Ticket(job, priority, ends=ends, place=place) for place, job in enumerate(jobs)])
+        return ends.all
 
     async def until_idle(self) -> None:
         """Waits until nothing runs and nothing waits."""
@@ -106,8 +113,8 @@ class InProcessEngine:
         """Notes what is not done here, and tells those who wait for it."""
         self._undone += [ticket.job for ticket in tickets]
         for ticket in tickets:
-            if ticket.ended is not None and not ticket.ended.done():
-                ticket.ended.set_exception(NotRun())
+            if ticket.ends is not None:
+                ticket.ends.note(ticket.place, NotRun())
 
     def _start_next(self) -> None:
         for turn in islice(self._returning, max(self._free, 0)):
@@ -130,8 +137,8 @@ class InProcessEngine:
     def _ended(self, task: asyncio.Task[object]) -> None:
         ticket = self._running.pop(task)
         self._waiting.done(ticket)
-        if ticket.ended is not None and not ticket.ended.done():
-            _pass_on(task, ticket.ended)
+        if ticket.ends is not None:
+            ticket.ends.note(ticket.place, NotRun() if task.cancelled() else task.result())
         if ticket.batch is not None and not task.cancelled() and ticket.batch.one_less():
             # Before all others: it is short, and somebody waits for it.
             self._waiting.add(Ticket(ticket.batch.callback, Priority.MANUAL))
@@ -164,13 +171,6 @@ class InProcessEngine:
             log.error("a job takes too long and is stopped", seconds=self._hard)
             await _cut_short(work)
         return work.result() if work.done() and not work.cancelled() else None
-
-
-def _pass_on(task: asyncio.Task[object], ended: asyncio.Future[object]) -> None:
-    if task.cancelled():
-        ended.set_exception(NotRun())
-    else:
-        ended.set_result(task.result())
 
 
 async def _cut_short(work: asyncio.Future[object]) -> None:

@@ -24,9 +24,30 @@ class Countdown:
         return self._left == 0
 
 
+class Ends:
+    """How jobs ended, each at its place, for whoever waits for `all`: one to wake for many jobs, not one for each."""
+
+    def __init__(self, count: int) -> None:
+        self._ends: list[object] = [None] * count
+        self._left = count
+        self.all: asyncio.Future[list[object]] = asyncio.get_running_loop().create_future()
+        self._tell_if_all()
+
+    def note(self, place: int, end: object) -> None:
+        self._ends[place] = end
+        self._left -= 1
+        self._tell_if_all()
+
+    def _tell_if_all(self) -> None:
+        if not self._left and not self.all.done():
+            self.all.set_result(self._ends)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A job's place in the line. A job that is handed in twice has two. `ended` is for whoever waits for its end.
+    """A job's place in the line. A job that is handed in twice has two.
+
+    `ends` is for whoever waits for its end, which is the one at `place` there.
 
     `context` is that of whoever handed it in, so that log lines of the job say which message it came with.
     """
@@ -34,7 +55,8 @@ class Ticket:
     job: Job
     priority: Priority
     batch: Countdown | None = None
-    ended: asyncio.Future[object] | None = None
+    ends: Ends | None = None
+    place: int = 0
     context: Context = field(default_factory=copy_context)
 
 

@@ -117,6 +117,11 @@ class Retryable:
     detail: str
     status: int | None = None
 
+    @property
+    def may_be_ours(self) -> bool:
+        """Whether it would look the same if our own network were down."""
+        return self.kind in ("dns", "connect", "timeout")
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:

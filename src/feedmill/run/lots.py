@@ -54,7 +54,7 @@ class LotWork:
         try:
             mine = await self._take(jobs)
             async with self._locked([feed_lock(job.feed_id) for job in mine], job_id):
-                ends = await asyncio.gather(*(self.engine.run(job, priority) for job in mine), return_exceptions=True)
+                ends = await self.engine.run_all(mine, priority)
             await self._tidy(mine, ends)
         except InfrastructureError as error:
             log.error("a lot was left to others because of a failure of ours", feeds=len(jobs), reason=str(error))
