@@ -60,4 +60,4 @@ lock: | $(BIN)/uv
 	@tools/lock $(BIN)/uv
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) src/feedmill/collect/*.so
