@@ -8,7 +8,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 INSTALL_OURS := $(INSTALL) --no-deps --no-build-isolation --reinstall-package feedmill --editable .
 COMPILED := $(wildcard hatch_build.py src/feedmill/collect/*.pyx)
 TELL_IF_SLOWER := $(BIN)/python -c "import feedmill.collect.plain_tree" 2>/dev/null || \
-	echo "Without a C compiler and Python's headers (Debian: gcc, python3-dev) feeds are read a third more slowly."
+	echo "Without a C compiler and Python's headers (Debian: gcc, python3-dev; then make clean) feeds are read more slowly."
 
 .PHONY: run test drill bench docs site lock clean
 

@@ -2,6 +2,7 @@
 
 import socket
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,31 @@ def parse_quickly(data: bytes) -> ParsedFeed | None:
 )
 def test_a_hostile_document_takes_no_long_time(data: bytes) -> None:
     parse_quickly(data)
+
+
+LONG = b"<rss xmlns='http://example.org/" + b"u" * 100_000 + b"'><channel><title>Alice</title>"
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        b"<b xmlns:p='u'/>" * 10_000,
+        b"<b aaaaaaaa='1'/><baaaaaaaa/><caaaaaaaa/>" * 5_000,
+        b"".join(b"<b%d/>" % n for n in range(10_000)),
+        b"</x>&nbsp;" + b"".join(b"<b%d/>" % n for n in range(10_000)),
+    ],
+    ids=["scopes", "collisions", "names", "ill-formed"],
+)
+def test_a_long_namespace_is_not_in_the_memory_for_each_element(elements: bytes) -> None:
+    tracemalloc.start()
+    try:
+        feed = parse_quickly(LONG + elements + END)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
+
+    assert feed is not None
+    assert feed.title == "Alice"
 
 
 def test_of_a_million_entries_the_first_are_read() -> None:

@@ -27,10 +27,12 @@ sys.modules["feedmill.collect.plain_tree"] = None
 from feedmill.collect.parse import parse
 print(parse(b"<rss><channel><title>Alice</title></channel></rss>").title)
 """
+LIMITS = (0x20, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x10FFFF)
 PLAIN = {
     "declaration": b'<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>\n<?xml-stylesheet href="a"?>\n<a/>\n',
     "texts": "<a>é<b>1</b> ü <c/>x</a>".encode(),
     "references": b"<a b='&lt;&#9;&quot;'>&lt;&gt;&amp;&quot;&apos;&#8217;&#x1F600;&#13;</a>",
+    "numbers": "".join(f"<a>&#{code};&#x{code:X};&#x{code:x};</a>" for code in LIMITS).join(("<a>", "</a>")).encode(),
     "sections": b"<a> 1 <![CDATA[<b>&amp;]]]]><![CDATA[>]]> 2 <!-- no --> 3 </a><!-- no -->",
     "lines": b"<a>\r\n1\r2\n<![CDATA[\r\n\r]]></a>",
     "namespaces": b"<a xmlns='u' xmlns:p='v' p:c='1' c='2' xml:lang='de'><p:b/><b xmlns='w'><b/></b><b/></a>",
@@ -60,6 +62,7 @@ ODD = {
     "prefix of an inner element": b"<a><b xmlns:p='u'/><p:b/></a>",
     "no namespace again": b"<a xmlns='u'><b xmlns=''/></a>",
     "xml as another prefix": b"<a xmlns:p='http://www.w3.org/XML/1998/namespace' p:b='1'/>",
+    "a long namespace": b"<a xmlns='" + b"u" * 201 + b"'/>",
     "brace in a namespace": b"<a xmlns='u}v'/>",
     "line in a value": b"<a b='1\n2\t3'/>",
     "less in a value": b"<a b='<'/>",
@@ -73,6 +76,10 @@ ODD = {
     "half a character": b"<a>&#xD800;</a>",
     "beyond the last character": b"<a>&#x110000;</a>",
     "a number that is no character": b"<a>&#xFFFF;</a>",
+    "a prefix in a number": b"<a>&#x0x41;</a>",
+    "a sign in a number": b"<a>&#-65;</a>",
+    "no number": b"<a>&#;&#x;</a>",
+    "letters in a decimal number": b"<a>&#6F;</a>",
     "a long number": b"<a>&#" + b"0" * 5000 + b"65;</a>",
     "zero byte": b"<a>\0</a>",
     "control character": b"<a>\x01</a>",

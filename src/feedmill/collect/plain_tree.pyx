@@ -23,6 +23,7 @@ cdef enum:
     MAX_ATTRIBUTES = 50
     MAX_PREFIXES = 100
     LONGEST_REFERENCE = 10
+    LONGEST_NAMESPACE = 200  # as in formats/names.py
     REMEMBERED = 256
     NO_SCOPE = -1
     # Kinds of bytes.
@@ -84,6 +85,7 @@ cdef class _Reader:
     cdef int scope, scopes
     cdef Name remembered[REMEMBERED]
     cdef list full_names  # of those
+    cdef dict shared  # each full name once, however many scopes have it
 
     def __dealloc__(self):
         free(self.text)
@@ -95,7 +97,8 @@ cdef class _Reader:
         self.text = <unsigned char*>malloc(len(document) + 1)
         if self.text is NULL:
             raise MemoryError
-        self.elements, self.outside, self.prefixes, self.full_names = [], [], _PREFIXES, [None] * REMEMBERED
+        self.elements, self.outside, self.prefixes = [], [], _PREFIXES
+        self.full_names, self.shared = [None] * REMEMBERED, {}
         self.at += _PROLOGUE.match(document).end()
         while self.at < self.end:
             if self.at[0] != c"<":
@@ -258,7 +261,8 @@ cdef class _Reader:
         prefix, colon, local = written(name).rpartition(":")
         namespace = self.prefixes.get(prefix) if scope != NO_SCOPE else None
         expect(namespace is not None or not colon)
-        return local if namespace is None else namespace + "}" + local
+        full = local if namespace is None else namespace + "}" + local
+        return self.shared.setdefault(full, full)
 
     # Texts
 
@@ -285,15 +289,40 @@ cdef class _Reader:
         expect(end is not NULL)
         size = end - name
         self.at = end + 1
+        if name[0] == c"#":
+            return self.take_number(name + 1, end)
         if size == 2 and name[1] == c"t" and (name[0] == c"l" or name[0] == c"g"):
             return self.put(c"<" if name[0] == c"l" else c">")
         if size == 3 and memcmp(name, b"amp", 3) == 0:
             return self.put(c"&")
         if size == 4 and memcmp(name, b"quot", 4) == 0:
             return self.put(c'"')
-        for byte in character((<const char*>name)[:size]).encode():
-            self.put(byte)
-        return 0
+        expect(size == 4 and memcmp(name, b"apos", 4) == 0)
+        return self.put(c"'")
+
+    cdef int take_number(self, Bytes digits, Bytes end) except -1:
+        """Add the character with a number. There is room for no more digits than an unsigned int holds."""
+        cdef unsigned int code = 0, base = 10, digit
+        if digits[0] == c"x":
+            digits, base = digits + 1, 16
+        expect(digits < end)
+        while digits < end:
+            digit = digit_of(digits[0])
+            expect(digit < base)
+            code, digits = code * base + digit, digits + 1
+        expect(is_character(code))
+        if code < 0x80:
+            return self.put(code)
+        if code < 0x800:
+            self.put(0xC0 | code >> 6)
+        else:
+            if code < 0x10000:
+                self.put(0xE0 | code >> 12)
+            else:
+                self.put(0xF0 | code >> 18)
+                self.put(0x80 | code >> 12 & 0x3F)
+            self.put(0x80 | code >> 6 & 0x3F)
+        return self.put(0x80 | code & 0x3F)
 
     cdef int put(self, unsigned char byte) except -1:
         self.text[self.size] = byte  # a reference is longer than what it means, so there is room
@@ -371,18 +400,21 @@ cdef int declare(dict declared, Name* name, str namespace) except -1:
     prefix = written(name)[6:]
     expect(name.colon == 5 if prefix else name.size == 5)
     expect(prefix not in declared and not prefix.startswith("xml"))
-    expect(namespace != "" and "}" not in namespace and namespace not in _RESERVED)
+    expect(0 < len(namespace) <= LONGEST_NAMESPACE and "}" not in namespace and namespace not in _RESERVED)
     declared[prefix] = namespace
     return 0
 
 
-cdef str character(bytes reference):
-    """What the name or the number of a character means."""
-    if reference == b"apos":
-        return "'"
-    is_hexadecimal = reference[:2] == b"#x"
-    digits = reference[2:] if is_hexadecimal else reference[1:]
-    expect(reference[:1] == b"#" and digits.isalnum())
-    code = int(digits, 16 if is_hexadecimal else 10)
-    expect((code >= 0x20 or code in (9, 10, 13)) and code not in (0xFFFE, 0xFFFF))
-    return chr(code)
+cdef unsigned int digit_of(unsigned char byte) noexcept:
+    """What a digit is worth; more than any if it is none."""
+    if c"0" <= byte <= c"9":
+        return byte - c"0"
+    byte |= 0x20
+    return byte - c"a" + 10 if c"a" <= byte <= c"f" else 99
+
+
+cdef bint is_character(unsigned int code) noexcept:
+    """Whether XML allows it; U+FFFE and U+FFFF are as forbidden as halves of a pair."""
+    if code < 0x20:
+        return code == 0x09 or code == 0x0A or code == 0x0D
+    return code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from html.entities import html5
 
-from feedmill.collect.formats.names import WELL_KNOWN
+from feedmill.collect.formats.names import LONGEST_NAMESPACE, WELL_KNOWN
 
 _BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
 _SPACE = re.compile(r"\s*")
@@ -19,6 +19,8 @@ _REFERENCE = re.compile(
     r"(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?"
 )
 _LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
+_LONG = f"{{{LONGEST_NAMESPACE + 1},}}"
+_LONG_NAMESPACE = re.compile(rf"""(\bxmlns(?::[\w.-]{{1,40}})?\s*=\s*)(?:"[^"<]{_LONG}"|'[^'<]{_LONG}')""")
 _VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(\s[^<>]*?)?\s*/?>(?:</\1>)?", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
 _PREFIX = re.compile(r"<([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
@@ -114,6 +116,7 @@ def _mended_parts(text: str) -> Iterator[str]:
 
 def _mend(text: str) -> str:
     text = _LONE_LESS_THAN.sub("&#60;", text)
+    text = _LONG_NAMESPACE.sub(r'\1"urn:too-long"', text)
     text = _VOID_ELEMENT.sub(r"<\1\2/>", text)
     return _REFERENCE.sub(_reference, text).replace("]]>", "]]&#62;")
 

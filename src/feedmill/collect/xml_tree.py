@@ -14,6 +14,8 @@ from xml.parsers import expat
 
 from lxml import etree
 
+from feedmill.collect.formats.names import LONGEST_NAMESPACE
+
 try:
     from feedmill.collect.plain_tree import read_plainly
 except ImportError:  # there was no compiler
@@ -61,6 +63,7 @@ def _read_by_expat(utf8: bytes) -> Element:
     parser, builder = expat.ParserCreate("utf-8", "}"), TreeBuilder()
     parser.buffer_text, parser.buffer_size = True, _BUFFER
     parser.StartDoctypeDeclHandler = _refuse
+    parser.StartNamespaceDeclHandler = _refuse_if_long
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
     parser.CharacterDataHandler = builder.data
     try:
@@ -72,6 +75,11 @@ def _read_by_expat(utf8: bytes) -> Element:
 
 def _refuse(*_: object) -> NoReturn:
     raise IllFormed
+
+
+def _refuse_if_long(prefix: str | None, namespace: str | None) -> None:
+    if namespace and len(namespace) > LONGEST_NAMESPACE:
+        raise IllFormed
 
 
 def _recovering() -> etree.XMLParser:

@@ -107,6 +107,8 @@ NEVER_IN_TEXT = frozenset({
     "category", "lastbuilddate",
 })  # fmt: skip
 _READ = FRAMES | CONTAINERS | LEAVES
+# All elements have it in their names: a long one would make any document as large as memory.
+LONGEST_NAMESPACE = 200
 _MAX_KNOWN = 2_000
 _LONGEST_KNOWN = 200
 
