@@ -3,6 +3,7 @@
 import pytest
 
 from feedmill.collect import xml_tree
+from tests.cli.disks import cannot
 
 
 @pytest.fixture(params=["compiled", "expat"])
@@ -11,4 +12,4 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     if request.param == "expat":
         monkeypatch.setattr(xml_tree, "read_plainly", lambda utf8: None)
     elif xml_tree.read_plainly.__module__ == xml_tree.__name__:
-        pytest.skip("plain_tree.pyx was not compiled")
+        cannot("plain_tree.pyx was not compiled")

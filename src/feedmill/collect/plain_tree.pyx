@@ -16,6 +16,8 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
+from feedmill.collect.formats.names import LONGEST_NAMESPACE
+
 ctypedef const unsigned char* Bytes
 
 cdef enum:
@@ -23,7 +25,6 @@ cdef enum:
     MAX_ATTRIBUTES = 50
     MAX_PREFIXES = 100
     LONGEST_REFERENCE = 10
-    LONGEST_NAMESPACE = 200  # as in formats/names.py
     REMEMBERED = 256
     NO_SCOPE = -1
     # Kinds of bytes.
