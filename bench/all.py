@@ -24,6 +24,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images"
 # What each measures, and the size at which all of them fit into a quarter of an hour.
 BENCHES = {
+    "start": ("Starting", []),
     "parse": ("Reading feeds", []),
     "outbound": ("Fetching", ["--feeds", "500", "--rounds", "5", "--hosts", "100"]),
     "refresh": (
@@ -33,6 +34,7 @@ BENCHES = {
     "archive": ("Keeping images", ["--images", "400", "--rounds", "3"]),
     "library": ("Reading and searching", ["--entries", "50000"]),
     "pools": ("Pools", ["--items", "10000"]),
+    "stalls": ("Answering while hostile texts are read", []),
     "scale": ("Worker processes", ["--feeds", "2000"]),
 }
 # A server of thousands of feeds that is no part of the project.

@@ -21,13 +21,13 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from report import Table, tell
 
-from feedmill.app import App, build
-from feedmill.archive.images import archive_images
+from feedmill.app import App, build_app
+from feedmill.archive.images.download import archive_images
 from feedmill.collect.refresh import refresh_feed
-from feedmill.settings import load
-from feedmill.store.claims import claim_feeds
-from feedmill.store.feeds import add_feed
-from feedmill.store.images import waiting_images
+from feedmill.settings import load_settings
+from feedmill.store.archive.image_tasks import waiting_images
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.feeds.feeds import add_feed
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 PER_ENTRY = 10
@@ -92,11 +92,13 @@ async def measure(way: Callable[[App, list[str], Path], Awaitable[None]], port: 
     """Seconds, CPU seconds, images, and bytes of the database for them."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        settings = load(data=name, allow_private="127.0.0.0/8", host_gap=0, images_at_once=AT_ONCE, log_level="error")
-        async with build(settings):
+        settings = load_settings(
+            data=name, allow_private="127.0.0.0/8", host_gap=0, images_at_once=AT_ONCE, log_level="error"
+        )
+        async with build_app(settings):
             pass
         empty = database_bytes(folder)
-        async with build(settings) as app:
+        async with build_app(settings) as app:
             feed = await add_feed(app.db, f"http://127.0.0.1:{port}/feed", datetime.now(UTC))
             [claim] = await claim_feeds(app.db, [feed.id], datetime.now(UTC))
             await refresh_feed(app.tools, claim)

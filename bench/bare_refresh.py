@@ -145,6 +145,12 @@ def _fields(item: Any) -> dict[str, str]:
 def _row(url: str, found: dict[str, str]) -> tuple[Any, ...]:
     get = found.get
     return (
-        url, get("guid") or get("id"), get("link"), get("title"), get("author"), get("pubDate") or get("updated"),
-        get("description"), get("encoded") or get("content"),
-    )  # fmt: skip
+        url,
+        get("guid") or get("id"),
+        get("link"),
+        get("title"),
+        get("author"),
+        get("pubDate") or get("updated"),
+        get("description"),
+        get("encoded") or get("content"),
+    )

@@ -21,17 +21,17 @@ from library_load import DATABASES, HAN, NOW, RARE, RARE_HAN, USERS, WORDS, load
 from report import Cell, Table, tell
 from sqlalchemy import TextClause, func, select, text
 
-from feedmill.library.reading import Wanted, list_entries
-from feedmill.library.search import Asked, search
-from feedmill.model.account import User
-from feedmill.model.reading import Scope, Sweep, View
-from feedmill.model.search import Order as SearchOrder
+from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.search.run_search import SearchRequest, run_search
+from feedmill.model.entry_lists import EntryScope, EntryView, MarkAllRead
+from feedmill.model.search_query import SearchOrder as SearchOrder
+from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.undo_mark_all_read import restore_retired_list
 from feedmill.store.schema import entries, subscriptions
-from feedmill.store.subscriptions import subscriptions_of
-from feedmill.store.sweeps import sweep
-from feedmill.store.undo import undo
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 PAGE = 50
 FOLDER = 100
@@ -77,15 +77,15 @@ _LISTED = {
 }
 
 
-def bare_several(dialect: str, view: View, of_some: bool) -> TextClause:
+def bare_several(dialect: str, view: EntryView, of_some: bool) -> TextClause:
     """A page of several feeds; without an index over all entries by time that means to sort them all."""
     chosen = f"s.id IN (SELECT CAST(value AS bigint) FROM {_LISTED[dialect]})" if of_some else "1 = 1"
-    if view is View.UNREAD:
+    if view is EntryView.UNREAD:
         source, stands = "unread u JOIN entries e ON e.id = u.entry_id", ""
         chosen = f"u.list_id = :list_id AND {chosen.replace('s.id', 'u.subscription_id')}"
     else:
         source, stands = "entries e", _STANDS
-    order = "u.sort_at DESC, u.entry_id DESC" if view is View.UNREAD else "e.sort_at DESC, e.id DESC"
+    order = "u.sort_at DESC, u.entry_id DESC" if view is EntryView.UNREAD else "e.sort_at DESC, e.id DESC"
     return text(f"SELECT {_SHOWN} FROM {source} {_SEEN} {stands} WHERE {chosen} ORDER BY {order} LIMIT {PAGE}")
 
 
@@ -127,11 +127,13 @@ class Bench:
 
     async def run(self) -> list[list[Cell]]:
         one, folder = self.subscribed[len(self.subscribed) // 2], self.subscribed[:FOLDER]
-        await self.lists("unread", View.UNREAD, None, BARE_UNREAD)
-        await self.lists("one feed", View.ALL, (one,), BARE_FEED)
-        await self.lists("unread of a folder", View.UNREAD, folder, bare_several(self.dialect, View.UNREAD, True))
-        await self.lists("a folder", View.ALL, folder, bare_several(self.dialect, View.ALL, True))
-        await self.lists("all", View.ALL, None, bare_several(self.dialect, View.ALL, False))
+        await self.lists("unread", EntryView.UNREAD, None, BARE_UNREAD)
+        await self.lists("one feed", EntryView.ALL, (one,), BARE_FEED)
+        await self.lists(
+            "unread of a folder", EntryView.UNREAD, folder, bare_several(self.dialect, EntryView.UNREAD, True)
+        )
+        await self.lists("a folder", EntryView.ALL, folder, bare_several(self.dialect, EntryView.ALL, True))
+        await self.lists("all", EntryView.ALL, None, bare_several(self.dialect, EntryView.ALL, False))
         feeds = partial(subscriptions_of, self.db, self.user.id)
         await self.beside("feeds with unread counts", feeds, BARE_FEEDS, {"of_user": self.user.id})
         for word in (RARE, WORDS[0], RARE_HAN, HAN[0]):
@@ -140,13 +142,13 @@ class Bench:
         await self.sweeps()
         return self.rows
 
-    async def lists(self, name: str, view: View, ids: tuple[int, ...] | None, bare: TextClause) -> None:
-        wanted = Wanted(view, Scope(ids), most=PAGE)
+    async def lists(self, name: str, view: EntryView, ids: tuple[int, ...] | None, bare: TextClause) -> None:
+        wanted = EntryListQuery(view, EntryScope(ids), most=PAGE)
         params = {"subscriptions": as_list(list(ids or ())), "feed_id": await self._feed_of(ids[0]) if ids else None}
         await self.beside(name, partial(list_entries, self.db, self.user.id, wanted, NOW), bare, self.hers | params)
 
     async def searches(self, word: str, order: SearchOrder, said: str) -> None:
-        ours = partial(search, self.db, self.user.id, Asked(word, order, most=PAGE), NOW)
+        ours = partial(run_search, self.db, self.user.id, SearchRequest(word, order, most=PAGE), NOW)
         await self.beside(f"{word}, {said}", ours, bare_search(self.dialect, order), self.hers | {"word": word})
 
     async def beside(self, name: str, ours: Work, bare: TextClause, params: dict[str, Any]) -> None:
@@ -162,16 +164,16 @@ class Bench:
         """Marking all read, all but the newest, and half of it, each undone."""
         [middle] = await self.db.query(select(func.max(entries.c.id).label("id")))
         for name, wanted in (
-            ("mark all read", Sweep()),
-            ("mark read up to an entry", Sweep(up_to=middle["id"] - 10)),
-            ("mark a folder read", Sweep(Scope(self.subscribed[:FOLDER]))),
+            ("mark all read", MarkAllRead()),
+            ("mark read up to an entry", MarkAllRead(up_to=middle["id"] - 10)),
+            ("mark a folder read", MarkAllRead(EntryScope(self.subscribed[:FOLDER]))),
         ):
             marking, undoing = [], []
             for _ in range(3):
                 started = time.perf_counter()
-                swept = await sweep(self.db, self.user.id, wanted, NOW)
+                swept = await mark_unread_as_read(self.db, self.user.id, wanted, NOW)
                 marking.append((time.perf_counter() - started) * 1000)
-                undoing.append(await timed(partial(undo, self.db, self.user.id, swept.undo, NOW)))
+                undoing.append(await timed(partial(restore_retired_list, self.db, self.user.id, swept.undo, NOW)))
             self.rows.append([f"{name} ({swept.marked:,})", median(marking), "", ""])
             self.rows.append(["… undone", median(undoing), "", ""])
 

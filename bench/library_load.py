@@ -13,19 +13,19 @@ from pathlib import Path
 from sqlalchemy import select, text
 from sqlalchemy.sql import Executable
 
-from feedmill.model.account import User
 from feedmill.model.refresh import NewEntry
-from feedmill.model.times import to_text
-from feedmill.store.accounts import add_user, user_of_name
-from feedmill.store.additions import NewFeed, add_feeds
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.store.database import Database, Params, Step
 from feedmill.store.dialect import insert, insert_selected
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.entry_rows import add_entries
+from feedmill.store.entries.add_entries import steps_to_add_entries
+from feedmill.store.entries.unread_lists import RECOUNT
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import entries, feeds, subscriptions, unread, users
-from feedmill.store.unread import RECOUNT
+from feedmill.store.users.users import add_user, user_of_name
 from tests.services.postgres import own_postgres
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -101,7 +101,7 @@ async def _add_entries(db: Database, entry_count: int, feed_ids: list[int]) -> N
         steps: list[Step] = []
         for place, feed_id in enumerate(feed_ids):
             new = [_entry(number, entry_count) for number in range(start + place, start + lot, len(feed_ids))]
-            steps += add_entries(feed_id, f"load {start}", new, to_text(NOW), in_feed=True)
+            steps += steps_to_add_entries(feed_id, f"load {start}", new, to_iso(NOW), in_feed=True)
         await db.batch(_together(steps))
     await db.batch([Step(feeds.update().values(entry_count=entry_count // len(feed_ids)))])
 
@@ -116,12 +116,12 @@ def _together(steps: list[Step]) -> list[Step]:
 
 
 async def _subscribe(db: Database, user: User, feed_ids: list[int], unread_since: datetime) -> None:
-    rows = [{"user_id": user.id, "feed_id": feed_id, "created_at": to_text(NOW)} for feed_id in feed_ids]
+    rows = [{"user_id": user.id, "feed_id": feed_id, "created_at": to_iso(NOW)} for feed_id in feed_ids]
     chosen = (
         select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id.label("of"))
         .join(subscriptions, subscriptions.c.user_id == users.c.id)
         .join(entries, entries.c.feed_id == subscriptions.c.feed_id)
-        .where(users.c.id == user.id, entries.c.sort_at >= to_text(unread_since))
+        .where(users.c.id == user.id, entries.c.sort_at >= to_iso(unread_since))
         .order_by(entries.c.sort_at)
     )
     await db.batch([Step(insert(subscriptions, "user_id", "feed_id", "created_at"), rows)])
@@ -133,12 +133,24 @@ def _entry(number: int, count: int) -> NewEntry:
     rare = f"{RARE} {RARE_HAN}" if number % 5000 == 0 else ""
     at = _time(number, count)
     return NewEntry(
-        guid=str(number), digest="d" * 64, sort_at=at, published_at=at, updated_at=None,
-        link=f"https://example.org/articles/{number}", title=f"The {word} of day {number} {rare}", author="A. Writer",
+        guid=str(number),
+        digest="d" * 64,
+        sort_at=at,
+        published_at=at,
+        updated_at=None,
+        link=f"https://example.org/articles/{number}",
+        title=f"The {word} of day {number} {rare}",
+        author="A. Writer",
         summary=f"What happened to the {word} and why it matters to {han}.",
         content_html=f"<p>The {word} was seen near number {number % 977}. {rare}</p><p>今天{han}的消息。</p>" * 3,
-        base_url=None, language="en", image_url=None, comments_url=None, categories=(), enclosures=(), images=(),
-    )  # fmt: skip
+        base_url=None,
+        language="en",
+        image_url=None,
+        comments_url=None,
+        categories=(),
+        enclosures=(),
+        images=(),
+    )
 
 
 def _time(number: int, count: int) -> datetime:

@@ -24,12 +24,12 @@ import aiohttp
 import uvloop
 from report import Cell, Table, tell
 
-from feedmill.coordination.memory import MemoryTurns
-from feedmill.model.outcome import Response
-from feedmill.outbound.addresses import AddressPolicy, Verdict
+from feedmill.coordination.memory import MemoryHostSlots
+from feedmill.model.fetch_outcome import Response
+from feedmill.outbound.addresses import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import Limits
-from feedmill.outbound.pacing import Pacer
+from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.host_pacing import Pacer
 
 AT_ONCE = 20
 ITEM = "<item><guid>{0}</guid><title>Item {0}</title><description><![CDATA[<p>{1}</p>]]></description></item>"
@@ -87,7 +87,7 @@ def serve(control: Connection) -> None:
 class LoopbackIsPublic(AddressPolicy):
     """Takes loopback for the public Internet, so that it is paced."""
 
-    def verdict(self, address: str, port: int) -> Verdict:
+    def verdict(self, address: str, port: int) -> AddressVerdict:
         return "public" if address.startswith("127.0.1.") else super().verdict(address, port)
 
 
@@ -108,7 +108,7 @@ async def throughput(port: int, entries: int, feeds: int, rounds: int) -> list[C
     urls = [f"http://127.0.0.1:{port}/{entries}/{number}.xml" for number in range(feeds)]
     feed = FEEDS[entries]
     policy = AddressPolicy(["127.0.0.0/8"])
-    client = Client(Pacer(MemoryTurns()), policy, "bench", at_once=AT_ONCE)
+    client = Client(Pacer(MemoryHostSlots()), policy, "bench", at_once=AT_ONCE)
     async with aiohttp.ClientSession() as session, client:
 
         async def bare(url: str) -> bool:
@@ -143,8 +143,8 @@ def dead_host(stack: ExitStack) -> int:
 
 async def lateness(urls: list[str], control: Connection) -> list[float]:
     """How late the ordinary hosts were asked, each request against its earliest polite moment."""
-    limits = Limits(connect=timedelta(seconds=2), read=timedelta(seconds=5), total=timedelta(seconds=5))
-    pacer = Pacer(MemoryTurns(), GAP)
+    limits = FetchLimits(connect=timedelta(seconds=2), read=timedelta(seconds=5), total=timedelta(seconds=5))
+    pacer = Pacer(MemoryHostSlots(), GAP)
     async with Client(pacer, LoopbackIsPublic(), "bench", limits, AT_ONCE) as client:
         started = time.monotonic()
         await asyncio.gather(*map(client.get, urls))

@@ -24,20 +24,21 @@ from report import Cell, Table, tell
 from sqlalchemy import bindparam, select
 
 from feedmill.coordination.redis import RedisLocks, connect
-from feedmill.coordination.redis_queues import RedisQueues, connect_once
-from feedmill.library.render import sanitize
-from feedmill.model.pool import Group, Kind, PoolOptions, Rule
-from feedmill.pools.door import Pools
+from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.html.sanitize import sanitize_html
+from feedmill.model.pool import PoolGroup, PoolKind, PoolOptions, PoolRule
+from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.fill import Filler
-from feedmill.pools.texts import Texts
-from feedmill.pools.tools import Lists, Pool, PoolEmpty, PoolTools
+from feedmill.pools.item_texts import ItemTexts
+from feedmill.pools.pool import Pool, PoolLists, PoolTools
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.migrations import migrate
-from feedmill.store.pool_entries import join_old
+from feedmill.store.pools.gather_entries import add_stored_entries
 from feedmill.store.schema import entries, pool_items
 from tests.services.postgres import running_postgres
 from tests.services.redis import running_redis
@@ -50,9 +51,18 @@ NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HTML = "<p>Some <b>words</b> on what it is about, with a <a href='/x'>link</a>.</p>" * 20
 
 ADD_ENTRY = insert(
-    entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at", "title",
-    "content_html", "base_url",
-)  # fmt: skip
+    entries,
+    "feed_id",
+    "guid",
+    "sort_at",
+    "refresh_token",
+    "digest",
+    "first_seen_at",
+    "last_seen_at",
+    "title",
+    "content_html",
+    "base_url",
+)
 SEED_SELECT = (
     select(pool_items.c.id, entries.c.title.label("text"))
     .join(entries, entries.c.id == pool_items.c.entry_id)
@@ -69,22 +79,28 @@ async def add_items(db: Database, count: int) -> None:
     """Entries that every group of the bench has."""
     feed = await add_feed(db, "https://example.org/feed", NOW)
     row = {
-        "feed_id": feed.id, "sort_at": AT, "refresh_token": "t", "digest": "d", "first_seen_at": AT, "last_seen_at": AT,
-        "content_html": HTML, "base_url": feed.url,
-    }  # fmt: skip
+        "feed_id": feed.id,
+        "sort_at": AT,
+        "refresh_token": "t",
+        "digest": "d",
+        "first_seen_at": AT,
+        "last_seen_at": AT,
+        "content_html": HTML,
+        "base_url": feed.url,
+    }
     rows = [row | {"guid": str(number), "title": f"Title number {number}, of usual length"} for number in range(count)]
     for start in range(0, count, 5000):
         await db.batch([Step(ADD_ENTRY, rows[start : start + 5000])])
 
 
-async def new_group(pools: Pools, name: str, count: int, kind: Kind = Kind.TITLES) -> Group:
+async def new_group(pools: PoolService, name: str, count: int, kind: PoolKind = PoolKind.TITLES) -> PoolGroup:
     """A group with all entries, its list not filled yet."""
     options = PoolOptions(size=count, refill_below=count)
-    group = await pools.create(name, Rule(feeds=(0,)), options, options)
+    group = await pools.create(name, PoolRule(feeds=(0,)), options, options)
     rows = await pools.tools.db.query(select(entries.c.id).order_by(entries.c.id).limit(count))
     ids = [row["id"] for row in rows]
     for start in range(0, count, 5000):
-        await join_old(pools.tools.db, {(group.id, kind): ids[start : start + 5000]}, NOW)
+        await add_stored_entries(pools.tools.db, {(group.id, kind): ids[start : start + 5000]}, NOW)
     return group
 
 
@@ -103,17 +119,17 @@ async def timed(take: Take, lot: int, rounds: int = 1_000_000) -> tuple[float, i
     return sum(handed.values()) / elapsed, sum(handed.values()) - len(handed)
 
 
-def popping(pools: Pools, group: Group) -> Take:
+def popping(pools: PoolService, group: PoolGroup) -> Take:
     async def take(lot: int) -> list[int]:
         try:
-            return [item.id for item in await pools.pop(group.id, Kind.TITLES, lot)]
+            return [item.id for item in await pools.pop(group.id, PoolKind.TITLES, lot)]
         except PoolEmpty:
             return []
 
     return take
 
 
-def bare(redis: Redis, group: Group) -> Take:
+def bare(redis: Redis, group: PoolGroup) -> Take:
     async def take(lot: int) -> list[int]:
         taken = await redis.rpop(f"titles:pool:{group.id}", lot)
         return [msgspec.json.decode(one)["id"] for one in taken or ()]
@@ -121,7 +137,7 @@ def bare(redis: Redis, group: Group) -> Take:
     return take
 
 
-async def consuming(pools: Pools, group: Group, lot: int) -> tuple[float, int]:
+async def consuming(pools: PoolService, group: PoolGroup, lot: int) -> tuple[float, int]:
     async with AsyncExitStack() as stack:
         names = iter([await stack.enter_async_context(pools.consumer(group.id, wait=False)) for _ in range(AT_ONCE)])
         handed: Counter[int] = Counter()
@@ -138,7 +154,7 @@ async def consuming(pools: Pools, group: Group, lot: int) -> tuple[float, int]:
     return sum(handed.values()) / elapsed, sum(handed.values()) - len(handed)
 
 
-async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -> tuple[float, int]:
+async def seed(pools: PoolService, redis: Redis, group: PoolGroup, lot: int, count: int) -> tuple[float, int]:
     """The design document as written: select, push, pop, mark in the background."""
     db, name, marks = pools.tools.db, f"titles:pool:{group.id}", asyncio.Queue[list[int]]()
 
@@ -176,9 +192,9 @@ async def seed(pools: Pools, redis: Redis, group: Group, lot: int, count: int) -
     return result
 
 
-async def refills(pools: Pools, lists: Lists) -> None:
+async def refills(pools: PoolService, lists: PoolLists) -> None:
     rows: list[list[Cell]] = []
-    for kind in Kind:
+    for kind in PoolKind:
         group = await new_group(pools, f"refill {kind}", 5000, kind)
         started, spent = time.perf_counter(), time.process_time()
         added = await Filler(pools.tools, lists).fill(Pool(group, kind))
@@ -187,9 +203,9 @@ async def refills(pools: Pools, lists: Lists) -> None:
 
 
 async def with_redis(db: Database, url: str, count: int) -> None:
-    once, redis = connect_once(url), connect(url)
-    lists = Lists(RedisQueues(once), RedisLocks(redis))
-    pools = Pools(PoolTools(db, Texts(sanitize), lists))
+    once, redis = connect_without_retry(url), connect(url)
+    lists = PoolLists(RedisPoolQueues(once), RedisLocks(redis))
+    pools = PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))
     await add_items(db, count)
     await refills(pools, lists)
     for lot in LOTS:
@@ -199,7 +215,7 @@ async def with_redis(db: Database, url: str, count: int) -> None:
             if name == SEED:
                 results[name] = await seed(pools, redis, group, lot, count)
                 continue
-            await Filler(pools.tools, lists).fill(Pool(group, Kind.TITLES))
+            await Filler(pools.tools, lists).fill(Pool(group, PoolKind.TITLES))
             match name:
                 case "bare RPOP":
                     results[name] = await timed(bare(once, group), lot)
@@ -213,7 +229,7 @@ async def with_redis(db: Database, url: str, count: int) -> None:
 
 
 async def database_only(db: Database, name: str, count: int, *, add: bool) -> None:
-    pools = Pools(PoolTools(db, Texts(sanitize)))
+    pools = PoolService(PoolTools(db, ItemTexts(sanitize_html)))
     if add:
         await add_items(db, count)
     for lot in LOTS:

@@ -43,13 +43,13 @@ NAMES = {
 
 
 async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
-    from feedmill.app import build
-    from feedmill.run.embedded import embedded
-    from feedmill.settings import load
-    from feedmill.store.feeds import add_feeds
+    from feedmill.app import build_app
+    from feedmill.run.embedded import open_embedded
+    from feedmill.settings import load_settings
+    from feedmill.store.feeds.feeds import add_feeds_by_url
     from feedmill.store.schema import feeds
 
-    settings = load(
+    settings = load_settings(
         data=str(folder),
         allow_private="127.0.0.0/8",
         host_gap=0,
@@ -57,11 +57,11 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
         log_level="error",
         log_format="json",
     )
-    async with build(settings) as app, embedded(app) as parts:
+    async with build_app(settings) as app, open_embedded(app) as parts:
         # They are listed, as part of the refresh; to fetch them is another job, which nobody else here does.
         parts.handlers.images = None
         if phase == "first":
-            await add_feeds(app.db, urls, parts.batches.clock())
+            await add_feeds_by_url(app.db, urls, parts.batches.clock())
         ids = [row["id"] for row in await app.db.query(feeds.select().with_only_columns(feeds.c.id))]
         started = mark()
         batch_id, _ = await parts.batches.refresh("bench", ids)

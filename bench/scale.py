@@ -35,11 +35,11 @@ from refresh import FARM, Farm  # noqa: E402
 from report import Cell, Table, tell  # noqa: E402
 
 from feedmill.engine.celery_app import make_celery  # noqa: E402
-from feedmill.engine.names import HIGH, SCAN  # noqa: E402
-from feedmill.model.times import from_text, to_text  # noqa: E402
+from feedmill.engine.task_names import HIGH_QUEUE, SCAN_DUE_FEEDS  # noqa: E402
+from feedmill.model.timestamps import from_iso, to_iso  # noqa: E402
 from feedmill.store.database import Database, Step  # noqa: E402
 from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
-from feedmill.store.feeds import add_feeds  # noqa: E402
+from feedmill.store.feeds.feeds import add_feeds_by_url  # noqa: E402
 from feedmill.store.migrations import migrate  # noqa: E402
 from feedmill.store.schema import feeds, locks, metadata, migrations  # noqa: E402
 from tests.services.postgres import own_postgres  # noqa: E402
@@ -87,7 +87,7 @@ class Bench:
         await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)} CASCADE"))])
         self.redis.flushall()
         self.farm.get("/admin/reset")
-        await add_feeds(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
+        await add_feeds_by_url(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
         await self.db.batch([Step(update(feeds).values(archive_policy="none"))])
         if self.phases != PHASES:
             await self.get_to_know()
@@ -108,10 +108,10 @@ class Bench:
         if phase == "changed":
             self.farm.get("/admin/advance?share=0.1&k=2")
         due = datetime.now(UTC)
-        await self.db.batch([Step(update(feeds).values(next_fetch_at=to_text(due)))])
+        await self.db.batch([Step(update(feeds).values(next_fetch_at=to_iso(due)))])
         sent = self._messages()
         if with_celery:
-            make_celery(self.redis_url).send_task(SCAN, queue=HIGH)
+            make_celery(self.redis_url).send_task(SCAN_DUE_FEEDS, queue=HIGH_QUEUE)
         begun = await self._until(due, 0.05, processes)
         ended = await self._until(due, 0.95, processes)
         await self._until(due, 1, processes)
@@ -123,7 +123,7 @@ class Bench:
 
     async def _until(self, due: datetime, share: float, processes: Processes) -> tuple[float, float, float]:
         """When that share was fetched, and the CPU seconds that we and the database had used by then."""
-        question = select(func.count().label("done")).select_from(feeds).where(feeds.c.last_fetched_at > to_text(due))
+        question = select(func.count().label("done")).select_from(feeds).where(feeds.c.last_fetched_at > to_iso(due))
         deadline = time.monotonic() + GIVE_UP
         while True:
             [row] = await self.db.query(question)
@@ -136,7 +136,7 @@ class Bench:
 
     async def _lateness(self, due: datetime) -> float:
         rows = await self.db.query(select(feeds.c.last_fetched_at).order_by(feeds.c.last_fetched_at))
-        return (from_text(rows[int(len(rows) * 0.99)]["last_fetched_at"]) - due).total_seconds()
+        return (from_iso(rows[int(len(rows) * 0.99)]["last_fetched_at"]) - due).total_seconds()
 
     async def _database_seconds(self) -> float:
         """Of the server, of its processes and of those that have ended."""
@@ -169,11 +169,16 @@ def cpu_seconds(pid: int, with_ended: bool = False) -> float:
 
 def line(name: str, phase: str, figures: Figures, embedded: Figures, workers: int) -> list[Cell]:
     return [
-        name, phase, figures.rate, figures.cpu_ms, figures.database_ms, figures.late_p99,
+        name,
+        phase,
+        figures.rate,
+        figures.cpu_ms,
+        figures.database_ms,
+        figures.late_p99,
         "–" if figures.messages is None else round(figures.messages),
         figures.rate / embedded.rate / workers if workers else "–",
         embedded.cpu_ms / figures.cpu_ms if workers else "–",
-    ]  # fmt: skip
+    ]
 
 
 def _show(rows: list[list[Cell]]) -> None:
@@ -216,9 +221,13 @@ async def main() -> None:
         db = PostgresDatabase(postgres.service.url)
         await migrate(db)
         env = {
-            "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "FEEDMILL_DATABASE": postgres.service.url,
-            "FEEDMILL_ALLOW_PRIVATE": "127.0.0.0/8", "FEEDMILL_HOST_GAP": "0", "FEEDMILL_LOG_LEVEL": "error",
-        }  # fmt: skip
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT / "src"),
+            "FEEDMILL_DATABASE": postgres.service.url,
+            "FEEDMILL_ALLOW_PRIVATE": "127.0.0.0/8",
+            "FEEDMILL_HOST_GAP": "0",
+            "FEEDMILL_LOG_LEVEL": "error",
+        }
         bench = Bench(db, farm, args.feeds, env, broker.url, args.known)
         await measure(bench, [int(count) for count in args.workers.split(",")])
         await db.close()

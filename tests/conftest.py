@@ -1,32 +1,68 @@
-"""The real services that suites run on, each started once and only when a test asks for it."""
+"""The real services that suites run on, each started once per worker and only when a test asks for it."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
 from feedmill.store.database import Database
 from tests.cli.disks import cannot
-from tests.databases import emptied
-from tests.services.chromium import running_chromium
-from tests.services.d1 import running_d1
-from tests.services.mariadb import running_mariadb
-from tests.services.postgres import running_postgres
-from tests.services.redis import running_redis
-from tests.services.s3 import running_s3
+from tests.memory_folder import use_memory_folder
+from tests.run_order import long_tests_first
 from tests.services.server import ServiceMissing
+
+# Imported when a test asks for one: a test that needs no service pays for none.
+POSTGRES = "tests.services.postgres:running_postgres"
+MARIADB = "tests.services.mariadb:running_mariadb"
+REDIS = "tests.services.redis:running_redis"
+S3 = "tests.services.s3:running_s3"
+D1 = "tests.services.d1:running_d1"
+CHROMIUM = "tests.services.chromium:running_chromium"
+EMPTY_DATABASE = "tests.databases:emptied"
+CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
+REAL_HASHES = "tests.password_hashes:real_hashes"
+FEWER_EXAMPLES = "tests.examples:use_fewer_examples"
+
+SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
+SERVICE_PARAMETERS = {"postgresql", "mariadb", "d1", "redis", "s3"}
+# Their tests start commands, servers or browsers of their own.
+PROCESS_FOLDERS = ("tests/browser", "tests/cli", "tests/deploy", "tests/faults")
+# What a test of `make check` may start all the same: the product's own parser of large feeds, disks of its own, and
+# what Python asks about the machine.
+ALLOWED_PROCESSES = ("feedmill.collect.parsing.parse_off_loop", "mount", "umount", "uname")
+# Those of seconds rather than of a fraction of one.
+LONG_TESTS = (
+    "tests/faults",
+    "tests/browser",
+    "tests/cli",
+    "tests/library/test_render_in_chromium.py",
+    "tests/hostile",
+    "tests/serve/rest/test_schemathesis.py",
+    "tests/docs/test_tutorial.py",
+    "tests/deploy",
+)
+
+# Collecting tests makes hundreds of thousands of objects and no garbage: see `pytest_collection_finish`.
+gc.disable()
 
 used: list[str] = []
 missing: dict[str, str] = {}
+processes: list[str] = []
 
 
-def _service(name: str, start: Callable[[], AbstractContextManager[Any]]) -> Iterator[Any]:
+def _service(request: pytest.FixtureRequest, name: str, starter: str) -> Iterator[Any]:
+    if _is_check(request.config):
+        pytest.skip(f"this test needs {name}, which make check does not start; make test runs it")
     if name in missing:
         cannot(f"{name} can't be had: {missing[name]}")
     try:
-        running = start()
+        running = resolve_name(starter)()
         service = running.__enter__()
     except ServiceMissing as why:
         missing[name] = str(why)
@@ -40,52 +76,156 @@ def _service(name: str, start: Callable[[], AbstractContextManager[Any]]) -> Ite
 
 
 @pytest.fixture(scope="session")
-def postgres_service() -> Iterator[Any]:
-    yield from _service("PostgreSQL", running_postgres)
+def postgres_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "PostgreSQL", POSTGRES)
 
 
 @pytest.fixture(scope="session")
-def mariadb_service() -> Iterator[Any]:
-    yield from _service("MariaDB", running_mariadb)
+def mariadb_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "MariaDB", MARIADB)
 
 
 @pytest.fixture(scope="session")
-def redis_service() -> Iterator[Any]:
-    yield from _service("Redis", running_redis)
+def redis_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "Redis", REDIS)
 
 
 @pytest.fixture(scope="session")
-def s3_service() -> Iterator[Any]:
-    yield from _service("S3", running_s3)
+def s3_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "S3", S3)
 
 
 @pytest.fixture(scope="session")
-def d1_service() -> Iterator[Any]:
-    yield from _service("D1", running_d1)
+def d1_service(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "D1", D1)
 
 
-# For a file at a time: while Playwright runs, this thread has an event loop, and no other test may have one.
-@pytest.fixture(scope="module")
-def chromium_service() -> Iterator[Any]:
-    yield from _service("Chromium", running_chromium)
+@pytest.fixture(scope="session")
+def running_chromium(request: pytest.FixtureRequest) -> Iterator[Any]:
+    yield from _service(request, "Chromium", CHROMIUM)
+
+
+@pytest.fixture
+def chromium_service(running_chromium: Any) -> Iterator[Any]:
+    """The browser, for one test: its event loop would be in the way of the next test that has one of its own."""
+    with running_chromium.in_use():
+        yield running_chromium
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_password_hashes() -> Iterator[None]:
+    with resolve_name(CHEAP_HASHES)():
+        yield
+
+
+@pytest.fixture
+def real_password_hashes() -> Iterator[None]:
+    """For the tests of hashing itself."""
+    with resolve_name(REAL_HASHES)():
+        yield
+
+
+@pytest.fixture(scope="session")
+def is_check(pytestconfig: pytest.Config) -> bool:
+    """Whether this is `make check`, for a test whose full form takes seconds: it runs in `make test`."""
+    return _is_check(pytestconfig)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """A migrated, empty database on SQLite and on PostgreSQL, for flows."""
-    async with emptied(request, request.param, tmp_path) as database:
+    async with resolve_name(EMPTY_DATABASE)(request, request.param, tmp_path) as database:
         yield database
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb", "d1"])
 async def any_db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
     """A migrated, empty database on each of the four, for contracts."""
-    async with emptied(request, request.param, tmp_path) as database:
+    async with resolve_name(EMPTY_DATABASE)(request, request.param, tmp_path) as database:
         yield database
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _is_check(config):
+        sys.addaudithook(_note_process)
+        use_memory_folder()
+        resolve_name(FEWER_EXAMPLES)()
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Does what the default handler does, in whose place each `asyncio.Runner` would put its own, at a high price."""
+    raise KeyboardInterrupt
+
+
+def _is_check(config: pytest.Config) -> bool:
+    return "not external" in config.option.markexpr
+
+
+def _note_process(event: str, arguments: tuple[Any, ...]) -> None:
+    """Notes every process that is started here, whoever starts it."""
+    if event == "subprocess.Popen":
+        command = [str(part) for part in arguments[1]]
+        if not any(part in ALLOWED_PROCESSES for part in command):
+            processes.append(" ".join(command))
+    elif event in ("os.fork", "os.posix_spawn"):
+        processes.append(event)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Fails a test of `make check` that started a process."""
+    started = processes.copy()
+    processes.clear()
+    if started:
+        pytest.fail(f"mark this test external, for it starts {started[0][:300]}")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves folders whose every test is external out of `make check`, before their modules are imported."""
+    if not _is_check(config):
+        return None
+    return collection_path.relative_to(config.rootpath).as_posix() in PROCESS_FOLDERS or None
+
+
+def pytest_collection_finish() -> None:
+    """Keeps modules and tests, which live until the end, out of every garbage collection, which begins now."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs a server, a browser or a process of its own, so that `make check` can leave it out.
+
+    With several workers, long tests come first.
+    """
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        needs_service = SERVICE_FIXTURES & set(getattr(item, "fixturenames", ()))
+        chosen = {value for value in parameters.values() if isinstance(value, str)} & SERVICE_PARAMETERS
+        if needs_service or chosen or item.nodeid.startswith(PROCESS_FOLDERS):
+            item.add_marker(pytest.mark.external)
+    if (workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) > 1:
+        long = [item for item in items if item.nodeid.startswith(LONG_TESTS)]
+        others = [item for item in items if not item.nodeid.startswith(LONG_TESTS)]
+        items[:] = long_tests_first(long, others, workers)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands what it learned of its services to the process that prints the summary."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output.update(services_used=used, services_missing=missing)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    output = getattr(node, "workeroutput", {})
+    used.extend(name for name in output.get("services_used", []) if name not in used)
+    missing.update(output.get("services_missing", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if used:
-        terminalreporter.write_line(f"services used: {', '.join(used)}")
+        terminalreporter.write_line(f"services used: {', '.join(sorted(used))}")
     for name, why in missing.items():
         terminalreporter.write_line(f"SERVICE MISSING: {name}: its suites did not run ({why})", red=True)

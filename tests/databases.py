@@ -1,6 +1,5 @@
 """Databases for tests: the same schema on each of the four, emptied before it is handed out."""
 
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import locks, metadata, migrations
 from tests.services.d1 import TOKEN
+from tests.sqlite_template import copy_template
 
 
 def connect(request: pytest.FixtureRequest, kind: str, folder: Path) -> Database:
@@ -35,17 +35,12 @@ def connect(request: pytest.FixtureRequest, kind: str, folder: Path) -> Database
 
 @asynccontextmanager
 async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[Database]:
-    template = request.config.rootpath / ".pytest_cache" / f"template-{id(request.session)}.db"
-    if kind == "sqlite" and template.exists():
-        shutil.copy(template, folder / "feedmill.db")
+    if kind == "sqlite":
+        await copy_template(folder / "feedmill.db")
     database = connect(request, kind, folder)
     try:
         await migrate(database)
-        if kind == "sqlite" and not template.exists():
-            template.parent.mkdir(exist_ok=True)
-            await database.backup(template)  # type: ignore[attr-defined]
-            request.session.config.add_cleanup(lambda: template.unlink(missing_ok=True))
-        elif kind != "sqlite":
+        if kind != "sqlite":
             await empty(database)
         yield database
     finally:
@@ -54,6 +49,10 @@ async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> As
 
 async def empty(database: Database) -> None:
     tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
+    if isinstance(database, PostgresDatabase):
+        # In one message: a new connection would first prepare each of the statements.
+        await database.exec(";".join(f"DELETE FROM {table.name}" for table in tables))
+        return
     await database.batch([Step(table.delete()) for table in tables])
 
 

@@ -2,14 +2,17 @@
 
 import json
 import logging
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from feedmill import logs
-from feedmill.settings import load
+from feedmill.lazy_loggers import bound_fields
+from feedmill.settings import load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +21,8 @@ def _put_back_what_was_set_up() -> Iterator[None]:
     handlers, level = root.handlers[:], root.level
     yield
     root.handlers[:], root.level = handlers, level
+    logging.captureWarnings(False)
+    threading.excepthook = threading.__excepthook__
     structlog.reset_defaults()
 
 
@@ -29,7 +34,7 @@ def written(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
 
 
 def test_an_event_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     structlog.get_logger("here").info("feed_fetched", feed_id=7, title="两行\n标题")
 
@@ -38,8 +43,28 @@ def test_an_event_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert event == {"event": "feed_fetched", "feed_id": 7, "title": "两行\n标题", "level": "info"}
 
 
+def test_a_line_has_the_fields_that_are_bound_while_it_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load_settings(log_format="json"))
+
+    with bound_fields(job="RefreshFeed", feed_id=7), bound_fields(job_id="1"):
+        structlog.get_logger("here").info("feed_fetched", feed_id=8)
+
+    event = written(capsys)
+    assert (event["job"], event["job_id"], event["feed_id"]) == ("RefreshFeed", "1", 8)
+
+
+def test_a_line_has_no_fields_that_were_bound_before(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(load_settings(log_format="json"))
+
+    with bound_fields(job="RefreshFeed"):
+        pass
+    logging.getLogger("somebody.else").warning("slow")
+
+    assert "job" not in written(capsys)
+
+
 def test_a_library_that_logs_in_its_own_way_comes_out_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     logging.getLogger("somebody.else").warning("pool %s is slow", "postgresql://alice:hunter2@host/db")
 
@@ -49,7 +74,7 @@ def test_a_library_that_logs_in_its_own_way_comes_out_the_same(capsys: pytest.Ca
 
 
 def test_a_traceback_stays_in_its_line_without_passwords(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     try:
         raise ValueError("can't reach redis://:hunter2@host")
@@ -65,7 +90,7 @@ def test_a_traceback_stays_in_its_line_without_passwords(capsys: pytest.CaptureF
     "name", ["password", "database_token", "s3_secret_key", "Authorization", "cookie", "api_key", "old_password"]
 )
 def test_what_is_named_like_a_secret_is_hidden(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     structlog.get_logger().info("event", **{name: "hunter2"})
 
@@ -86,7 +111,7 @@ def test_what_is_named_like_a_secret_is_hidden(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_a_password_in_a_url_is_hidden(capsys: pytest.CaptureFixture[str], text: str) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     structlog.get_logger().info(text, nested={"url": [text], "token": "hunter2"}, error=ValueError(text))
 
@@ -94,21 +119,21 @@ def test_a_password_in_a_url_is_hidden(capsys: pytest.CaptureFixture[str], text:
 
 
 def test_a_name_without_a_password_is_shown() -> None:
-    assert logs.without_secrets("postgresql://alice@host/db") == "postgresql://alice@host/db"
+    assert logs.redact_secrets("postgresql://alice@host/db") == "postgresql://alice@host/db"
 
 
 @pytest.mark.parametrize("text", ["a" * 50_000, "?" + "a" * 50_000, "http://" * 7_000])
 def test_a_word_without_end_holds_nothing_up(text: str) -> None:
     began = time.process_time()
 
-    logs.without_secrets(text)
+    logs.redact_secrets(text)
 
     # It takes a tenth of a second; to look again at each letter would take half a minute.
     assert time.process_time() - began < 10
 
 
 def test_less_than_the_least_level_is_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="json", log_level="warning"))
+    logs.set_up(load_settings(log_format="json", log_level="warning"))
 
     structlog.get_logger().info("quiet")
     logging.getLogger("somebody.else").info("quiet")
@@ -117,7 +142,7 @@ def test_less_than_the_least_level_is_not_logged(capsys: pytest.CaptureFixture[s
 
 
 def test_a_terminal_gets_pretty_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="pretty"))
+    logs.set_up(load_settings(log_format="pretty"))
 
     structlog.get_logger().info("feed_fetched", feed_id=7)
 
@@ -129,7 +154,7 @@ def test_who_wants_no_colours_gets_none(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, no_color: str, coloured: bool
 ) -> None:
     monkeypatch.setenv("NO_COLOR", no_color)
-    logs.set_up(load(log_format="pretty"))
+    logs.set_up(load_settings(log_format="pretty"))
 
     structlog.get_logger("here").info("feed_fetched", title="a\x1b[2Jb")
 
@@ -140,7 +165,7 @@ def test_who_wants_no_colours_gets_none(
 
 @pytest.mark.parametrize("name", ["token", "access_token", "key", "api_key", "apikey", "X-Amz-Signature", "auth"])
 def test_a_key_in_the_address_of_a_feed_is_hidden(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     structlog.get_logger().info("fetched", url=f"https://example.org/feed?{name}=hunter2&page=1")
 
@@ -148,7 +173,7 @@ def test_a_key_in_the_address_of_a_feed_is_hidden(capsys: pytest.CaptureFixture[
 
 
 def test_words_that_only_sound_like_keys_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.set_up(load(log_format="json"))
+    logs.set_up(load_settings(log_format="json"))
 
     structlog.get_logger().info("fetched", url="https://example.org/feed?author=ada&keyword=x")
 
@@ -156,18 +181,18 @@ def test_words_that_only_sound_like_keys_stay(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def tail(monkeypatch: pytest.MonkeyPatch) -> logs.Tail:
-    made = logs.Tail(most=3, longest=100)
-    monkeypatch.setattr(logs, "TAIL", made)
-    logs.set_up(load(log_format="json", log_level="debug"))
+def tail(monkeypatch: pytest.MonkeyPatch) -> logs.LogBuffer:
+    made = logs.LogBuffer(most=3, longest=100)
+    monkeypatch.setattr(logs, "LOG_BUFFER", made)
+    logs.set_up(load_settings(log_format="json", log_level="debug"))
     return made
 
 
-def said(lines: list[logs.Line]) -> list[str]:
+def said(lines: list[logs.LogLine]) -> list[str]:
     return [line.event for line in lines]
 
 
-def test_the_last_lines_are_kept_and_no_more(tail: logs.Tail) -> None:
+def test_the_last_lines_are_kept_and_no_more(tail: logs.LogBuffer) -> None:
     for number in range(5):
         structlog.get_logger().info(f"line {number}")
 
@@ -175,7 +200,7 @@ def test_the_last_lines_are_kept_and_no_more(tail: logs.Tail) -> None:
     assert said(tail.latest(most=1)) == ["line 4"]
 
 
-def test_lines_are_found_by_level_text_and_feed(tail: logs.Tail) -> None:
+def test_lines_are_found_by_level_text_and_feed(tail: logs.LogBuffer) -> None:
     structlog.get_logger().info("fetched", feed_id=7)
     structlog.get_logger().warning("slow", feed_id=8, reason="The Disk")
     logging.getLogger("somebody.else").error("pool %s", "is slow")
@@ -187,13 +212,13 @@ def test_lines_are_found_by_level_text_and_feed(tail: logs.Tail) -> None:
     assert said(tail.latest(text="nothing like it")) == []
 
 
-def test_whatever_an_event_says_it_can_be_kept(tail: logs.Tail) -> None:
+def test_whatever_an_event_says_it_can_be_kept(tail: logs.LogBuffer) -> None:
     structlog.get_logger().info("odd", values={("a", 1): object(), "b": {1, 2}}, error=ValueError("x"), path=b"bytes")
 
     assert said(tail.latest()) == ["odd"]
 
 
-def test_neither_secrets_nor_owners_nor_endless_lines_are_kept(tail: logs.Tail) -> None:
+def test_neither_secrets_nor_owners_nor_endless_lines_are_kept(tail: logs.LogBuffer) -> None:
     structlog.get_logger().info(
         "fetched", url="https://alice:hunter2@example.org/feed#user=7", token="hunter2", body="x" * 10_000
     )
@@ -202,3 +227,23 @@ def test_neither_secrets_nor_owners_nor_endless_lines_are_kept(tail: logs.Tail) 
     assert "hunter2" not in line.more
     assert "user=7" not in line.more
     assert len(line.more) == 100
+
+
+def test_warnings_and_crashes_of_threads_are_logged_like_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    def crash() -> None:
+        raise ZeroDivisionError("a mistake")
+
+    logs.set_up(load_settings(log_format="json"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        logging.captureWarnings(False)
+        logging.captureWarnings(True)
+        warnings.warn("old ways", RuntimeWarning, stacklevel=1)
+    thread = threading.Thread(target=crash, name="broker")
+    thread.start()
+    thread.join()
+
+    warned, crashed = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert (warned["level"], "old ways" in warned["event"]) == ("warning", True)
+    assert (crashed["event"], crashed["thread"]) == ("thread_crashed", "broker")
+    assert "ZeroDivisionError" in crashed["exception"]

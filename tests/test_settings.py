@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from feedmill.errors import BadSetting
-from feedmill.settings import PREFIX, Settings, load
+from feedmill.settings import PREFIX, Settings, load_settings
 
 BAD = {
     "port": "words",
@@ -31,7 +31,7 @@ def _no_settings_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_without_any_source_the_defaults_stand() -> None:
-    assert load().port == 8000
+    assert load_settings().port == 8000
 
 
 def test_the_command_line_wins_over_the_environment_over_the_file_over_the_default(
@@ -41,7 +41,7 @@ def test_the_command_line_wins_over_the_environment_over_the_file_over_the_defau
     monkeypatch.setenv("FEEDMILL_PORT", "2")
     monkeypatch.setenv("FEEDMILL_LISTEN", "environment")
 
-    settings = load(port="3")
+    settings = load_settings(port="3")
 
     assert (settings.port, settings.listen, settings.user_agent) == (3, "environment", "file")
     assert settings.log_level == "info"
@@ -52,60 +52,60 @@ def test_the_command_line_wins_over_the_environment_over_the_file_over_the_defau
 def test_an_option_that_was_not_given_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDMILL_PORT", "2")
 
-    assert load(port=None).port == 2
+    assert load_settings(port=None).port == 2
 
 
 def test_another_file_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other.toml").write_text("port = 5")
     monkeypatch.setenv("FEEDMILL_CONFIG", "other.toml")
 
-    assert load().port == 5
+    assert load_settings().port == 5
 
 
 def test_a_named_file_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDMILL_CONFIG", "/nowhere/feedmill.toml")
 
     with pytest.raises(BadSetting, match=r"/nowhere/feedmill.toml"):
-        load()
+        load_settings()
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_value_names_the_setting_and_where_it_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     with pytest.raises(BadSetting, match=f"^{name}: "):
-        load(**{name: BAD[name]})
+        load_settings(**{name: BAD[name]})
 
     Path("feedmill.toml").write_text(f'{name} = "{BAD[name]}"')
     with pytest.raises(BadSetting, match=rf"^{name} \(in feedmill.toml\): "):
-        load()
+        load_settings()
 
     monkeypatch.setenv(f"FEEDMILL_{name.upper()}", BAD[name])
     with pytest.raises(BadSetting, match=rf"^{name} \(FEEDMILL_{name.upper()}\): "):
-        load()
+        load_settings()
 
 
 def test_every_bad_value_is_told_at_once() -> None:
     with pytest.raises(BadSetting, match=r"port: .*; log_level: "):
-        load(port="words", log_level="all")
+        load_settings(port="words", log_level="all")
 
 
 def test_an_unknown_setting_is_refused_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadSetting, match=r"^colour is no setting"):
-        load(colour="red")
+        load_settings(colour="red")
 
     Path("feedmill.toml").write_text('colour = "red"')
     with pytest.raises(BadSetting, match=r"^colour \(in feedmill.toml\) is no setting"):
-        load()
+        load_settings()
 
     monkeypatch.setenv("FEEDMILL_COLOUR", "red")
     with pytest.raises(BadSetting, match=r"^FEEDMILL_COLOUR is no setting"):
-        load()
+        load_settings()
 
 
 def test_a_setting_that_is_nearly_one_is_told_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDMILL_PROT", "8000")
 
     with pytest.raises(BadSetting, match=r"^FEEDMILL_PROT is no setting of Feedmill: did you mean port\?$"):
-        load()
+        load_settings()
 
 
 @pytest.mark.parametrize("content", [b"port = = 1", b"[section\n", b"port = 1\nport = 2", b"port = \xff\xfe"])
@@ -113,34 +113,61 @@ def test_a_broken_file_is_told_with_its_name(content: bytes) -> None:
     Path("feedmill.toml").write_bytes(content)
 
     with pytest.raises(BadSetting, match=r"^feedmill.toml: "):
-        load()
+        load_settings()
 
 
 def test_a_bad_secret_is_not_shown() -> None:
     with pytest.raises(BadSetting) as caught:
-        load(database_token=["hunter2"], port="hunter2")
+        load_settings(database_token=["hunter2"], port="hunter2")
 
     assert "hunter2" not in str(caught.value)
 
 
 def test_secrets_do_not_show_when_settings_are_printed() -> None:
-    settings = load(database_token="hunter2", s3_secret_key="hunter3", redis="redis://:hunter4@host")
+    settings = load_settings(database_token="hunter2", s3_secret_key="hunter3", redis="redis://:hunter4@host")
 
     assert "hunter" not in repr(settings)
 
 
 def test_networks_are_read_from_text_and_from_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("feedmill.toml").write_text('allow_private = ["10.0.0.0/8", "fd00::/8"]')
-    from_file = load().allow_private
+    from_file = load_settings().allow_private
     monkeypatch.setenv("FEEDMILL_ALLOW_PRIVATE", "10.0.0.0/8, fd00::/8")
 
     assert [str(network) for network in from_file] == ["10.0.0.0/8", "fd00::/8"]
-    assert load().allow_private == from_file
+    assert load_settings().allow_private == from_file
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
+@pytest.mark.parametrize("name", Settings.fields)
 def test_every_setting_is_explained_in_one_sentence(name: str) -> None:
-    sentence = Settings.model_fields[name].description or ""
+    sentence = Settings.fields[name].description or ""
 
     assert sentence.endswith(".")
     assert sentence[0].isupper()
+
+
+WRITTEN_BADLY = {
+    "port": ("70000", "it must be at least 1, at most 65535"),
+    "fetches_at_once": ("words", "expected a whole number"),
+    "host_gap": ("inf", "expected a number"),
+    "total_seconds": ("nan", "expected a number"),
+    "registration": ("perhaps", "expected true or false"),
+    "log_level": ("all", "expected one of: debug, info, warning, error"),
+    "user_agent": (5, "expected a text"),
+    "allow_private": (5, "expected a list, or a text with commas"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_BADLY)
+def test_a_bad_value_is_told_with_what_is_expected(name: str) -> None:
+    value, expected = WRITTEN_BADLY[name]
+
+    with pytest.raises(BadSetting) as caught:
+        load_settings(**{name: value})
+
+    assert str(caught.value) == f"{name}: {expected}"
+
+
+@pytest.mark.parametrize("text", ["true", "1", "Yes", "on"])
+def test_a_switch_is_read_as_people_write_it(text: str) -> None:
+    assert load_settings(registration=text).registration is True

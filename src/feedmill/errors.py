@@ -1,4 +1,4 @@
-"""The error tree. The first branch says who acts; an error carries the decision it leads to."""
+"""The error tree: the feed's fault, our infrastructure's fault, or the caller's fault."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -84,7 +84,7 @@ class LastAdmin(Conflict):
     code = "last_admin"
 
 
-class TooMany(CallerError):
+class LimitExceeded(CallerError):
     """Asked too often, or beyond a quota. `retry_after` in seconds; None when waiting won't help."""
 
     code = "too_many"
@@ -104,7 +104,7 @@ class BadSetting(CallerError):
     """A setting has a value that Feedmill can't start with."""
 
 
-class BadKey(CallerError):
+class ObjectKeyTooLong(CallerError):
     """An object key is longer than every store can hold."""
 
 
@@ -116,7 +116,7 @@ class DatabaseUnavailable(DatabaseError):
     """The database can't be reached, is full or read-only. Asking again later may work."""
 
 
-class AccessRefused(DatabaseError):
+class DatabaseAccessDenied(DatabaseError):
     """The database does not let us in, or not do this (wrong token or password, a right we lack).
 
     The operator must act; asking again won't help.

@@ -1,10 +1,11 @@
-"""Structured logs: JSON for machines, pretty on a terminal, the last lines in memory, and never a secret in them."""
+"""Structured logs: JSON or pretty, secrets removed, the last lines kept in memory."""
 
 import json
 import logging
 import os
 import re
 import sys
+import threading
 from collections import deque
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from typing import Any
 
 import structlog
 
-from feedmill.model.feed import PRIVATE_MARK
-from feedmill.model.terminal import harmless
+from feedmill.lazy_loggers import get_bound_fields
+from feedmill.model.control_characters import replace_control_characters
+from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.settings import Settings
 
-HIDDEN = "***"
+REDACTED = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)
 # A password inside a URL: scheme://name:password@host; or a key, which the web's addresses may have as their only name.
 # Schemes have an end, because looking for one at each letter of a stranger's long word would take for ever.
@@ -30,12 +32,12 @@ URL_KEY = re.compile(
     re.IGNORECASE,
 )
 # Whose own feed it is.
-OWNER = re.compile(rf"{PRIVATE_MARK}\d+")
+PRIVATE_FEED_OWNER = re.compile(rf"{PRIVATE_URL_MARKER}\d+")
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One event. `more` is whatever it says besides, as JSON."""
 
     at: datetime
@@ -45,11 +47,11 @@ class Line:
     more: str
 
 
-class Tail:
+class LogBuffer:
     """The last lines that this process wrote, without whose feeds they are about."""
 
     def __init__(self, most: int = 1000, longest: int = 4000) -> None:
-        self._lines: deque[Line] = deque(maxlen=most)
+        self._lines: deque[LogLine] = deque(maxlen=most)
         self._longest = longest
 
     def keep(self, logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
@@ -57,7 +59,7 @@ class Tail:
         rest = {name: value for name, value in event.items() if name not in ("event", "level", "timestamp")}
         feed_id = rest.get("feed_id")
         self._lines.append(
-            Line(
+            LogLine(
                 at=datetime.fromisoformat(event["timestamp"]),
                 level=event["level"],
                 event=self._fit(str(event["event"])),
@@ -67,7 +69,9 @@ class Tail:
         )
         return ""
 
-    def latest(self, least: str = "debug", text: str = "", feed_id: int | None = None, most: int = 200) -> list[Line]:
+    def latest(
+        self, least: str = "debug", text: str = "", feed_id: int | None = None, most: int = 200
+    ) -> list[LogLine]:
         """The last lines of at least that level, with that text in them, about that feed; the newest first."""
         levels, wanted = LEVELS[LEVELS.index(least) :], text.casefold()
         found = [
@@ -80,28 +84,28 @@ class Tail:
         return found[:most]
 
     def _fit(self, text: str) -> str:
-        return OWNER.sub("", text)[: self._longest]
+        return PRIVATE_FEED_OWNER.sub("", text)[: self._longest]
 
 
-class Keeper(logging.Handler):
+class LogBufferHandler(logging.Handler):
     """Hands every record to the tail."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.format(record)
 
 
-TAIL = Tail()
+LOG_BUFFER = LogBuffer()
 
 
 def set_up(settings: Settings) -> None:
     """Sends the logs of Feedmill and of its libraries to stderr in one form."""
     pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and sys.stderr.isatty())
     shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
+        add_bound_fields,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        hide_secrets,
+        redact_event,
     ]
     last = _on_a_terminal if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
@@ -112,37 +116,55 @@ def set_up(settings: Settings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=last, foreign_pre_chain=shared))
-    keeper = Keeper()
-    keeper.setFormatter(structlog.stdlib.ProcessorFormatter(processor=TAIL.keep, foreign_pre_chain=shared))
+    keeper = LogBufferHandler()
+    keeper.setFormatter(structlog.stdlib.ProcessorFormatter(processor=LOG_BUFFER.keep, foreign_pre_chain=shared))
     root = logging.getLogger()
     root.handlers[:] = [handler, keeper]
     root.setLevel(settings.log_level.upper())
+    # What Python itself would write to stderr in its own form.
+    logging.captureWarnings(True)
+    threading.excepthook = _log_thread_exception
+
+
+def _log_thread_exception(args: threading.ExceptHookArgs) -> None:
+    if args.exc_value is None or isinstance(args.exc_value, SystemExit):
+        return
+    name = args.thread.name if args.thread is not None else None
+    structlog.get_logger(__name__).error("thread_crashed", thread=name, exc_info=args.exc_value)
 
 
 def _on_a_terminal(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
-    shown = {name: harmless(value) if isinstance(value, str) else value for name, value in event.items()}
+    shown = {
+        name: replace_control_characters(value) if isinstance(value, str) else value for name, value in event.items()
+    }
     return structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))(logger, method, shown)
 
 
-def hide_secrets(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def add_bound_fields(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in get_bound_fields().items():
+        event.setdefault(name, value)
+    return event
+
+
+def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
         event[name] = _shown(name, value)
     return event
 
 
-def without_secrets(value: object) -> object:
+def redact_secrets(value: object) -> object:
     """The value with every password and token in it hidden, however deep."""
     match value:
         case str():
-            return URL_KEY.sub(rf"\g<before>{HIDDEN}", URL_PASSWORD.sub(rf"\g<before>{HIDDEN}@", value))
+            return URL_KEY.sub(rf"\g<before>{REDACTED}", URL_PASSWORD.sub(rf"\g<before>{REDACTED}@", value))
         case BaseException():
-            return without_secrets(repr(value))
+            return redact_secrets(repr(value))
         case dict():
             return {name: _shown(str(name), part) for name, part in value.items()}
         case list() | tuple():
-            return [without_secrets(part) for part in value]
+            return [redact_secrets(part) for part in value]
     return value
 
 
 def _shown(name: str, value: object) -> object:
-    return HIDDEN if SECRET_NAMES.search(name) else without_secrets(value)
+    return REDACTED if SECRET_NAMES.search(name) else redact_secrets(value)

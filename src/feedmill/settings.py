@@ -4,23 +4,19 @@ The command line goes before the environment (`FEEDMILL_…`), that before the f
 """
 
 import os
+import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from feedmill.errors import BadSetting
+from feedmill.model.hosts import parse_host
+from feedmill.setting_fields import AfterValidator, BeforeValidator, Field, SecretStr, SettingField, declared_fields
 
 PREFIX = "FEEDMILL_"
 FILE_NAME = "feedmill.toml"
@@ -34,18 +30,60 @@ def _networks(value: object) -> object:
     return [ip_network(str(part), strict=False) for part in value] if isinstance(value, list | tuple) else value
 
 
-Networks = Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_networks)]
+Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
 
-LEAST_KEY = 32
+
+def _split_hosts(value: object) -> object:
+    return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+
+def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_check_host(host) for host in hosts)
+
+
+def _check_host(text: str) -> str:
+    """A host name as it is compared: lower case, without a port or a dot at the end."""
+    if text == "*":
+        return text
+    host = parse_host(text)
+    if host is None:
+        raise ValueError(f"{text!r} is no host name; write it like feeds.example.org, or * for any")
+    return host
+
+
+def _check_public_url(text: str) -> str:
+    try:
+        url = urlsplit(text)
+        is_address = url.scheme in ("http", "https") and parse_host(url.netloc) is not None
+    except ValueError:
+        is_address = False
+    if text and (not is_address or url.path not in ("", "/") or url.query or url.fragment):
+        raise ValueError("write it like https://feeds.example.org, without a path")
+    return text.rstrip("/")
+
+
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator(_check_hosts)]
+PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
+
+MIN_KEY_LENGTH = 32
 # Words of keys that stand in examples, with which anybody could sign.
-EXAMPLES = ("changeme", "change-me", "change_me", "change me", "your-secret", "your_secret", "example", "insecure")
+EXAMPLE_KEY_WORDS = (
+    "changeme",
+    "change-me",
+    "change_me",
+    "change me",
+    "your-secret",
+    "your_secret",
+    "example",
+    "insecure",
+)
 
 
 def _no_example(key: SecretStr) -> SecretStr:
     text = key.get_secret_value()
-    if text and len(text) < LEAST_KEY:
-        raise ValueError(f"a key has at least {LEAST_KEY} characters")
-    if text and (len(set(text)) < 8 or any(word in text.lower() for word in EXAMPLES)):
+    if text and len(text) < MIN_KEY_LENGTH:
+        raise ValueError(f"a key has at least {MIN_KEY_LENGTH} characters")
+    if text and (len(set(text)) < 8 or any(word in text.lower() for word in EXAMPLE_KEY_WORDS)):
         raise ValueError("this one can be guessed; 'openssl rand -hex 32' makes a good one")
     return key
 
@@ -53,26 +91,29 @@ def _no_example(key: SecretStr) -> SecretStr:
 SigningKey = Annotated[SecretStr, AfterValidator(_no_example)]
 
 
-Origin = Literal["command line", "environment", "file", "default"]
+SettingOrigin = Literal["command line", "environment", "file", "default"]
 
 
-class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
-    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    fields: ClassVar[Mapping[str, SettingField]]
+    origins: Mapping[str, SettingOrigin] = field(default_factory=dict, repr=False)
 
     data: Path = Field(Path("data"), description="The folder for the database, kept objects and the signing key.")
     database: str = Field(
-        "", description="Where rows are kept: empty for SQLite in the data folder, or a sqlite:///, postgresql://, "
-        "mysql:// or d1+https:// URL."
-    )  # fmt: skip
+        "",
+        description="Where rows are kept: empty for SQLite in the data folder, or a sqlite:///, postgresql://, "
+        "mysql:// or d1+https:// URL.",
+    )
     database_token: SecretStr = Field(SecretStr(""), description="The Bearer token of the D1 proxy worker.")
     d1_statements: int = Field(
         1000, ge=10, le=1000, description="How many statements D1 takes in one batch: 50 on Cloudflare's free plan."
     )
     objects: str = Field(
-        "", description="Where images and raw bodies are kept: empty for a folder in the data folder, a path, or "
-        "s3://bucket/prefix?endpoint=…&region=…."
-    )  # fmt: skip
+        "",
+        description="Where images and raw bodies are kept: empty for a folder in the data folder, a path, or "
+        "s3://bucket/prefix?endpoint=…&region=….",
+    )
     s3_access_key: str = Field("", description="The access key of the S3 store.")
     s3_secret_key: SecretStr = Field(SecretStr(""), description="The secret key of the S3 store.")
     redis: SecretStr = Field(
@@ -80,14 +121,50 @@ class Settings(BaseSettings):
     )
     listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
     port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
+    public_url: PublicUrl = Field(
+        "", description="The address that people open, such as https://feeds.example.org; its host name is allowed."
+    )
+    allowed_hosts: Hosts = Field(
+        (),
+        description="Further host names that requests may be for, separated by commas; * allows any. Always "
+        "allowed: IP addresses, localhost, this machine's name and that of public_url.",
+    )
     trusted_proxies: Networks = Field(
         (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")),
-        description="Networks of the proxies whose word on a request's address and on https is believed.",
+        description="Networks of the proxies whose word on a request's address and on https is believed, and to "
+        "which connections_per_address does not apply.",
+    )
+    max_connections: int = Field(
+        4000,
+        ge=16,
+        description="How many connections the web server keeps open at once; fewer if the limit of open "
+        "files does not allow so many.",
+    )
+    connections_per_address: int = Field(
+        100, ge=1, description="How many of them may come from one address (IPv6: from one /64 network)."
+    )
+    header_seconds: float = Field(20, gt=0, description="How long a client may take to send the head of a request.")
+    body_seconds: float = Field(
+        30, gt=0, description="How long a client that sends a body may be slower than 500 bytes a second."
+    )
+    send_seconds: float = Field(
+        60, gt=0, description="How long a client that is sent an answer may take less than 500 bytes a second of it."
+    )
+    keep_alive_seconds: float = Field(
+        180,
+        gt=0,
+        description="How long a connection without a request is kept for the next one. Longer than a proxy "
+        "in front keeps it, so that the proxy is the one that closes it.",
     )
     secret_key: SigningKey = Field(
-        SecretStr(""), description="What access tokens are signed with, the same for all processes; empty for a key "
-        "that is made at first start and kept in the data folder."
-    )  # fmt: skip
+        SecretStr(""),
+        description="What access tokens are signed with and feed passwords encrypted, the same for all "
+        "processes; empty for a key that is made at first start and kept in the data folder (secret.key).",
+    )
+    old_secret_keys: SecretStr = Field(
+        SecretStr(""),
+        description="Former values of secret_key, separated by commas: what was encrypted with them can still be read.",
+    )
     registration: bool = Field(False, description="Whether visitors may make accounts for themselves.")
     metrics_token: SecretStr = Field(
         SecretStr(""), description="The Bearer token for /metrics; empty to show them to this machine only."
@@ -122,9 +199,10 @@ class Settings(BaseSettings):
     total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
 
     feeds_file: Path | None = Field(
-        None, description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.yml, "
-        "feeds.json or feeds.toml in the data folder, if there is one."
-    )  # fmt: skip
+        None,
+        description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.yml, "
+        "feeds.json or feeds.toml in the data folder, if there is one.",
+    )
 
     backoff_base: float = Field(
         30, gt=0, description="Minutes until the next try after a feed's first failure; doubles."
@@ -134,9 +212,10 @@ class Settings(BaseSettings):
     )
 
     retention_days: float = Field(
-        180, ge=1, description="Days until an entry that has left its feed is purged; starred, labelled and "
-        "read-later ones stay."
-    )  # fmt: skip
+        180,
+        ge=1,
+        description="Days until an entry that has left its feed is purged; starred, labelled and read-later ones stay.",
+    )
     later_days: float = Field(
         30, ge=1, le=3650, description="Days for which an entry is kept for later, unless its reader says until when."
     )
@@ -153,37 +232,58 @@ class Settings(BaseSettings):
         """The database's URL with the default filled in."""
         return self.database or f"sqlite:///{self.data / 'feedmill.db'}"
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> SettingOrigin:
         """Where the value of a setting comes from."""
-        return self._origins.get(name, "default")
-
-    @classmethod
-    def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:  # fmt: skip
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=_file())
+        return self.origins.get(name, "default")
 
 
-def load(**given: Any) -> Settings:
+Settings.fields = declared_fields(Settings)
+
+
+def load_settings(**given: Any) -> Settings:
     """The effective settings; `given` are those from the command line. A bad one raises `BadSetting`."""
     named = os.environ.get(f"{PREFIX}CONFIG")
     if named and not Path(named).is_file():
         raise BadSetting(f"{PREFIX}CONFIG names {named}, and there is no such file")
     _refuse_unknown_variables()
     typed = {name: value for name, value in given.items() if value is not None}
+    written = _written_in_file() | _written_in_environment() | typed
+    values, problems = {}, []
+    for name, value in written.items():
+        try:
+            values[name] = _read(name, value, typed)
+        except ValueError as error:
+            problems.append(str(error))
+    if problems:
+        raise BadSetting("; ".join(problems))
+    return Settings(**values, origins={name: _origin(name, typed) for name in values})
+
+
+def _read(name: str, value: object, typed: Mapping[str, Any]) -> Any:
+    """The value of a setting; raises `ValueError` that names the setting and where it stands."""
+    setting = Settings.fields.get(name)
+    if setting is None:
+        raise ValueError(_no_setting(_place(name, typed), name))
     try:
-        settings = Settings(**typed)
-    except ValidationError as error:
-        raise BadSetting("; ".join(_explain(problem, typed) for problem in error.errors())) from None
+        return setting.read(value)
+    except ValueError as error:
+        raise ValueError(f"{_place(name, typed)}: {error}") from None
+
+
+def _written_in_file() -> dict[str, Any]:
+    path = _file()
+    try:
+        return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
     except (ValueError, OSError) as error:
-        raise BadSetting(f"{_file()}: {error}") from None
-    settings._origins.update({name: _origin(name, typed) for name in settings.model_fields_set})
-    return settings
+        raise BadSetting(f"{path}: {error}") from None
 
 
-def _origin(name: str, typed: Mapping[str, Any]) -> Origin:
+def _written_in_environment() -> dict[str, Any]:
+    variables = {name: f"{PREFIX}{name.upper()}" for name in Settings.fields}
+    return {name: os.environ[variable] for name, variable in variables.items() if variable in os.environ}
+
+
+def _origin(name: str, typed: Mapping[str, Any]) -> SettingOrigin:
     if name in typed:
         return "command line"
     return "environment" if f"{PREFIX}{name.upper()}" in os.environ else "file"
@@ -194,23 +294,16 @@ def _file() -> Path:
 
 
 def _refuse_unknown_variables() -> None:
-    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | {f"{PREFIX}CONFIG"}
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.fields} | {f"{PREFIX}CONFIG"}
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_") and name not in known:
             raise BadSetting(_no_setting(name, name.removeprefix(PREFIX).lower()))
 
 
 def _no_setting(place: str, name: str) -> str:
-    likely = get_close_matches(name, Settings.model_fields, n=1)
+    likely = get_close_matches(name, Settings.fields, n=1)
     hint = f"did you mean {likely[0]}?" if likely else "take it away, and 'feedmill settings' lists them all"
     return f"{place} is no setting of Feedmill: {hint}"
-
-
-def _explain(problem: Any, typed: Mapping[str, Any]) -> str:
-    name = str(problem["loc"][0]) if problem["loc"] else "settings"
-    if problem["type"] == "extra_forbidden":
-        return _no_setting(_place(name, typed), name)
-    return f"{_place(name, typed)}: {problem['msg'].removeprefix('Value error, ')}"
 
 
 def _place(name: str, typed: Mapping[str, Any]) -> str:

@@ -12,12 +12,12 @@ from fastapi.routing import APIRoute
 from redis.asyncio import Redis
 
 from feedmill.cli import COMMANDS
+from feedmill.coordination.host_slots import HostSlotRule
 from feedmill.coordination.locks import feed_lock, schedule_lock
-from feedmill.coordination.queues import Filling, Queued, filling_lock, list_name, told_name
-from feedmill.coordination.redis import RedisLocks, RedisTurns, connect
-from feedmill.coordination.redis_queues import RedisQueues
-from feedmill.coordination.redis_sight import RedisSight
-from feedmill.coordination.turns import TurnRule
+from feedmill.coordination.pool_queues import FillLock, QueuedItem, fill_lock_name, pool_list_name, used_ids_name
+from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect
+from feedmill.coordination.redis_pool_queues import RedisPoolQueues
+from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
 from feedmill.serve.rest import ROUTERS
 from feedmill.settings import PREFIX, Settings
@@ -30,13 +30,13 @@ MEANINGS = tomllib.loads((ROOT / "tools" / "reference" / "meanings.toml").read_t
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
+@pytest.mark.parametrize("name", Settings.fields)
 def test_every_setting_is_in_the_reference(name: str) -> None:
     page = (REFERENCE / "settings.md").read_text()
 
     section = page.partition(f"## `{name}`\n")[2].partition("\n## ")[0]
 
-    assert str(Settings.model_fields[name].description) in section
+    assert str(Settings.fields[name].description) in section
     assert f"`{PREFIX}{name.upper()}`" in section
     assert "Default: " in section
 
@@ -80,16 +80,16 @@ async def test_every_key_that_redis_gets_has_its_form_in_the_reference(redis_ser
 
 
 async def _leave_one_of_each(client: Redis, url: str) -> None:
-    locks, turns, queues = RedisLocks(client), RedisTurns(client), RedisQueues(client)
-    titles = list_name("titles", 1)
-    for name in (feed_lock(1), schedule_lock(1), filling_lock(titles)):
+    locks, turns, queues = RedisLocks(client), RedisHostSlots(client), RedisPoolQueues(client)
+    titles = pool_list_name("titles", 1)
+    for name in (feed_lock(1), schedule_lock(1), fill_lock_name(titles)):
         await locks.lock(name, "me")
-    await turns.take("example.org", "me", TurnRule(MINUTE, MINUTE))
+    await turns.take("example.org", "me", HostSlotRule(MINUTE, MINUTE))
     for pause in ("domain:example.org", "url:0123456789abcdef"):
         await turns.pause(pause, MINUTE)
-    await queues.push(Filling(titles, "me"), [Queued(1, "a title")])
-    await client.lpush(told_name(titles), 1)
-    await RedisSight(client).show("worker", "me")
+    await queues.push(FillLock(titles, "me"), [QueuedItem(1, "a title")])
+    await client.lpush(used_ids_name(titles), 1)
+    await RedisPresence(client).show("worker", "me")
     with make_celery(url) as celery:
         celery.send_task("refresh_feed", kwargs={"feed_id": 1}, queue="high")
 
@@ -99,6 +99,7 @@ def _pattern(form: str) -> re.Pattern[str]:
     return re.compile("".join("[^:]+" if part.startswith("{") else part for part in parts))
 
 
+@pytest.mark.external
 def test_the_pages_made_from_the_code_are_up_to_date() -> None:
     tool = [sys.executable, ROOT / "tools" / "write-reference", "--check"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.retention import Keeping, delete_garbage, purge
-from feedmill.archive.sweep import sweep
+from feedmill.archive.orphans import record_orphans
+from feedmill.archive.retention import RetentionPeriods, delete_garbage, purge
 from feedmill.store.drivers.sqlite import SqliteDatabase
 
 
@@ -35,8 +35,8 @@ async def main(folder: Path, now: datetime, step: int) -> None:
     db, blobs, doom = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects"), Doom(step)
     db.batch = doom.over(db.batch)  # type: ignore[method-assign]
     blobs.delete_many = doom.over(blobs.delete_many)  # type: ignore[method-assign]
-    await purge(db, blobs, Keeping(), now)
-    await sweep(db, blobs, Keeping().raw, now)
+    await purge(db, blobs, RetentionPeriods(), now)
+    await record_orphans(db, blobs, RetentionPeriods().raw, now)
     await delete_garbage(db, blobs)
     await db.close()
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from feedmill.archive.files import FolderBlobs
 from feedmill.errors import BlobUnavailable
 from tests.cli.disks import cannot
 from tests.services.server import folder
+from tests.waiting import wait_until
 
 KEY = "images/1/ab12cd34/0.png"
 NOBODY = 65534
@@ -150,19 +151,28 @@ asyncio.run(main())
 """
 
 
-def write_and_be_killed(place: Path, after: float) -> None:
+def write_and_be_killed(place: Path, has_come_far: Callable[[], bool]) -> None:
+    """Kills a writer amid a file, when it has come as far as it should."""
+    left_before = set(place.glob(".partial/*"))
+
+    def is_the_moment() -> bool:
+        return has_come_far() and bool(set(place.glob(".partial/*")) - left_before)
+
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     command = [sys.executable, "-c", KILLED_WHILE_WRITING, str(place)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as writer:
         assert writer.stdout
         writer.stdout.readline()
-        time.sleep(after)
+        wait_until(is_the_moment, otherwise="the writer has not come so far")
         writer.kill()
 
 
+@pytest.mark.external
 async def test_a_writer_killed_at_any_moment_leaves_whole_objects_only(tmp_path: Path) -> None:
-    for moment in (0.02, 0.05, 0.08, 0.11, 0.14):
-        await asyncio.to_thread(write_and_be_killed, tmp_path, moment)
+    for objects in (0, 0, 1, 4, 4):
+        await asyncio.to_thread(
+            write_and_be_killed, tmp_path, lambda at_least=objects: len(list(tmp_path.glob("a/*"))) >= at_least
+        )
 
     blobs = FolderBlobs(tmp_path)
     keys = await keys_of(blobs)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from feedmill.archive.image_lots import SHARE, choose
+from feedmill.archive.images.lots import IMAGES_PER_HOST, choose_lot
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 GAP = timedelta(seconds=1)
@@ -15,32 +15,34 @@ def images(host: str, ids: range) -> list[tuple[int, str]]:
 def test_a_host_with_thousands_of_images_does_not_hold_up_the_others() -> None:
     waiting = images("crowded.example", range(1000)) + images("small.example", range(1000, 1002))
 
-    lot = choose(waiting, 100, GAP, NOW)
+    lot = choose_lot(waiting, 100, GAP, NOW)
 
-    assert lot.taken == [*range(SHARE), 1000, 1001]
-    assert sorted(id for ids in lot.later.values() for id in ids) == list(range(SHARE, 1000))
+    assert lot.taken == [*range(IMAGES_PER_HOST), 1000, 1001]
+    assert sorted(id for ids in lot.later.values() for id in ids) == list(range(IMAGES_PER_HOST, 1000))
 
 
 def test_those_who_wait_are_due_when_their_turn_could_come() -> None:
-    lot = choose(images("crowded.example", range(105)), 100, GAP, NOW)
+    lot = choose_lot(images("crowded.example", range(105)), 100, GAP, NOW)
 
     assert len(lot.later) == 10
-    assert min(lot.later) == NOW + SHARE * GAP
+    assert min(lot.later) == NOW + IMAGES_PER_HOST * GAP
     assert all(at >= NOW + ids[0] * GAP for at, ids in lot.later.items())
 
 
 def test_a_lot_has_its_size_and_the_rest_keeps_its_place() -> None:
-    lot = choose([each for n in range(50) for each in images(f"h{n}.example", range(n * 5, n * 5 + 5))], 100, GAP, NOW)
+    lot = choose_lot(
+        [each for n in range(50) for each in images(f"h{n}.example", range(n * 5, n * 5 + 5))], 100, GAP, NOW
+    )
 
     assert lot.taken == list(range(100))
     assert not lot.later
 
 
 def test_without_a_gap_there_is_no_crowd() -> None:
-    lot = choose(images("one.example", range(100)), 100, timedelta(), NOW)
+    lot = choose_lot(images("one.example", range(100)), 100, timedelta(), NOW)
 
     assert (len(lot.taken), lot.later) == (100, {})
 
 
 def test_addresses_that_can_not_be_read_are_taken_to_be_refused() -> None:
-    assert choose([(1, "https://[::1"), (2, "x")], 100, GAP, NOW).taken == [1, 2]
+    assert choose_lot([(1, "https://[::1"), (2, "x")], 100, GAP, NOW).taken == [1, 2]

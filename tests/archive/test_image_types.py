@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.archive.image_types import BY_EXTENSION, looks_like, recognise
+from feedmill.archive.images.file_types import TYPE_BY_EXTENSION, describe_non_image, detect_image_type
 from tests.archive import pictures
 
 KNOWN = {
@@ -19,13 +19,13 @@ KNOWN = {
 
 @pytest.mark.parametrize(("extension", "data"), KNOWN.items())
 def test_each_type_of_the_table_is_told_from_its_bytes(extension: str, data: bytes) -> None:
-    assert recognise(data) is BY_EXTENSION[extension]
+    assert detect_image_type(data) is TYPE_BY_EXTENSION[extension]
 
 
 def test_the_table_holds_images_only_and_no_svg() -> None:
-    assert set(BY_EXTENSION) == set(KNOWN)
-    assert all(type.content_type.startswith("image/") for type in BY_EXTENSION.values())
-    assert not any("svg" in type.content_type for type in BY_EXTENSION.values())
+    assert set(TYPE_BY_EXTENSION) == set(KNOWN)
+    assert all(type.content_type.startswith("image/") for type in TYPE_BY_EXTENSION.values())
+    assert not any("svg" in type.content_type for type in TYPE_BY_EXTENSION.values())
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_the_table_holds_images_only_and_no_svg() -> None:
     ],
 )
 def test_what_is_no_image_is_none_and_said_in_words(data: bytes, seems: str) -> None:
-    assert recognise(data) is None
-    assert looks_like(data) == seems
+    assert detect_image_type(data) is None
+    assert describe_non_image(data) == seems
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_the_beginning_of_a_signature_is_no_image(cut: int) -> None:
     for data in KNOWN.values():
         if not data[:cut].startswith((b"GIF89a", b"\xff\xd8\xff\xe0")):
-            assert recognise(data[:cut]) is None
+            assert detect_image_type(data[:cut]) is None

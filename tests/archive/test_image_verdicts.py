@@ -4,21 +4,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.archive.image_types import PNG
-from feedmill.archive.image_verdicts import judge
-from feedmill.model.image import Missed, Picture
-from feedmill.model.outcome import (
+from feedmill.archive.images.download_outcome import judge_response
+from feedmill.archive.images.file_types import PNG
+from feedmill.model.fetch_outcome import (
     Deferred,
+    FetchOutcome,
     Freshness,
     Gone,
     HttpError,
-    Outcome,
     Refused,
     Response,
     Retryable,
     Throttled,
     Validators,
 )
+from feedmill.model.image import DownloadedImage, ImageDownloadFailed
 from tests.archive import pictures
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -32,16 +32,16 @@ def answered(body: bytes, content_type: str = "image/png") -> Response:
 
 
 def again(
-    wait: timedelta | None, outcome: Outcome, attempts: int = 0, *, counted: bool = True, offline: bool = False
+    wait: timedelta | None, outcome: FetchOutcome, attempts: int = 0, *, counted: bool = True, offline: bool = False
 ) -> bool:
-    verdict = judge(outcome, attempts, NOW, offline=offline)
+    verdict = judge_response(outcome, attempts, NOW, offline=offline)
     at = None if wait is None else NOW + wait
-    return isinstance(verdict, Missed) and (verdict.again_at, verdict.counted) == (at, counted)
+    return isinstance(verdict, ImageDownloadFailed) and (verdict.again_at, verdict.counted) == (at, counted)
 
 
 def test_an_image_is_one_whatever_the_server_calls_it() -> None:
     for content_type in ("image/png", "text/html", ""):
-        assert judge(answered(pictures.PNG, content_type), 0, NOW) == Picture(PNG, pictures.PNG)
+        assert judge_response(answered(pictures.PNG, content_type), 0, NOW) == DownloadedImage(PNG, pictures.PNG)
 
 
 def test_the_third_attempt_is_the_last_and_the_waits_grow() -> None:
@@ -51,7 +51,7 @@ def test_the_third_attempt_is_the_last_and_the_waits_grow() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Gone(*URL), HttpError(*URL, 404)])
-def test_what_the_server_says_is_not_there_is_given_up_at_once(outcome: Outcome) -> None:
+def test_what_the_server_says_is_not_there_is_given_up_at_once(outcome: FetchOutcome) -> None:
     assert again(None, outcome)
 
 
@@ -67,7 +67,7 @@ def test_svg_is_given_up_at_once() -> None:
 @pytest.mark.parametrize(
     "outcome", [HttpError(*URL, 403), Refused(*URL, "certificate", "expired"), answered(pictures.PAGE), answered(b"")]
 )
-def test_what_minutes_will_not_mend_waits_for_a_day(outcome: Outcome) -> None:
+def test_what_minutes_will_not_mend_waits_for_a_day(outcome: FetchOutcome) -> None:
     assert again(DAY, outcome)
     assert again(None, outcome, 2)
 

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from feedmill.archive.keys import (
-    BackupKey,
     ImageKey,
-    backup_key,
+    RawBodyKey,
     full_image_key,
-    guid_mark,
+    guid_digest,
     image_key,
-    parse_backup_key,
     parse_image_key,
+    parse_raw_body_key,
+    raw_body_key,
 )
 
 # Found by trying numbers: their MD5 begin with the same 8 digits.
@@ -26,7 +26,7 @@ def test_an_image_key_has_the_form_that_others_rely_on() -> None:
 
 def test_two_guids_with_one_mark_can_be_told_apart() -> None:
     one, other = TWINS
-    assert guid_mark(one) == guid_mark(other)
+    assert guid_digest(one) == guid_digest(other)
 
     assert image_key(7, one, 0, "png") == image_key(7, other, 0, "png")
     assert full_image_key(7, one, 0, "png") != full_image_key(7, other, 0, "png")
@@ -52,8 +52,7 @@ def test_an_image_key_tells_what_it_was_made_from() -> None:
     plain = parse_image_key(image_key(7, "guid", 3, "webp"))
     full = parse_image_key(full_image_key(7, "guid", 3, "webp"))
 
-    assert plain == ImageKey(7, guid_mark("guid"), None, 3, "webp")
-    assert full == ImageKey(7, guid_mark("guid"), hashlib.sha256(b"guid").hexdigest()[:32], 3, "webp")
+    assert plain == full == ImageKey(7, guid_digest("guid"), 3, "webp")
 
 
 @pytest.mark.parametrize(
@@ -73,33 +72,33 @@ def test_what_is_no_image_key_is_not_read_as_one(key: str) -> None:
 def test_a_backup_key_has_the_form_that_others_rely_on() -> None:
     at = datetime(2026, 2, 18, 16, 30, tzinfo=timezone(timedelta(hours=8)))
 
-    assert backup_key(7, at) == "backups/7/2026-02-18T08:30:00.000Z.xml"
+    assert raw_body_key(7, at) == "backups/7/2026-02-18T08:30:00.000Z.xml"
 
 
 def test_two_bodies_of_one_second_have_two_keys_that_sort_by_time() -> None:
     at = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 
-    keys = [backup_key(7, at + timedelta(milliseconds=step)) for step in (0, 1, 50, 999, 1000)]
+    keys = [raw_body_key(7, at + timedelta(milliseconds=step)) for step in (0, 1, 50, 999, 1000)]
 
     assert keys == sorted(set(keys))
 
 
 def test_a_backup_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="zone"):
-        backup_key(7, datetime(2026, 2, 18, 8, 30))
+        raw_body_key(7, datetime(2026, 2, 18, 8, 30))
 
 
 @pytest.mark.parametrize("micros", [0, 123_000])
 def test_a_backup_key_tells_what_it_was_made_from(micros: int) -> None:
     at = datetime(2026, 2, 18, 8, 30, 1, micros, tzinfo=UTC)
 
-    assert parse_backup_key(backup_key(7, at)) == BackupKey(7, at)
+    assert parse_raw_body_key(raw_body_key(7, at)) == RawBodyKey(7, at)
 
 
 def test_a_backup_key_may_lack_milliseconds() -> None:
     at = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 
-    assert parse_backup_key("backups/7/2026-02-18T08:30:00Z.xml") == BackupKey(7, at)
+    assert parse_raw_body_key("backups/7/2026-02-18T08:30:00Z.xml") == RawBodyKey(7, at)
 
 
 @pytest.mark.parametrize(
@@ -112,4 +111,4 @@ def test_a_backup_key_may_lack_milliseconds() -> None:
     ],
 )
 def test_what_is_no_backup_key_is_not_read_as_one(key: str) -> None:
-    assert parse_backup_key(key) is None
+    assert parse_raw_body_key(key) is None

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.archive.location import FolderConfig, S3Config, parse_objects_url
+from feedmill.archive.object_store_config import FolderConfig, S3Config, parse_objects_url
 from feedmill.errors import BadSetting
 
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from feedmill.archive.paths import LONGEST_PATH, folder_of, key_of, path_of
-from feedmill.errors import BadKey
+from feedmill.archive.object_paths import MAX_PATH_BYTES, folder_of, key_of, path_of
+from feedmill.errors import ObjectKeyTooLong
 
 any_key = st.text(st.one_of(st.characters(codec=None), st.sampled_from("aA.tTzZ09/%-")), max_size=60)
 
@@ -92,7 +92,7 @@ def test_a_path_that_no_key_has_is_not_ours(path: str) -> None:
 
 
 def test_a_key_that_no_store_could_hold_is_refused() -> None:
-    assert len(path_of("x" * 800)) <= LONGEST_PATH
+    assert len(path_of("x" * 800)) <= MAX_PATH_BYTES
 
-    with pytest.raises(BadKey, match="too long"):
+    with pytest.raises(ObjectKeyTooLong, match="too long"):
         path_of("x" * 1000)

@@ -13,14 +13,13 @@ import pytest
 from sqlalchemy import func, select
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.keys import image_key
-from feedmill.archive.lifecycle import lifecycle_rule
-from feedmill.archive.location import FolderConfig, S3Config
-from feedmill.archive.ownership import own_store
-from feedmill.archive.retention import Keeping, delete_garbage, purge
-from feedmill.archive.sweep import sweep
+from feedmill.archive.keys import DESCRIPTORS_PREFIX, descriptor_key, image_key
+from feedmill.archive.object_store_config import FolderConfig, S3Config
+from feedmill.archive.orphans import record_orphans
+from feedmill.archive.retention import RetentionPeriods, delete_garbage, lifecycle_rule, purge
+from feedmill.archive.store_ownership import ensure_store_ownership
 from feedmill.errors import CallerError
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, raw_bodies, tombstones
 from tests.databases import emptied
@@ -42,7 +41,7 @@ async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveWor
         feed = await world.add("/feed", answer(item("stays"), *(item(f"old {number}") for number in range(OLD))))
         await world.refresh(feed)
         await world.later(HOUR, feed, answer(item("stays")))
-        await own_store(db, world.blobs)
+        await ensure_store_ownership(db, world.blobs)
         for row in await world.rows(entries):
             await add_image(world, row["id"], feed.id, row["guid"])
         await world.blobs.put(image_key(feed.id, "lost", 0, "png"), b"x", "image/png")
@@ -53,14 +52,22 @@ async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveWor
 
 
 async def add_image(world: ArchiveWorld, entry_id: int, feed_id: int, guid: str) -> None:
-    key, at = image_key(feed_id, guid, 0, "png"), to_text(world.now)
+    key, at = image_key(feed_id, guid, 0, "png"), to_iso(world.now)
     await world.blobs.put(key, b"x", "image/png")
     await world.put(
-        image_tasks, feed_id=feed_id, entry_id=entry_id, position=0, original_url="u", status="success", object_key=key,
-        created_at=at, updated_at=at,
-    )  # fmt: skip
+        image_tasks,
+        feed_id=feed_id,
+        entry_id=entry_id,
+        position=0,
+        original_url="u",
+        status="success",
+        object_key=key,
+        created_at=at,
+        updated_at=at,
+    )
 
 
+@pytest.mark.external
 async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveWorld, tmp_path: Path) -> None:
     step, died = 0, True
     while died:
@@ -88,8 +95,8 @@ def run_doomed(folder: Path, world: ArchiveWorld, step: int) -> bool:
 
 async def finish(folder: Path, world: ArchiveWorld) -> None:
     db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
-    await purge(db, blobs, Keeping(), world.now)
-    await sweep(db, blobs, Keeping().raw, world.now)
+    await purge(db, blobs, RetentionPeriods(), world.now)
+    await record_orphans(db, blobs, RetentionPeriods().raw, world.now)
     await delete_garbage(db, blobs)
     await db.close()
 
@@ -97,7 +104,9 @@ async def finish(folder: Path, world: ArchiveWorld) -> None:
 async def check(folder: Path) -> None:
     """No row speaks of an object that is gone, no object is forgotten, and counts and tombstones are right."""
     db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
-    stored = {blob.key async for blob in blobs.list_keys("") if not blob.key.startswith("feedmill/")}
+    stored = {
+        blob.key async for blob in blobs.list_keys("") if not blob.key.startswith(("feedmill/", DESCRIPTORS_PREFIX))
+    }
     images = {row["object_key"] for row in await db.query(select(image_tasks.c.object_key))}
     bodies = {row["key"] for row in await db.query(select(raw_bodies.c.key))}
     garbage = {row["key"] for row in await db.query(select(object_garbage.c.key))}
@@ -115,7 +124,8 @@ async def check_end(folder: Path) -> None:
     db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
     [left] = await db.query(select(entries.c.title, image_tasks.c.object_key).join(image_tasks))
     assert left["title"] == "stays"
-    assert sorted([blob.key async for blob in blobs.list_keys("")]) == ["feedmill/owner.txt", left["object_key"]]
+    stored = sorted([blob.key async for blob in blobs.list_keys("")])
+    assert stored == ["feedmill/owner.txt", descriptor_key(1), left["object_key"]]
     assert await db.query(select(object_garbage)) == []
     await db.close()
 

@@ -3,7 +3,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -16,11 +15,13 @@ import obstore
 import pytest
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.location import S3Config
+from feedmill.archive.object_store_config import S3Config
 from feedmill.archive.s3 import S3Blobs
 from feedmill.errors import BlobError, BlobMissing, BlobUnavailable
 from tests.services.s3 import s3_config
 from tests.services.server import Service, free_port
+from tests.virtual_time import jump
+from tests.waiting import LONGEST_WAIT
 
 KEY = "images/1/ab12cd34/0.png"
 SHORT = timedelta(seconds=1)
@@ -35,7 +36,7 @@ def config(s3_service: Service) -> S3Config:
 @pytest.fixture
 def silent_port() -> Iterator[int]:
     """A server that takes connections and never says a word."""
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as server:
         yield server.getsockname()[1]
 
 
@@ -173,24 +174,32 @@ async def test_a_bucket_that_is_not_there_is_not_a_missing_object(s3_service: Se
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_a_server_that_is_down_is_said_to_be_unavailable(call: str) -> None:
-    started = time.monotonic()
-
     with pytest.raises(BlobUnavailable, match=r"no answer \(Connection refused\)") as caught:
-        await do(call, at(free_port()))
+        await do(call, at(free_port(), timeout=timedelta(seconds=LONGEST_WAIT)))
 
-    assert time.monotonic() - started < 2 * SHORT.total_seconds() + 0.5
     assert_one_clean_line(caught.value)
 
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_a_server_that_never_answers_is_given_up_within_twice_the_timeout(silent_port: int, call: str) -> None:
-    started = time.monotonic()
+    calling = asyncio.create_task(do(call, at(silent_port, timeout=timedelta(hours=1))))
+    await asyncio.sleep(0)  # It has begun, and its time runs.
+
+    jump(2 * 3600 - LONGEST_WAIT)
+    # What it waits for now is a limit that is over, or none.
+    await asyncio.to_thread(lambda: None)
+    is_given_up_early = calling.done()
+    jump(LONGEST_WAIT)
 
     with pytest.raises(BlobUnavailable, match=r"no answer \(timeout\)") as caught:
-        await do(call, at(silent_port))
-
-    assert time.monotonic() - started < 2 * SHORT.total_seconds() + 0.5
+        await calling
+    assert not is_given_up_early
     assert_one_clean_line(caught.value)
+
+
+async def test_a_server_that_never_answers_is_given_up_by_itself(silent_port: int) -> None:
+    with pytest.raises(BlobUnavailable, match=r"no answer \(timeout\)"):
+        await at(silent_port).get(KEY)
 
 
 async def test_a_404_of_a_server_that_knows_no_s3_is_not_a_missing_object() -> None:
@@ -209,27 +218,32 @@ async def test_a_missing_object_is_named(config: S3Config) -> None:
 EXITS_WHILE_WAITING = """
 import asyncio, sys
 from datetime import timedelta
-from feedmill.archive.location import S3Config
+from feedmill.archive.object_store_config import S3Config
 from feedmill.archive.s3 import S3Blobs
 
 async def main():
     endpoint = f"http://127.0.0.1:{sys.argv[1]}"
     blobs = S3Blobs(S3Config("media", "", endpoint, "", "key", "hush", timeout=timedelta(seconds=1)))
     waiting = asyncio.create_task(blobs.get("a.png"))
-    await asyncio.sleep(0.2)
+    await asyncio.get_running_loop().run_in_executor(None, input)
     waiting.cancel()
 
 asyncio.run(main())
 """
 
 
-def test_a_process_that_gave_up_on_a_silent_server_exits_in_time(silent_port: int) -> None:
+@pytest.mark.external
+def test_a_process_that_gave_up_on_a_silent_server_exits_in_time() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    command = [sys.executable, "-c", EXITS_WHILE_WAITING, str(silent_port)]
+    pipe = subprocess.PIPE
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, "-c", EXITS_WHILE_WAITING, str(server.getsockname()[1])]
+        process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
+        with process, server.accept()[0] as connection:
+            connection.recv(1)  # It has asked, and waits for the answer.
+            _, said = process.communicate(b"give up\n", timeout=LONGEST_WAIT)
 
-    ended = subprocess.run(command, env=environment, capture_output=True, timeout=10)
-
-    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (process.returncode, said) == (0, b"")
 
 
 @pytest.mark.parametrize("status", ["503 Slow Down", "500 Oops"])
@@ -237,18 +251,20 @@ async def test_a_server_in_trouble_is_asked_three_times(status: str) -> None:
     seen: list[bytes] = []
     async with answering(status, seen) as port:
         with pytest.raises(BlobUnavailable, match=f"answered {status[:3]}"):
-            await at(port, timeout=timedelta(seconds=5)).put(KEY, b"x", "image/png")
+            await at(port, timeout=timedelta(seconds=LONGEST_WAIT)).put(KEY, b"x", "image/png")
 
     assert len(seen) == 3
 
 
 async def test_more_calls_than_threads_to_a_silent_server_all_end_in_time(silent_port: int) -> None:
-    blobs, started = at(silent_port), time.monotonic()
+    blobs = at(silent_port, timeout=timedelta(seconds=LONGEST_WAIT))
+    calls = [asyncio.create_task(blobs.get(KEY)) for _ in range(80)]
+    await asyncio.sleep(0)  # All have begun, and their time runs.
 
-    outcomes = await asyncio.gather(*(blobs.get(KEY) for _ in range(80)), return_exceptions=True)
+    jump(2 * LONGEST_WAIT)
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
 
     assert {type(outcome) for outcome in outcomes} == {BlobUnavailable}
-    assert time.monotonic() - started < 2 * SHORT.total_seconds() + 1
 
 
 async def test_our_settings_win_over_the_environments(config: S3Config, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tests.browser.guest import Guest
 from tests.browser.house import House, open_house
 
 # Only what fails waits so long; a machine may be slow.
-PATIENCE = 20_000
+PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 

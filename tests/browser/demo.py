@@ -6,21 +6,21 @@ import zlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from feedmill.archive.image_types import PNG
-from feedmill.archive.images import archive_images
-from feedmill.library.accounts import add_account
-from feedmill.library.marking import mark_one
-from feedmill.model.account import Actor
-from feedmill.model.image import Picture
-from feedmill.model.pool import Rule
-from feedmill.model.reading import Marks
-from feedmill.model.times import to_text
+from feedmill.archive.images.download import archive_images
+from feedmill.archive.images.file_types import PNG
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.library.users.manage_users import make_user
+from feedmill.model.entry_lists import EntryMarks
+from feedmill.model.image import DownloadedImage
+from feedmill.model.pool import PoolRule
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import Actor
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.icons import enrol_feeds, keep_icon, let_go, take_waiting
-from feedmill.store.labels import add_label
-from feedmill.store.saved_searches import save_search
+from feedmill.store.entries.labels import add_label
+from feedmill.store.feeds.icons import add_icon_tasks, release_icon_tasks, save_icon, take_icon_tasks
 from feedmill.store.schema import feeds, fetch_log
+from feedmill.store.search.saved_searches import save_search
 from tests.browser import papers
 from tests.serve.rest.site import Site
 from tests.www import Answer
@@ -43,18 +43,23 @@ async def furnish(site: Site) -> None:
     alice, now, db = await papers.reader(site), datetime.now(UTC), site.app.db
     wood, water = [(await add_label(db, alice.id, name))["id"] for name in ("Wood 木", "Water")]
     for entry_id, marks in {
-        1: Marks(starred=True, add_labels=(wood, water)), 2: Marks(add_labels=(wood,)), 3: Marks(read=True),
-        6: Marks(later=True), 8: Marks(read=True), 10: Marks(starred=True), 13: Marks(read=True),
-    }.items():  # fmt: skip
-        await mark_one(db, alice.id, entry_id, marks, now)
+        1: EntryMarks(starred=True, add_labels=(wood, water)),
+        2: EntryMarks(add_labels=(wood,)),
+        3: EntryMarks(read=True),
+        6: EntryMarks(later=True),
+        8: EntryMarks(read=True),
+        10: EntryMarks(starred=True),
+        13: EntryMarks(read=True),
+    }.items():
+        await apply_marks_to_entry(db, alice.id, entry_id, marks, now)
     await save_search(db, alice.id, "Wheels", "wheel OR 水轮")
-    await add_account(db, "bob", papers.PASSWORD, False, now, Actor())
+    await make_user(db, "bob", papers.PASSWORD, False, now, Actor())
     await site.app.bookmarks.save(alice.id, site.web.serve("/guide", Answer(PAGE)), None, "Drawings on page 3")
     await site.app.bookmarks.save(alice.id, site.web.url("/nowhere"), None, None)
     await site.app.bookmarks.read_pages()
     await _have_fetched(site, now)
     await _have_icons(site, now)
-    group = await site.app.pools.create("Mills", Rule())
+    group = await site.app.pools.create("Mills", PoolRule())
     await site.app.pools.fill(group.id)
 
 
@@ -65,19 +70,21 @@ async def _have_fetched(site: Site, now: datetime) -> None:
     error = "HTTP 404 Not Found"
     failing = {"consecutive_failures": 4, "last_error": error}
     lines += [_line(3, now - timedelta(minutes=30 * n), "http_4xx", 404, 512, 90, 0, error) for n in range(4)]
-    await site.app.db.batch([
-        Step(insert(fetch_log, *lines[0]), lines),
-        Step(feeds.update().where(feeds.c.id == 3).values(**failing)),
-    ])  # fmt: skip
+    await site.app.db.batch(
+        [
+            Step(insert(fetch_log, *lines[0]), lines),
+            Step(feeds.update().where(feeds.c.id == 3).values(**failing)),
+        ]
+    )
 
 
 async def _have_icons(site: Site, now: datetime) -> None:
     db, address, later = site.app.db, "https://example.org/favicon.ico", now + timedelta(days=30)
-    await enrol_feeds(db, now, 100)
-    token, _ = await take_waiting(db, now, most=100)
+    await add_icon_tasks(db, now, 100)
+    token, _ = await take_icon_tasks(db, now, most=100)
     for feed_id, colour in ICONS.items():
-        await keep_icon(db, [feed_id], token, address, Picture(PNG, disc(colour)), now, later)
-    await let_go(db, token, later)
+        await save_icon(db, [feed_id], token, address, DownloadedImage(PNG, disc(colour)), now, later)
+    await release_icon_tasks(db, token, later)
 
 
 def _fetch(feed_id: int, at: datetime, turn: int) -> dict[str, Any]:
@@ -93,20 +100,31 @@ def _line(
     feed_id: int, at: datetime, outcome: str, status: int, size: int, ms: int, new: int, message: str | None = None
 ) -> dict[str, Any]:
     return {
-        "feed_id": feed_id, "at": to_text(at), "outcome": outcome, "http_status": status, "bytes": size, "ms": ms,
-        "new_entries": new, "revised_entries": 0, "message": message,
-    }  # fmt: skip
+        "feed_id": feed_id,
+        "at": to_iso(at),
+        "outcome": outcome,
+        "http_status": status,
+        "bytes": size,
+        "ms": ms,
+        "new_entries": new,
+        "revised_entries": 0,
+        "message": message,
+    }
 
 
 def picture(width: int, height: int) -> bytes:
     """A wheel in the evening, as a PNG."""
     rows = b"".join(b"\0" + bytes(_colour(x / width, y / height) for x in range(width)) for y in range(height))
     palette = bytes(channel for step in range(SHADES) for channel in _shade(step / (SHADES - 1)))
-    return b"".join([
-        b"\x89PNG\r\n\x1a\n",
-        _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        _chunk(b"PLTE", palette), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b""),
-    ])  # fmt: skip
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+            _chunk(b"PLTE", palette),
+            _chunk(b"IDAT", zlib.compress(rows, 9)),
+            _chunk(b"IEND", b""),
+        ]
+    )
 
 
 def disc(colour: tuple[int, int, int], size: int = 32) -> bytes:

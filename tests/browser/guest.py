@@ -28,7 +28,7 @@ class Guest:
 
     def until(self, is_so: str, arg: object = None) -> None:
         """Waits for it. Not `wait_for_function`: that evaluates in the page, which our policy forbids."""
-        for _ in range(400):
+        for _ in range(1200):
             if self.page.evaluate(is_so, arg):
                 return
             self.page.wait_for_timeout(50)

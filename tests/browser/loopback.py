@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from tests.www import Web
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from html import escape
 
-from feedmill.library.accounts import set_up
-from feedmill.library.discovery import Answers
-from feedmill.library.folders import ensure_folders
-from feedmill.library.subscribe import Wish, subscribe
-from feedmill.model.account import User
-from feedmill.store.accounts import BY_NAME, to_user
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.library.subscriptions.folders import ensure_folders
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, subscribe
+from feedmill.library.users.manage_users import create_first_admin
+from feedmill.model.user import User
+from feedmill.store.users.users import BY_NAME, to_user
 from tests.archive import pictures
 from tests.serve.rest.site import Site
 from tests.www import Answer
@@ -77,38 +77,70 @@ def papers(origin: str) -> list[Paper]:
     picture = f"<figure>{image}<figcaption>The wheel</figcaption></figure>"
     sound = f'<enclosure url="{origin}/talk.mp3" type="audio/mpeg" length="4200000"/>'
     return [
-        Paper("/miller.xml", "The Miller’s Notebook", [
-            Piece("Which stone turns: a year between dry grain and damp", picture + RICH, 0.4, "Ada Quern"),
-            Piece("Larch, oak, and the long argument about wheels", PROSE, 5, "Ada Quern"),
-            Piece("A short history of the sluice", PROSE, 27),
-            Piece("Flood marks", PROSE, 60),
-        ], "Craft"),
-        Paper("/systems.xml", "Quiet Systems", [
-            Piece("Queues that forget: what a lost broker teaches about truth in the row", RICH, 0.8, "N. Okafor"),
-            Piece("You don’t need a scheduler, you need a due date", PROSE, 3.2, "N. Okafor"),
-            Piece("Backpressure, explained with a bakery", PROSE, 9),
-            Piece("Notes on reading other people’s migrations", PROSE, 50),
-            Piece("Against the clever cache", PROSE, 100),
-        ], "Computing"),
-        Paper("/zh.xml", "磨坊笔记", [
-            Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1.5, "林水生"),
-            Piece("为什么落叶松比橡木更适合做水轮", CHINESE, 22),
-            Piece("面粉、石头与耐心", CHINESE, 70),
-        ], "Craft", "zh-CN"),
-        Paper("/ar.xml", "دفاتر الطاحونة", [
-            Piece("كيف تعمل الطاحونة القديمة بعد مئة عام", "<p>تدور العجلة كل صباح عند شروق الشمس.</p>", 7),
-        ], "", "ar"),
-        Paper("/radio.xml", "Water & Stone Radio", [
-            Piece("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
-            Piece("Episode 40: Listening to larch", PROSE, 180, "", sound),
-        ], "Listening"),
-        Paper("/long.xml", "A Publication With Rather a Long Name About Rivers, Weirs and Everything Between", [
-            Piece(LONG_TITLE, PROSE, 2),
-            Piece("Wasserkraftanlagengenehmigungsverfahrensbeschleunigungsgesetzentwurfsbegründung", PROSE, 30),
-            Piece("", "<p>A piece without a title.</p>", 33),
-        ], "Computing"),
+        Paper(
+            "/miller.xml",
+            "The Miller’s Notebook",
+            [
+                Piece("Which stone turns: a year between dry grain and damp", picture + RICH, 0.4, "Ada Quern"),
+                Piece("Larch, oak, and the long argument about wheels", PROSE, 5, "Ada Quern"),
+                Piece("A short history of the sluice", PROSE, 27),
+                Piece("Flood marks", PROSE, 60),
+            ],
+            "Craft",
+        ),
+        Paper(
+            "/systems.xml",
+            "Quiet Systems",
+            [
+                Piece("Queues that forget: what a lost broker teaches about truth in the row", RICH, 0.8, "N. Okafor"),
+                Piece("You don’t need a scheduler, you need a due date", PROSE, 3.2, "N. Okafor"),
+                Piece("Backpressure, explained with a bakery", PROSE, 9),
+                Piece("Notes on reading other people’s migrations", PROSE, 50),
+                Piece("Against the clever cache", PROSE, 100),
+            ],
+            "Computing",
+        ),
+        Paper(
+            "/zh.xml",
+            "磨坊笔记",
+            [
+                Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1.5, "林水生"),
+                Piece("为什么落叶松比橡木更适合做水轮", CHINESE, 22),
+                Piece("面粉、石头与耐心", CHINESE, 70),
+            ],
+            "Craft",
+            "zh-CN",
+        ),
+        Paper(
+            "/ar.xml",
+            "دفاتر الطاحونة",
+            [
+                Piece("كيف تعمل الطاحونة القديمة بعد مئة عام", "<p>تدور العجلة كل صباح عند شروق الشمس.</p>", 7),
+            ],
+            "",
+            "ar",
+        ),
+        Paper(
+            "/radio.xml",
+            "Water & Stone Radio",
+            [
+                Piece("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
+                Piece("Episode 40: Listening to larch", PROSE, 180, "", sound),
+            ],
+            "Listening",
+        ),
+        Paper(
+            "/long.xml",
+            "A Publication With Rather a Long Name About Rivers, Weirs and Everything Between",
+            [
+                Piece(LONG_TITLE, PROSE, 2),
+                Piece("Wasserkraftanlagengenehmigungsverfahrensbeschleunigungsgesetzentwurfsbegründung", PROSE, 30),
+                Piece("", "<p>A piece without a title.</p>", 33),
+            ],
+            "Computing",
+        ),
         Paper("/hostile.xml", "Not To Be Trusted", [Piece("An article that tries everything", HOSTILE, 4)]),
-    ]  # fmt: skip
+    ]
 
 
 def as_rss(paper: Paper) -> bytes:
@@ -132,7 +164,7 @@ def _item(paper: Paper, number: int, piece: Piece) -> str:
 
 async def furnish(site: Site) -> None:
     """Alice is there and subscribes to all of it."""
-    alice = await set_up(site.app.db, NAME, PASSWORD, datetime.now(UTC))
+    alice = await create_first_admin(site.app.db, NAME, PASSWORD, datetime.now(UTC))
     site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
     for paper in papers(site.web.url("")):
         await subscribe_to(site, alice, paper)
@@ -146,5 +178,5 @@ async def reader(site: Site, name: str = NAME) -> User:
 async def subscribe_to(site: Site, user: User, paper: Paper) -> None:
     site.web.serve(paper.path, Answer(as_rss(paper), headers={"Content-Type": "application/rss+xml"}))
     folders = await ensure_folders(site.app.db, user.id, [(paper.folder,)] if paper.folder else [])
-    wish = Wish(site.web.url(paper.path), folder_ids=(folders[paper.folder,],) if paper.folder else ())
-    await subscribe(site.app.tools, user, wish, Answers())
+    wish = SubscribeRequest(site.web.url(paper.path), folder_ids=(folders[paper.folder,],) if paper.folder else ())
+    await subscribe(site.app.tools, user, wish, ResponseCache())

@@ -79,7 +79,7 @@ def test_a_feed_that_waits_turns_from_queued_to_its_items(guest: GuestMaker, hou
 
 def test_who_does_not_want_to_wait_keeps_the_form(guest: GuestMaker, house: House) -> None:
     async def never(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(20)
+        await asyncio.Event().wait()
 
     alice = guest(at="/subscribe")
     alice.page.locator("#f-url").fill(house.site.web.serve("/never", never))

@@ -11,9 +11,15 @@ from tests.browser.house import House
 
 GuestMaker = Callable[..., Guest]
 PATHS = (
-    "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/1",
-    "/feed/1/archive/1/diff", "/feed/1/archive/reparse", "/archive?days=1",
-)  # fmt: skip
+    "/feed/1/health",
+    "/health-of-feeds",
+    "/feed/1/archive",
+    "/feed/1/archive/images",
+    "/feed/1/archive/1",
+    "/feed/1/archive/1/diff",
+    "/feed/1/archive/reparse",
+    "/archive?days=1",
+)
 
 
 @pytest.mark.parametrize("width", [1280, 320])

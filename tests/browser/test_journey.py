@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.conftest import PATIENCE
 from tests.browser.guest import Guest
 from tests.browser.loopback import web_beside
 from tests.browser.papers import CHINESE, PASSWORD, PROSE, Paper, Piece, as_rss
@@ -68,7 +69,7 @@ def arrive(chromium_service: Any, mill: Mill) -> Iterator[Callable[..., Page]]:
     def open_window(width: int = 1280, **options: Any) -> Page:
         size = {"width": width, "height": 800}
         context = chromium_service.browser.new_context(viewport=size, base_url=mill.address, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page: Page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -10,9 +10,18 @@ from tests.browser.guest import Guest
 
 GuestMaker = Callable[..., Guest]
 PATHS = (
-    "/unread", "/today", "/all", "/starred", "/item/1?in=/all", "/look", "/keys", "/keys/edit", "/go", "/logout",
+    "/unread",
+    "/today",
+    "/all",
+    "/starred",
+    "/item/1?in=/all",
+    "/look",
+    "/keys",
+    "/keys/edit",
+    "/go",
+    "/logout",
     "/nowhere",
-)  # fmt: skip
+)
 OTHER_THEMES = ("dark", "sepia", "contrast")
 
 

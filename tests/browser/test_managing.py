@@ -2,29 +2,66 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
 
-from feedmill.model.pool import Kind, Rule
+from feedmill.library.users.manage_users import make_user
+from feedmill.model.pool import PoolKind, PoolRule
+from feedmill.model.user import Actor
+from feedmill.store.pools.grants import grant_access
+from feedmill.store.users.api_tokens import add_token, caller_of_token
 from tests.browser.axe import COLOURS, serious
 from tests.browser.guest import Guest
 from tests.browser.house import House
+from tests.browser.papers import PASSWORD, reader
+from tests.serve.rest.site import Site
 
 GuestMaker = Callable[..., Guest]
 PATHS = (
-    "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools", "/pools/new", "/pools/1",
-    "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds/1", "/admin/queue", "/admin/hosts",
-    "/admin/hosts/127.0.0.1", "/admin/feeds/1/merge?into=2", "/admin/storage?retention=yes", "/admin/log",
-    "/admin/settings", "/admin/audit",
-)  # fmt: skip
+    "/settings",
+    "/settings/sessions",
+    "/settings/keys",
+    "/settings/webhooks",
+    "/pools",
+    "/pools/new",
+    "/pools/1",
+    "/admin",
+    "/admin/users/new",
+    "/admin/users/1",
+    "/admin/users/2",
+    "/admin/feeds",
+    "/admin/feeds/1",
+    "/admin/queue",
+    "/admin/hosts",
+    "/admin/hosts/127.0.0.1",
+    "/admin/feeds/1/merge?into=2",
+    "/admin/storage?retention=yes",
+    "/admin/log",
+    "/admin/settings",
+    "/admin/audit",
+)
 
 
 @pytest.fixture(scope="module")
 def pooled(house: House) -> House:
-    house.do(house.site.app.pools.create("Mills", Rule()))
-    house.do(house.site.app.pools.fill("Mills"))
+    house.do(_furnish(house.site))
     return house
+
+
+async def _furnish(site: Site) -> None:
+    """A pool that Charlie may take from, a key of Alice's for it alone, and a key that was made with a key."""
+    db, now = site.app.db, datetime.now(UTC)
+    group = await site.app.pools.create("Mills", PoolRule())
+    await site.app.pools.fill("Mills")
+    charlie = await make_user(db, "charlie", PASSWORD, False, now, Actor())
+    await grant_access(db, group, charlie, Actor(), now)
+    alice = await reader(site, "alice")
+    await add_token(db, alice.id, "indexer", "fm_indexer", ["pools"], now, groups=[group.id])
+    await add_token(db, alice.id, "maker", "fm_maker", ["read", "write"], now)
+    who = await caller_of_token(db, "fm_maker", now)
+    await add_token(db, alice.id, "made", "fm_made", ["read"], now, now + timedelta(days=1), maker=who)
 
 
 def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(pooled: House, guest: GuestMaker) -> None:
@@ -53,6 +90,18 @@ def test_text_can_be_read_in_every_theme(pooled: House, guest: GuestMaker, theme
     assert list(found.values()) == [[], [], []]
 
 
+def test_an_admin_lets_somebody_take_and_takes_the_right_away(pooled: House, guest: GuestMaker) -> None:
+    page = guest(at="/pools/1").page
+    takers = page.get_by_role("region", name="Who may take from this group")
+    takers.get_by_role("button", name="Take away charlie").click()
+    expect(takers).to_contain_text("Nobody but admins.")
+
+    takers.get_by_label("Let another account take from it").fill("Charlie")
+    takers.get_by_role("button", name="Allow").click()
+
+    expect(takers.get_by_role("rowheader", name="charlie")).to_be_visible()
+
+
 def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(pooled: House, guest: GuestMaker) -> None:
     page = guest().page
     page.goto("/pools")
@@ -62,7 +111,7 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(pooled: H
     assert stale.evaluate("mark => getComputedStyle(mark).visibility") == "hidden"
     page.get_by_role("link", name=re.compile("^Change")).focus()
 
-    pooled.do(pooled.site.app.pools.pop("Mills", Kind.TITLES, 2))
+    pooled.do(pooled.site.app.pools.pop("Mills", PoolKind.TITLES, 2))
 
     expect(level).to_have_text(str(before - 2))
     assert page.evaluate("document.activeElement.textContent.trim()").startswith("Change")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Response
 
-from feedmill.library.marking import mark_one
-from feedmill.model.reading import Marks
-from feedmill.store.labels import add_label
-from feedmill.store.saved_searches import save_search
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.model.entry_lists import EntryMarks
+from feedmill.store.entries.labels import add_label
+from feedmill.store.search.saved_searches import save_search
 from tests.browser import papers, test_feeds, test_health, test_looks, test_managing
 from tests.browser.axe import serious
 from tests.browser.guest import Guest
@@ -20,17 +20,64 @@ GuestMaker = Callable[..., Guest]
 MOST_SCRIPT = 40_000
 SMALLEST = 320
 PATHS = (
-    "/unread", "/today", "/all", "/starred", "/later", "/history", "/feed/1", "/folder/1", "/label/1",
+    "/unread",
+    "/today",
+    "/all",
+    "/starred",
+    "/later",
+    "/history",
+    "/feed/1",
+    "/folder/1",
+    "/label/1",
     "/item/1?in=/all",
-    "/search", "/search?q=larch", "/search?q=zeppelin+wheel", "/search?q=%22open&in=/feed/1", "/bookmarks", "/labels",
-    "/subscribe", "/starters", "/feeds", "/feed/1/edit", "/folders", "/import",
-    "/feed/1/health", "/health-of-feeds", "/feed/1/archive", "/feed/1/archive/images", "/feed/1/archive/reparse",
-    "/archive", "/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks", "/pools",
-    "/pools/new", "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds/1",
-    "/admin/feeds/1/merge?into=2", "/admin/queue", "/admin/hosts", "/admin/hosts/127.0.0.1", "/admin/storage",
-    "/admin/log", "/admin/settings", "/admin/audit", "/feed/1/archive/1", "/feed/1/edit/preview",
-    "/look", "/keys", "/keys/edit", "/go", "/logout", "/offline", "/register", "/nowhere",
-)  # fmt: skip
+    "/search",
+    "/search?q=larch",
+    "/search?q=zeppelin+wheel",
+    "/search?q=%22open&in=/feed/1",
+    "/bookmarks",
+    "/labels",
+    "/subscribe",
+    "/starters",
+    "/feeds",
+    "/feed/1/edit",
+    "/folders",
+    "/import",
+    "/feed/1/health",
+    "/health-of-feeds",
+    "/feed/1/archive",
+    "/feed/1/archive/images",
+    "/feed/1/archive/reparse",
+    "/archive",
+    "/settings",
+    "/settings/sessions",
+    "/settings/keys",
+    "/settings/webhooks",
+    "/pools",
+    "/pools/new",
+    "/admin",
+    "/admin/users/new",
+    "/admin/users/1",
+    "/admin/feeds",
+    "/admin/feeds/1",
+    "/admin/feeds/1/merge?into=2",
+    "/admin/queue",
+    "/admin/hosts",
+    "/admin/hosts/127.0.0.1",
+    "/admin/storage",
+    "/admin/log",
+    "/admin/settings",
+    "/admin/audit",
+    "/feed/1/archive/1",
+    "/feed/1/edit/preview",
+    "/look",
+    "/keys",
+    "/keys/edit",
+    "/go",
+    "/logout",
+    "/offline",
+    "/register",
+    "/nowhere",
+)
 # Axe takes its time: it looks at each screen once.
 SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS, *test_managing.PATHS}
 ERRORS = {"/nowhere": 404, "/register": 403, "/search?q=%22open&in=/feed/1": 422}
@@ -43,7 +90,9 @@ def kept(house: House) -> None:
     async def keep() -> None:
         app, alice = house.site.app, await papers.reader(house.site)
         label = await add_label(app.db, alice.id, "Wood & water 木と水")
-        await mark_one(app.db, alice.id, 1, Marks(add_labels=(label["id"],), starred=True), datetime.now(UTC))
+        await apply_marks_to_entry(
+            app.db, alice.id, 1, EntryMarks(add_labels=(label["id"],), starred=True), datetime.now(UTC)
+        )
         await save_search(app.db, alice.id, "Wheels", "wheel OR 水轮")
         await app.bookmarks.save(alice.id, "https://example.org/a-page-with-rather-a-long-address", None, "A note")
 

@@ -1,31 +1,54 @@
-"""The real command line in a process of its own."""
+"""The real command line in a process of its own, forked from one that has imported the product.
+
+A test about the start itself uses `tests.cli.new_interpreter`, which has the same functions.
+"""
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
+from tests.fork_server.client import ForkedProcess, fork_server
 from tests.services.server import free_port
+from tests.waiting import wait_until
 
-COMMAND = [sys.executable, "-m", "feedmill"]
-START_SECONDS = 60
+LONGEST_COMMAND = 120
+
+
+class Process(Protocol):
+    """A running command: forked, or `subprocess.Popen`."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: signal.Signals, /) -> None: ...
+    def kill(self) -> None: ...
+
+
+class StartCommand(Protocol):
+    def __call__(
+        self, *args: str, cwd: Path, streams: tuple[int, int, int], env: dict[str, str], open_files: int | None = None
+    ) -> Process: ...
 
 
 @dataclass(frozen=True)
 class Server:
     """A running `feedmill serve`."""
 
-    process: subprocess.Popen[str]
+    process: Process
     address: str
+    output: Path
 
     def get(self, path: str) -> tuple[int, dict[str, Any]]:
         """The status and the JSON of an answer."""
@@ -41,14 +64,44 @@ class Server:
         self.process.send_signal(how)
         return self.process.wait(40)
 
+    def printed(self) -> str:
+        """What it wrote to standard output."""
+        return self.output.read_text()
+
+
+def run_command(args: list[str]) -> None:
+    """What the forked process does: the same as `python -m feedmill`."""
+    sys.argv = ["feedmill", *args]
+    runpy.run_module("feedmill", run_name="__main__", alter_sys=True)
+
+
+def start_command(
+    *args: str, cwd: Path, streams: tuple[int, int, int], env: dict[str, str], open_files: int | None = None
+) -> ForkedProcess:
+    return fork_server().start(
+        "tests.cli.command:run_command", list(args), folder=cwd, environment=env, streams=streams, open_files=open_files
+    )
+
 
 def feedmill(
-    *args: str, cwd: Path, settings: dict[str, str] | None = None, **env: str
+    *args: str,
+    cwd: Path,
+    settings: dict[str, str] | None = None,
+    typed: str = "",
+    start: StartCommand = start_command,
+    **env: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs one command in a folder, with settings from the environment."""
-    return subprocess.run(
-        [*COMMAND, *args], cwd=cwd, env=environment(settings, **env), capture_output=True, text=True, timeout=120
-    )
+    """Runs one command in a folder, with settings from the environment and what a person types."""
+    with tempfile.TemporaryFile("w+") as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        stdin.write(typed)
+        stdin.seek(0)
+        streams = (stdin.fileno(), out.fileno(), err.fileno())
+        process = start(*args, cwd=cwd, streams=streams, env=environment(settings, **env))
+        try:
+            code = process.wait(LONGEST_COMMAND)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(args, code, _text(out), _text(err))
 
 
 def environment(settings: dict[str, str] | None = None, **env: str) -> dict[str, str]:
@@ -60,36 +113,47 @@ def environment(settings: dict[str, str] | None = None, **env: str) -> dict[str,
 
 
 @contextmanager
-def serving(*args: str, cwd: Path, settings: dict[str, str] | None = None, command: str = "serve") -> Iterator[Server]:
-    """A server that answers; it is ended with the block, if it still runs."""
+def serving(
+    *args: str,
+    cwd: Path,
+    settings: dict[str, str] | None = None,
+    command: str = "serve",
+    open_files: int | None = None,
+    start: StartCommand = start_command,
+) -> Iterator[Server]:
+    """A server that answers; it is ended with the block, if it still runs. `open_files` limits how many it may open."""
     port = str(free_port())
-    with (cwd / "serve.log").open("a") as log:
-        process = subprocess.Popen(
-            [*COMMAND, *args, command, "--port", port], cwd=cwd, env=environment(settings),
-            stdout=subprocess.PIPE, stderr=log, text=True,
-        )  # fmt: skip
-    server = Server(process, f"http://127.0.0.1:{port}")
+    log, output = cwd / "serve.log", cwd / "serve.out"
+    with open(os.devnull) as nothing, output.open("a") as out, log.open("a") as err:
+        process = start(
+            *args,
+            command,
+            "--port",
+            port,
+            cwd=cwd,
+            env=environment(settings),
+            open_files=open_files,
+            streams=(nothing.fileno(), out.fileno(), err.fileno()),
+        )
+    server = Server(process, f"http://127.0.0.1:{port}", output)
     try:
-        _wait_until_it_answers(server, cwd / "serve.log")
+        _wait_until_it_answers(server, log)
         yield server
     finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+        process.kill()
+        process.wait()
 
 
 def _wait_until_it_answers(server: Server, log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if server.process.poll() is not None:
-            raise AssertionError(f"the server ended at once: {log.read_text()}")
+    def answers() -> bool:
+        assert server.process.poll() is None, f"the server ended at once: {log.read_text()}"
         try:
             server.get("/health/live")
         except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    raise AssertionError(f"the server did not answer within {START_SECONDS} s: {log.read_text()}")
+            return False
+        return True
+
+    wait_until(answers, otherwise=f"the server does not answer; see {log}")
 
 
 def assert_one_line(done: subprocess.CompletedProcess[str], *words: str, code: int) -> None:
@@ -99,3 +163,8 @@ def assert_one_line(done: subprocess.CompletedProcess[str], *words: str, code: i
     assert lines[0].startswith("feedmill: ")
     assert [word for word in words if word not in lines[0]] == [], lines[0]
     assert (done.returncode, done.stdout) == (code, "")
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()

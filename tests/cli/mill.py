@@ -6,13 +6,15 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import time
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
-from tests.cli.command import COMMAND, environment, feedmill
+from tests.cli.command import environment, feedmill, start_command
+from tests.fork_server.client import ForkedProcess
 from tests.www import Web
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -37,10 +39,12 @@ class Mill:
     web: Web
     settings: dict[str, str]
 
-    async def run(self, *args: str, **more: str) -> Done:
+    async def run(
+        self, *args: str, typed: str = "", run: Callable[..., CompletedProcess[str]] = feedmill, **more: str
+    ) -> Done:
         """Runs a command; the web answers meanwhile."""
         settings = self.settings | more
-        done = await asyncio.to_thread(feedmill, *args, cwd=self.folder, settings=settings)
+        done = await asyncio.to_thread(run, *args, cwd=self.folder, settings=settings, typed=typed)
         return Done(done.returncode, done.stdout, done.stderr)
 
     async def ok(self, *args: str, **more: str) -> Done:
@@ -55,30 +59,45 @@ class Mill:
     def _on_terminal(self, args: tuple[str, ...], columns: int) -> str:
         ours, theirs = pty.openpty()
         env = environment(self.settings, COLUMNS=str(columns), TERM="xterm")
-        process = subprocess.Popen([*COMMAND, *args], cwd=self.folder, env=env, stdout=theirs, stdin=theirs)
+        with open(os.devnull, "w") as nowhere:
+            streams = (theirs, theirs, nowhere.fileno())
+            process = start_command(*args, cwd=self.folder, env=env, streams=streams)
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
         assert process.wait(60) == 0
         return ESCAPES.sub("", shown.decode())
 
-    async def interrupt(self, seen: str, *args: str) -> Done:
-        """Runs a command and presses Ctrl-C once the web was asked for a path."""
-        return await asyncio.to_thread(self._interrupt, seen, args)
+    def start(self, *args: str) -> "Running":
+        """Starts a command and does not wait for it."""
+        out, err = self._new_file("out"), self._new_file("err")
+        with open(os.devnull) as nothing, out.open("w") as to_out, err.open("w") as to_err:
+            streams = (nothing.fileno(), to_out.fileno(), to_err.fileno())
+            process = start_command(*args, cwd=self.folder, env=environment(self.settings), streams=streams)
+        return Running(process, out, err)
 
-    def _interrupt(self, seen: str, args: tuple[str, ...]) -> Done:
-        process = subprocess.Popen(
-            [*COMMAND, *args], cwd=self.folder, env=environment(self.settings), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True,
-            # Whoever started us may ignore Ctrl-C, as a shell does for what it runs in the background.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while not self.web.seen(seen) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        return Done(process.returncode, out, err)
+    def _new_file(self, name: str) -> Path:
+        handle, path = tempfile.mkstemp(prefix=f"{name}-", dir=self.folder)
+        os.close(handle)
+        return Path(path)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command that was started, and the files that it writes to."""
+
+    process: ForkedProcess
+    out: Path
+    err: Path
+
+    def interrupt(self) -> None:
+        """Presses Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+
+    async def done(self) -> Done:
+        """Waits until it has ended."""
+        code = await asyncio.to_thread(self.process.wait, 60)
+        return Done(code, self.out.read_text(), self.err.read_text())
 
 
 def _read(terminal: int) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.library.backups import Backup, last_backup
+from feedmill.library.archive.backup_status import BackupStatus, last_backup
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from tests.cli.command import serving
 from tests.cli.mill import Mill
@@ -80,7 +80,7 @@ async def test_checking_a_backup_elsewhere_makes_no_database_there(mill: Mill, t
     assert not (mill.folder / "data").exists()
 
 
-async def last_one(mill: Mill) -> Backup:
+async def last_one(mill: Mill) -> BackupStatus:
     db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
     try:
         found = await last_backup(db)
@@ -116,5 +116,5 @@ async def test_objects_are_only_listed_unless_asked_for(mill: Mill) -> None:
 
     done = await mill.ok("backup", "kept")
 
-    assert re.search(r"1 object \(\d+ B\) listed, not copied", done.out)
+    assert re.search(r"3 objects \(\d+ B\) listed, not copied", done.out)
     assert not (mill.folder / "kept" / "objects").exists()

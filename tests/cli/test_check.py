@@ -11,7 +11,7 @@ def test_a_new_folder_is_sound_and_waits_for_its_migrations(tmp_path: Path) -> N
     done = feedmill("check", cwd=tmp_path)
 
     assert done.returncode == 0
-    assert [line[:4] for line in done.stdout.splitlines()] == ["ok  "] * 6
+    assert [line[:4] for line in done.stdout.splitlines()] == ["ok  "] * 8
     assert "migrations to run" in done.stdout
 
 
@@ -38,8 +38,15 @@ def test_each_fault_is_told_and_the_exit_code_says_so(tmp_path: Path, redis_serv
 
     assert done.returncode == 1
     assert {name: part["ok"] for name, part in json.loads(done.stdout).items()} == {
-        "database": False, "objects": False, "redis": False, "disk": True, "clock": True, "feeds_file": True,
-    }  # fmt: skip
+        "database": False,
+        "objects": False,
+        "redis": False,
+        "disk": True,
+        "clock": True,
+        "permissions": True,
+        "feeds_file": True,
+        "secret_key": True,
+    }
     assert "hunter" not in done.stdout + done.stderr
     assert "answers in" in json.loads(sound.stdout)["redis"]["detail"]
 

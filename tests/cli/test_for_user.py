@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedmill.model.account import User
 from feedmill.model.subscription import Subscription
-from feedmill.model.times import to_text
-from feedmill.store.accounts import add_user
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.folders import folders_of
 from feedmill.store.migrations import migrate
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.folders import folders_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.users.users import add_user
 from tests.cli.mill import Mill
 from tests.flows.world import answer, item
 from tests.www import Answer
@@ -73,7 +73,7 @@ async def test_a_list_is_taken_over_for_a_person(mill: Mill, alice: User) -> Non
     mine, folders = await _hers(mill, alice)
     assert ([each.title for each in mine], folders) == (["x"], ["F"])
     # Nobody fetches it just now, so the next scan may.
-    assert str(mine[0].next_fetch_at) <= to_text(datetime.now(UTC))
+    assert str(mine[0].next_fetch_at) <= to_iso(datetime.now(UTC))
 
 
 async def _hers(mill: Mill, alice: User) -> tuple[list[Subscription], list[str]]:

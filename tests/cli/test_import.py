@@ -1,7 +1,6 @@
 """`feedmill import` and `feedmill export`."""
 
-import time
-
+from tests.cli import new_interpreter
 from tests.cli.mill import Mill
 from tests.flows.world import answer, item
 
@@ -54,12 +53,12 @@ async def test_new_feeds_are_fetched_at_once_on_request(mill: Mill) -> None:
 async def test_ten_thousand_feeds_are_imported_in_seconds(mill: Mill) -> None:
     lines = "".join(f'<outline text="{n}" xmlUrl="https://h{n % 700}.example/{n}"/>' for n in range(10_000))
     (mill.folder / "list.opml").write_text(f"<opml><body>{lines}</body></opml>")
-    started = time.monotonic()
+    before = new_interpreter.cpu_seconds_of_children()
 
-    done = await mill.ok("import", "--json", "list.opml")
+    done = await mill.run("import", "--json", "list.opml", run=new_interpreter.feedmill)
 
     assert done.records[0]["added"] == 10_000
-    assert time.monotonic() - started < 30
+    assert new_interpreter.cpu_seconds_of_children() - before < 15
 
 
 async def test_a_file_that_is_no_list_is_refused_in_one_line(mill: Mill) -> None:

@@ -38,14 +38,16 @@ async def test_leases_by_commands(mill: Mill) -> None:
     await mill.ok("pool", "create", "all", "--guarantee", "lease")
 
     first, second = (await mill.ok("pool", "lease", "all", "titles", "-n", "2")).records
-    acked = await mill.ok("pool", "ack", first["token"], str(first["id"]))
+    acked = await mill.ok("pool", "ack", "all", "titles", first["token"], str(first["id"]))
     given = await mill.ok("pool", "nack", "all", "titles", second["token"], str(second["id"]))
 
     assert (acked.out, given.out) == ("1 of 1 acknowledged\n", "1 of 1 given back\n")
     [group] = (await mill.ok("pool", "list", "--json")).records
     assert {name: group["titles"][name] for name in ("available", "leased", "used")} == {
-        "available": 1, "leased": 0, "used": 1,
-    }  # fmt: skip
+        "available": 1,
+        "leased": 0,
+        "used": 1,
+    }
 
 
 async def test_a_group_is_changed_paused_and_deleted(mill: Mill) -> None:
@@ -64,3 +66,42 @@ async def test_a_group_is_changed_paused_and_deleted(mill: Mill) -> None:
     assert "pool_paused" in refused.err
     await mill.ok("pool", "delete", "1", "--yes")
     assert (await mill.run("pool", "show", "late news")).code == 2
+
+
+async def test_who_may_take_is_granted_listed_and_taken_away(mill: Mill) -> None:
+    await mill.ok("pool", "create", "news")
+    for name in ("alice", "bob"):
+        await mill.ok("user", "add", name, typed="correct horse\n")
+
+    granted = await mill.ok("pool", "grant", "news", "Bob")
+    [group] = (await mill.ok("pool", "show", "news")).records
+    listed = (await mill.ok("pool", "list")).out.splitlines()
+    revoked = await mill.ok("pool", "revoke", "news", "bob")
+    again = await mill.ok("pool", "revoke", "news", "bob")
+
+    assert (granted.out, group["takers"]) == ("bob may take from news\n", ["bob"])
+    assert (listed[0].split("\t")[-1], listed[1].split("\t")[-1]) == ("takers", "bob")
+    assert (revoked.out, again.out) == ("bob may take from news no more\n", "bob had no such right\n")
+    assert (await mill.run("pool", "grant", "news", "nobody")).code == 2
+
+
+async def test_a_rule_by_label_says_whose_labels(mill: Mill) -> None:
+    await mill.ok("user", "add", "alice", typed="correct horse\n")
+
+    refused = await mill.run("pool", "create", "best", "--label", "best")
+    unknown = await mill.run("pool", "create", "best", "--label", "best", "--labels-of", "nobody")
+    await mill.ok("pool", "create", "best", "--label", "best", "--labels-of", "Alice")
+    await mill.ok("pool", "change", "best", "--size", "9")
+
+    assert "needs both --label and --labels-of" in refused.err
+    assert "there is no account nobody" in unknown.err
+    [group] = (await mill.ok("pool", "show", "best")).records
+    assert (group["rule"]["labels"], group["rule"]["labels_of"]) == (["best"], "alice")
+
+
+async def test_a_key_is_limited_to_groups(mill: Mill) -> None:
+    await mill.ok("pool", "create", "news")
+    await mill.ok("user", "add", "alice", typed="correct horse\n")
+
+    assert (await mill.ok("user", "key", "alice", "--pool-group", "news")).out.startswith("fm_")
+    assert "no pool group nowhere" in (await mill.run("user", "key", "alice", "--pool-group", "nowhere")).err

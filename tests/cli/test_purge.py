@@ -1,6 +1,5 @@
 """`feedmill purge`: what is dropped, what would be, and the rule for a bucket."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from feedmill.store.schema import entries
 from tests.cli.command import assert_one_line, feedmill, serving
 from tests.cli.mill import Mill
 from tests.flows.world import answer, item
+from tests.waiting import until
 
 
 async def one_left_long_ago(mill: Mill) -> None:
@@ -63,10 +63,11 @@ async def test_the_settings_say_for_how_long(mill: Mill) -> None:
 async def test_a_server_purges_by_itself(mill: Mill) -> None:
     await one_left_long_ago(mill)
 
+    async def is_purged() -> bool:
+        return await titles(mill) == ["a"]
+
     with serving(cwd=mill.folder, settings=mill.settings) as server:
-        async with asyncio.timeout(30):
-            while await titles(mill) != ["a"]:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+        await until(is_purged, otherwise="the server has not purged")
         server.stop()
 
     assert "a chore is done" in (mill.folder / "serve.log").read_text()

@@ -12,6 +12,7 @@ from tests.cli.command import serving
 from tests.cli.mill import Mill
 from tests.databases import emptied, settings_of
 from tests.flows.world import answer, item
+from tests.waiting import until
 from tests.www import Answer, Seen, Wire
 
 
@@ -24,8 +25,12 @@ async def test_one_line_for_each_feed_and_one_for_all(mill: Mill) -> None:
     *lines, summary = done.records
     by_url = {line["url"]: line for line in lines}
     assert {key: by_url[good][key] for key in ("event", "feed_id", "outcome", "new_entries", "message")} == {
-        "event": "feed", "feed_id": 1, "outcome": "updated", "new_entries": 1, "message": None,
-    }  # fmt: skip
+        "event": "feed",
+        "feed_id": 1,
+        "outcome": "updated",
+        "new_entries": 1,
+        "message": None,
+    }
     assert (by_url[bad]["outcome"], by_url[bad]["message"]) == ("failed", "HTTP 404")
     counts = {key: summary[key] for key in ("event", "feeds", "updated", "unchanged", "failed", "new_entries")}
     assert counts == {"event": "summary", "feeds": 2, "updated": 1, "unchanged": 0, "failed": 1, "new_entries": 1}
@@ -91,11 +96,14 @@ async def test_it_must_be_said_which_feeds(mill: Mill) -> None:
 
 async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(mill: Mill) -> None:
     async def hang(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", hang) for number in range(60)])
 
-    done = await mill.interrupt("/0", "refresh", "--all")
+    refresh = mill.start("refresh", "--all")
+    await until(lambda: bool(mill.web.seen("/0")), otherwise="nobody asked for the feed")
+    refresh.interrupt()
+    done = await refresh.done()
 
     assert done.code == 130
     assert "Traceback" not in done.err
@@ -107,16 +115,23 @@ async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(mill: Mill) -> N
 
 
 async def test_asking_for_all_while_that_runs_joins_it(mill: Mill) -> None:
-    async def slow(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(4)
+    second_has_joined = asyncio.Event()
+
+    async def hold(seen: Seen, wire: Wire) -> None:
+        await second_has_joined.wait()
         await wire.send(answer(item("a")).encode())
 
-    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", slow) for number in range(3)])
+    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", hold) for number in range(3)])
 
-    both = await asyncio.gather(mill.ok("refresh", "--all"), mill.ok("refresh", "--all"))
+    first = mill.start("refresh", "--all")
+    await until(lambda: len(mill.web.requests) == 3, otherwise="the first refresh does not fetch")
+    second = mill.start("refresh", "--all")
+    await until(lambda: "runs already" in second.out.read_text(), otherwise="the second has not joined the first")
+    second_has_joined.set()
+    both = [await first.done(), await second.done()]
 
     assert [done.records[-1]["updated"] for done in both] == [3, 3]
-    assert sum(done.records[0]["event"] == "note" for done in both) == 1
+    assert [done.records[0]["event"] for done in both] == ["feed", "note"]
     assert len(mill.web.requests) == 3
 
 

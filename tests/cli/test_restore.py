@@ -1,12 +1,15 @@
 """`feedmill restore`: which feeds, which time, what would change."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
+from sqlalchemy import Table, select
 
 from feedmill.store.database import Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.schema import entries
+from feedmill.store.schema import entries, facts, feeds
 from tests.cli.mill import Mill
 from tests.flows.world import answer, item
 
@@ -60,27 +63,110 @@ async def test_a_person_sees_how_far_it_is(mill: Mill) -> None:
 
 async def test_an_empty_database_is_rebuilt_from_the_objects(mill: Mill) -> None:
     urls = await lost(mill, "a", "b")
-    await mill.ok("purge")
-    for file in (mill.folder / "data").glob("feedmill.db*"):
-        file.unlink()
+    forget_database(mill)
 
     would = await mill.ok("restore", "--from-store", "--dry-run", "--json")
-    done = await mill.ok("restore", "--from-store", "--json")
+    done = await mill.run("restore", "--from-store", "--take-ownership", "--json")
 
-    assert would.out == done.out
+    assert (done.code, done.out) == (0, would.out)
     assert sorted(feed["url"] for feed in (await mill.ok("feeds", "--json")).records) == sorted(urls)
 
 
 async def test_bodies_without_a_card_are_told(mill: Mill) -> None:
-    await lost(mill, "a")
-    shutil.rmtree(mill.folder / "data" / "objects" / "feeds", ignore_errors=True)
+    await lost(mill, "a", "b")
+    (objects(mill) / "feeds" / "1.json").unlink()
 
     done = await mill.run("restore", "--from-store")
 
     assert (done.code, done.err) == (0, "left out: 1 feed has bodies, but no card that says where the feed is\n")
 
 
-@pytest.mark.parametrize("args", [(), ("1", "--all"), ("--all", "--since", "yesterday"), ("99",)])
+@pytest.mark.parametrize("args", [(), ("--dry-run",), ("--take-ownership",)])
+async def test_restore_from_a_store_without_cards_fails_and_leaves_no_trace(mill: Mill, args: tuple[str, ...]) -> None:
+    await lost(mill, "a")
+    shutil.rmtree(objects(mill) / "feeds")
+    (objects(mill) / "feedmill" / "owner.txt").unlink()
+    before = files(objects(mill))
+
+    done = await mill.run("--data", "empty", "--set", f"objects={objects(mill)}", "restore", "--from-store", *args)
+
+    assert (done.code, done.out) == (1, "")
+    assert "no cards" in done.err
+    assert files(objects(mill)) == before
+    assert await table_sizes(mill.folder / "empty" / "feedmill.db", feeds, entries, facts) == [0, 0, 0]
+    await mill.ok("purge")
+
+
+async def test_refresh_due_from_cron_writes_cards(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a")))
+    (mill.folder / "data").mkdir()
+    (mill.folder / "data" / "feeds.json").write_text(json.dumps([url]))
+
+    await mill.ok("refresh", "--due")
+
+    [card] = (objects(mill) / "feeds").iterdir()
+    assert json.loads(card.read_text()) == {"feed_id": 1, "url": url, "title": "A feed"}
+
+
+async def test_a_second_database_restores_and_the_real_one_goes_on_purging(mill: Mill) -> None:
+    await lost(mill, "a")
+
+    done = await mill.run("--data", "second", "--set", f"objects={objects(mill)}", "restore", "--from-store")
+    refused = await mill.run("--data", "second", "--set", f"objects={objects(mill)}", "purge")
+
+    assert (done.code, done.out) == (0, "1 body replayed: added 1 entry, revised 0\n")
+    assert "--take-ownership" in done.err
+    assert (refused.code, "belongs to another database" in refused.err) == (2, True)
+    await mill.ok("purge", "--sweep")
+
+
+async def test_ownership_changes_on_an_explicit_word(mill: Mill) -> None:
+    await lost(mill, "a")
+    second = ("--data", "second", "--set", f"objects={objects(mill)}")
+
+    taken = await mill.run(*second, "restore", "--from-store", "--take-ownership")
+
+    assert (taken.code, taken.err) == (0, "the object store belongs to this database now\n")
+    await mill.ok(*second, "purge")
+    refused = await mill.run("purge")
+    assert (refused.code, "--take-ownership" in refused.err) == (2, True)
+
+
+async def test_a_feed_that_had_a_password_is_named(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("a")))
+    await mill.ok("add", url.replace("://", "://alice:hunter2-secret@"))
+    forget_database(mill)
+
+    done = await mill.run("restore", "--from-store", "--take-ownership")
+
+    assert done.code == 0
+    assert f"needs its password again: {url}\n" in done.err
+
+
+def objects(mill: Mill) -> Path:
+    return mill.folder / "data" / "objects"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def forget_database(mill: Mill) -> None:
+    for file in (mill.folder / "data").glob("feedmill.db*"):
+        file.unlink()
+
+
+async def table_sizes(path: Path, *tables: Table) -> list[int]:
+    db = SqliteDatabase(path)
+    try:
+        return [len(await db.query(select(table))) for table in tables]
+    finally:
+        await db.close()
+
+
+@pytest.mark.parametrize(
+    "args", [(), ("1", "--all"), ("--all", "--since", "yesterday"), ("99",), ("--all", "--take-ownership")]
+)
 async def test_what_makes_no_sense_is_refused(mill: Mill, args: tuple[str, ...]) -> None:
     done = await mill.run("restore", *args)
 

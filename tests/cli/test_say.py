@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from feedmill.cli.say import counted
+from feedmill.cli.output.text import pluralize
 from tests.cli.mill import Mill
 from tests.www import Answer
 
@@ -42,5 +42,5 @@ async def test_an_entry_on_a_terminal_is_harmless_and_in_a_pipe_as_it_is_stored(
 
 
 def test_one_is_not_many() -> None:
-    assert [counted(n, "feed") for n in (0, 1, 2)] == ["0 feeds", "1 feed", "2 feeds"]
-    assert [counted(n, "body is", "bodies are") for n in (1, 2)] == ["1 body is", "2 bodies are"]
+    assert [pluralize(n, "feed") for n in (0, 1, 2)] == ["0 feeds", "1 feed", "2 feeds"]
+    assert [pluralize(n, "body is", "bodies are") for n in (1, 2)] == ["1 body is", "2 bodies are"]

@@ -1,15 +1,18 @@
 """`feedmill api`, `worker` and `scheduler`: what they need, and how they end."""
 
+import os
 import signal
-import subprocess
-import time
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from redis import Redis
 
-from tests.cli.command import COMMAND, assert_one_line, environment, feedmill, serving
+from tests.cli import new_interpreter
+from tests.cli.command import assert_one_line, environment, feedmill
+from tests.services.redis import own_redis
 from tests.services.server import Service
+from tests.waiting import wait_until
 
 ROLES = ("api", "scheduler", "worker")
 LONGEST_STOP = 30
@@ -30,22 +33,28 @@ def test_with_sqlite_it_says_what_to_do(tmp_path: Path, role: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["scheduler", "worker"])
-def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service, redis_service: Service) -> None:
-    settings = {"database": postgres_service.url, "redis": redis_service.url}
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            [*COMMAND, role], cwd=tmp_path, env=environment(settings), stdout=subprocess.PIPE, stderr=log, text=True
-        )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == f"Feedmill's {role} is running\n"
-        time.sleep(1)
-        process.send_signal(signal.SIGTERM)
+def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service) -> None:
+    out, log = tmp_path / "out", tmp_path / "log"
+    with own_redis() as redis, out.open("w") as to_out, log.open("w") as to_log, open(os.devnull) as nothing:
+        env = environment({"database": postgres_service.url, "redis": redis.service.url})
+        streams = (nothing.fileno(), to_out.fileno(), to_log.fileno())
+        process = new_interpreter.start_command(role, cwd=tmp_path, env=env, streams=streams)
+        try:
+            wait_until(lambda: _is_present(redis.service.url) or process.poll() is not None, otherwise=log.read_text())
+            process.send_signal(signal.SIGTERM)
 
-        assert process.wait(LONGEST_STOP) == 0, (tmp_path / "log").read_text()
-    finally:
-        process.kill()
-        process.communicate()
+            assert process.wait(LONGEST_STOP) == 0, log.read_text()
+        finally:
+            process.kill()
+            process.wait()
+
+    assert out.read_text() == f"Feedmill's {role} is running\n"
+
+
+def _is_present(redis: str) -> bool:
+    """Whether a process has said that it is at work."""
+    with Redis.from_url(redis) as client:
+        return bool(client.zcard("feedmill:present"))
 
 
 def test_an_api_does_not_sign_with_a_key_of_its_own(tmp_path: Path) -> None:
@@ -57,6 +66,6 @@ def test_an_api_does_not_sign_with_a_key_of_its_own(tmp_path: Path) -> None:
 def test_the_api_answers_also_without_redis_at_hand(tmp_path: Path, postgres_service: Service) -> None:
     settings = {"database": postgres_service.url, "redis": "redis://127.0.0.1:1", "secret_key": token_hex(32)}
 
-    with serving(cwd=tmp_path, settings=settings, command="api") as server:
+    with new_interpreter.serving(cwd=tmp_path, settings=settings, command="api") as server:
         assert server.get("/health/live")[0] == 200
         assert server.stop() == 0

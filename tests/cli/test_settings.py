@@ -18,7 +18,7 @@ def test_every_setting_is_printed_with_its_sentence_and_variable(tmp_path: Path)
     printed = feedmill("--set", "port=9000", "settings", cwd=tmp_path).stdout
 
     assert "port = 9000\n" in printed
-    for name, field in Settings.model_fields.items():
+    for name, field in Settings.fields.items():
         assert f"FEEDMILL_{name.upper()}: {field.description}" in printed
 
 

@@ -1,31 +1,24 @@
 """`feedmill user`: accounts from the command line; a password never stands among the arguments."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import COMMAND, assert_one_line, environment, feedmill
-
-
-def with_input(typed: str, *args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *args], cwd=cwd, env=environment(), input=typed, capture_output=True, text=True, timeout=120
-    )
+from tests.cli.command import assert_one_line, feedmill
 
 
 @pytest.fixture(scope="module")
 def mill_of_alice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("alice")
-    assert with_input("correct horse\n", "user", "add", "alice", cwd=folder).returncode == 0
+    assert feedmill("user", "add", "alice", cwd=folder, typed="correct horse\n").returncode == 0
     return folder
 
 
 def test_an_account_from_first_to_last(tmp_path: Path) -> None:
     assert "no accounts yet" in feedmill("user", "list", cwd=tmp_path).stdout
 
-    first = with_input("correct horse\n", "user", "add", "Alice", cwd=tmp_path)
-    second = with_input("battery staple\n", "user", "add", "bob", cwd=tmp_path)
+    first = feedmill("user", "add", "Alice", cwd=tmp_path, typed="correct horse\n")
+    second = feedmill("user", "add", "bob", cwd=tmp_path, typed="battery staple\n")
     assert ("alice, the first account: an admin's" in first.stdout, second.stdout) == (True, "made bob\n")
 
     disabled = feedmill("user", "disable", "BOB", cwd=tmp_path)
@@ -34,14 +27,42 @@ def test_an_account_from_first_to_last(tmp_path: Path) -> None:
     assert listed[1:] == ["alice\tadmin\tactive\t0\tnever", "bob\treader\tdisabled\t0\tnever"]
 
     assert feedmill("user", "enable", "bob", cwd=tmp_path).stdout == "bob may sign in again\n"
-    changed = with_input("another password\n", "user", "password", "bob", cwd=tmp_path)
+    changed = feedmill("user", "password", "bob", cwd=tmp_path, typed="another password\n")
     assert "bob has a new password" in changed.stdout
     assert '"status": "active"' in feedmill("user", "list", "--json", cwd=tmp_path).stdout
+
+
+def test_a_new_password_prints_what_stays_and_revokes_keys_on_request(tmp_path: Path) -> None:
+    feedmill("user", "add", "alice", cwd=tmp_path, typed="correct horse\n")
+    for _ in range(2):
+        feedmill("user", "key", "alice", cwd=tmp_path)
+
+    kept = feedmill("user", "password", "alice", cwd=tmp_path, typed="another horse\n")
+    revoked = feedmill("user", "password", "alice", "--revoke-keys", cwd=tmp_path, typed="a third horse\n")
+
+    assert kept.stdout.splitlines() == [
+        "alice has a new password. Sessions ended: 0. Keys revoked: 0.",
+        "Keys that still work: 2. 'feedmill user password alice --revoke-keys' ends them.",
+    ]
+    assert revoked.stdout == "alice has a new password. Sessions ended: 0. Keys revoked: 2.\n"
+
+
+def test_an_account_is_deleted_after_a_question(tmp_path: Path) -> None:
+    for name in ("alice", "bob"):
+        feedmill("user", "add", name, cwd=tmp_path, typed="correct horse\n")
+
+    kept = feedmill("user", "delete", "bob", cwd=tmp_path, typed="n\n")
+    gone = feedmill("user", "delete", "bob", "--yes", cwd=tmp_path, typed="")
+
+    assert (kept.returncode, "private feeds that go too: 0" in kept.stdout + kept.stderr) == (2, True)
+    assert gone.stdout == "deleted bob; private feeds deleted: 0\n"
+    assert "bob" not in feedmill("user", "list", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(
     ("typed", "args", "words"),
     [
+        ("", ("delete", "alice", "--yes"), "last admin"),
         ("short\n", ("add", "dora"), "8 to 1000 characters"),
         ("", ("add", "ALICE"), "taken"),
         ("", ("disable", "alice"), "last admin"),
@@ -51,7 +72,7 @@ def test_an_account_from_first_to_last(tmp_path: Path) -> None:
 def test_what_can_not_be_done_is_told_in_one_line(
     mill_of_alice: Path, typed: str, args: tuple[str, ...], words: str
 ) -> None:
-    assert_one_line(with_input(typed, "user", *args, cwd=mill_of_alice), words, code=2)
+    assert_one_line(feedmill("user", *args, cwd=mill_of_alice, typed=typed), words, code=2)
 
 
 def test_a_key_is_printed_once_and_no_more_powerful_than_its_owner(mill_of_alice: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from feedmill.client import Feedmill, NoAnswer, Problem
-from feedmill.model.account import SCOPES
+from feedmill.client import ApiError, Feedmill, ServerUnreachable
+from feedmill.model.user import SCOPES
 from tests.flows.world import answer, item
+from tests.pools.rows import add_pool
 from tests.serve.rest.site import Site, running_site
 from tests.services.server import free_port
 from tests.www import Web
@@ -72,7 +73,7 @@ async def test_a_page_ends_where_the_next_begins(site: Site, alice: Feedmill) ->
 async def test_marking_all_read_is_taken_back(site: Site, alice: Feedmill) -> None:
     await alice.subscribe(site.web.serve("/feed", answer(*ENTRIES)))
 
-    swept = await alice.mark_all_read()
+    swept = await alice.mark_all_read(everything=True)
     assert [entry async for entry in alice.entries()] == []
     await alice.undo(swept.undo)
 
@@ -111,17 +112,33 @@ async def test_an_import_and_an_export_are_the_same_feeds(site: Site, alice: Fee
 
 
 async def test_an_empty_pool_is_no_error_and_a_missing_one_is(alice: Feedmill) -> None:
-    with pytest.raises(Problem) as told:
+    with pytest.raises(ApiError) as told:
         await alice.pools.pop("nowhere")
 
     assert (told.value.status, told.value.code) == (404, "unknown_group")
+
+
+async def test_an_admin_says_who_may_take_from_a_pool(site: Site, alice: Feedmill) -> None:
+    await site.person("bob", scopes=("pools",))
+    await add_pool(site.app.db, ["one"], name="other")
+
+    await alice.pools.grant("other", "bob")
+    granted = [grant.user for grant in await alice.pools.grants("other")]
+    async with listening(site) as url, Feedmill(url, "fm_bob") as bob:
+        taken = [item.text for item in await bob.pools.pop("other")]
+        await alice.pools.revoke("other", "bob")
+        with pytest.raises(ApiError) as refused:
+            await bob.pools.pop("other")
+
+    assert (granted, taken) == (["bob"], ["one"])
+    assert (refused.value.status, await alice.pools.grants("other")) == (404, [])
 
 
 async def test_a_problem_says_what_is_wrong(site: Site, alice: Feedmill) -> None:
     url = site.web.serve("/feed", answer(*ENTRIES))
     added = await alice.subscribe(url)
 
-    with pytest.raises(Problem, match="already") as told:
+    with pytest.raises(ApiError, match="already") as told:
         await alice.subscribe(url)
 
     assert told.value.code == "already_subscribed"
@@ -130,7 +147,7 @@ async def test_a_problem_says_what_is_wrong(site: Site, alice: Feedmill) -> None
 
 async def test_a_key_that_does_not_hold_is_told(site: Site) -> None:
     async with listening(site) as url, Feedmill(url, "fm_wrong") as stranger:
-        with pytest.raises(Problem) as told:
+        with pytest.raises(ApiError) as told:
             await stranger.me()
 
     assert (told.value.status, told.value.code) == (401, "not_signed_in")
@@ -138,5 +155,5 @@ async def test_a_key_that_does_not_hold_is_told(site: Site) -> None:
 
 async def test_a_feedmill_that_is_not_there_is_told() -> None:
     async with Feedmill(f"http://127.0.0.1:{free_port()}", "fm_any") as nowhere:
-        with pytest.raises(NoAnswer, match="does not answer"):
+        with pytest.raises(ServerUnreachable, match="does not answer"):
             await nowhere.me()

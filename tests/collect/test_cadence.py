@@ -6,34 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.cadence import (
-    Habit,
-    Rules,
-    Wishes,
+from feedmill.collect.scheduling.cadence import (
+    CadenceSettings,
+    PollingHints,
+    PublishingPattern,
     after_failure,
     after_outage,
     after_success,
     after_throttling,
-    automatic,
-    rhythm,
+    automatic_interval,
+    median_gap,
 )
 
 # A Wednesday.
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-RULES, NO_WISHES = Rules(), Wishes()
-BUSY = Habit(HOUR, NOW)
+RULES, NO_WISHES = CadenceSettings(), PollingHints()
+BUSY = PublishingPattern(HOUR, NOW)
 
 
 def wait(
-    habit: Habit = BUSY, interval: timedelta | None = None, wishes: Wishes = NO_WISHES, dice: float = 0.0
+    habit: PublishingPattern = BUSY,
+    interval: timedelta | None = None,
+    wishes: PollingHints = NO_WISHES,
+    dice: float = 0.0,
 ) -> timedelta:
     at = after_success(NOW, habit, interval, wishes, RULES, dice).at
     assert at is not None
     return at - NOW
 
 
-def why(habit: Habit = BUSY, interval: timedelta | None = None, wishes: Wishes = NO_WISHES) -> str:
+def why(habit: PublishingPattern = BUSY, interval: timedelta | None = None, wishes: PollingHints = NO_WISHES) -> str:
     return after_success(NOW, habit, interval, wishes, RULES, 0).why
 
 
@@ -58,7 +61,7 @@ def why(habit: Habit = BUSY, interval: timedelta | None = None, wishes: Wishes =
 def test_half_the_rhythm_within_bounds_and_slower_for_the_silent(
     gap: timedelta | None, silence: timedelta, minutes: int
 ) -> None:
-    assert automatic(NOW, Habit(gap, NOW - silence)) == minutes * MINUTE
+    assert automatic_interval(NOW, PublishingPattern(gap, NOW - silence)) == minutes * MINUTE
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_half_the_rhythm_within_bounds_and_slower_for_the_silent(
     ],
 )
 def test_the_rhythm_is_the_median_gap_of_the_newest_entries(hours_ago: list[int], gap: timedelta | None) -> None:
-    assert rhythm(NOW, [NOW - hours * HOUR for hours in hours_ago]) == gap
+    assert median_gap(NOW, [NOW - hours * HOUR for hours in hours_ago]) == gap
 
 
 @pytest.mark.parametrize(
@@ -85,11 +88,11 @@ def test_the_rhythm_is_the_median_gap_of_the_newest_entries(hours_ago: list[int]
 )
 def test_what_a_subscriber_set_holds_down_to_the_floor(interval: timedelta, minutes: int) -> None:
     assert wait(interval=interval) == minutes * MINUTE
-    assert wait(interval=interval, wishes=Wishes(20 * HOUR, "ttl")) == minutes * MINUTE
+    assert wait(interval=interval, wishes=PollingHints(20 * HOUR, "ttl")) == minutes * MINUTE
 
 
 def test_an_operators_floor_is_kept() -> None:
-    schedule = after_success(NOW, BUSY, MINUTE, NO_WISHES, Rules(floor=MINUTE), 0)
+    schedule = after_success(NOW, BUSY, MINUTE, NO_WISHES, CadenceSettings(floor=MINUTE), 0)
 
     assert schedule.at == NOW + MINUTE
 
@@ -99,34 +102,34 @@ def test_an_operators_floor_is_kept() -> None:
     [(None, 30), (MINUTE, 30), (30 * MINUTE, 30), (31 * MINUTE, 31), (6 * HOUR, 360), (DAY, 1440), (365 * DAY, 1440)],
 )
 def test_the_servers_wish_raises_the_interval_up_to_a_day(hint: timedelta | None, minutes: int) -> None:
-    assert wait(wishes=Wishes(hint, "Expires")) == minutes * MINUTE
+    assert wait(wishes=PollingHints(hint, "Expires")) == minutes * MINUTE
 
 
 @pytest.mark.parametrize(
     ("wishes", "at"),
     [
-        (Wishes(skip_hours=frozenset({10})), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
-        (Wishes(skip_hours=frozenset({9})), datetime(2026, 2, 18, 10, 0, tzinfo=UTC)),
-        (Wishes(skip_hours=frozenset({9, 10, 11})), datetime(2026, 2, 18, 12, 0, tzinfo=UTC)),
-        (Wishes(skip_hours=frozenset(range(9, 24))), datetime(2026, 2, 19, 0, 0, tzinfo=UTC)),
-        (Wishes(skip_days=frozenset({2})), datetime(2026, 2, 19, 0, 0, tzinfo=UTC)),
-        (Wishes(skip_days=frozenset({2, 3, 4})), NOW + DAY),
-        (Wishes(skip_hours=frozenset(range(24))), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
-        (Wishes(skip_days=frozenset(range(7))), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
-        (Wishes(DAY, "ttl", skip_hours=frozenset({8})), NOW + DAY),
+        (PollingHints(skip_hours=frozenset({10})), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
+        (PollingHints(skip_hours=frozenset({9})), datetime(2026, 2, 18, 10, 0, tzinfo=UTC)),
+        (PollingHints(skip_hours=frozenset({9, 10, 11})), datetime(2026, 2, 18, 12, 0, tzinfo=UTC)),
+        (PollingHints(skip_hours=frozenset(range(9, 24))), datetime(2026, 2, 19, 0, 0, tzinfo=UTC)),
+        (PollingHints(skip_days=frozenset({2})), datetime(2026, 2, 19, 0, 0, tzinfo=UTC)),
+        (PollingHints(skip_days=frozenset({2, 3, 4})), NOW + DAY),
+        (PollingHints(skip_hours=frozenset(range(24))), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
+        (PollingHints(skip_days=frozenset(range(7))), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
+        (PollingHints(DAY, "ttl", skip_hours=frozenset({8})), NOW + DAY),
     ],
 )
-def test_hours_and_days_to_skip_are_skipped_but_never_for_longer_than_a_day(wishes: Wishes, at: datetime) -> None:
+def test_hours_and_days_to_skip_are_skipped_but_never_for_longer_than_a_day(wishes: PollingHints, at: datetime) -> None:
     assert after_success(NOW, BUSY, None, wishes, RULES, 0).at == at
 
 
 def test_the_dice_add_up_to_a_tenth() -> None:
     assert [wait(dice=dice) for dice in (0, 0.5, 1)] == [30 * MINUTE, 31.5 * MINUTE, 33 * MINUTE]
-    assert wait(Habit(HOUR, NOW - 400 * DAY), dice=1) == DAY
+    assert wait(PublishingPattern(HOUR, NOW - 400 * DAY), dice=1) == DAY
 
 
 def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
-    slow, quick = Habit(4 * HOUR, NOW), Habit(MINUTE, NOW)
+    slow, quick = PublishingPattern(4 * HOUR, NOW), PublishingPattern(MINUTE, NOW)
 
     halved = after_success(NOW, slow, None, NO_WISHES, RULES, 0, overflows=True)
     least = after_success(NOW, quick, None, NO_WISHES, RULES, 0, overflows=True)
@@ -146,7 +149,7 @@ def test_the_back_off_doubles_up_to_a_day_give_or_take_a_tenth(failures: int, mi
 
 
 def test_the_back_off_can_be_set_and_a_failing_feed_is_still_tried_once_a_day() -> None:
-    rules = Rules(backoff_base=MINUTE, backoff_cap=10 * DAY)
+    rules = CadenceSettings(backoff_base=MINUTE, backoff_cap=10 * DAY)
 
     tries = [after_failure(NOW, failures, "x", rules, 0.5).at for failures in (1, 2, 9, 10, 20)]
 
@@ -171,19 +174,19 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (why(Habit(90 * MINUTE, NOW)), "every 45 min, because it publishes about 16 entries a day"),
-        (why(Habit(3 * DAY, NOW)), "every 2 h, because it publishes about every 3 days"),
-        (why(Habit(DAY, NOW)), "every 2 h, because it publishes about once a day"),
-        (why(Habit(HOUR, NOW - 6 * DAY)), "every 6 h, because it has been silent for 6 days"),
-        (why(Habit(None, NOW)), "every 60 min, because it has too few entries to know its rhythm"),
-        (why(Habit(0 * HOUR, NOW)), "every 15 min, because it publishes many entries at once"),
-        (why(Habit(HOUR, NOW - 400 * DAY)), "once a day, because it has been silent for 400 days"),
+        (why(PublishingPattern(90 * MINUTE, NOW)), "every 45 min, because it publishes about 16 entries a day"),
+        (why(PublishingPattern(3 * DAY, NOW)), "every 2 h, because it publishes about every 3 days"),
+        (why(PublishingPattern(DAY, NOW)), "every 2 h, because it publishes about once a day"),
+        (why(PublishingPattern(HOUR, NOW - 6 * DAY)), "every 6 h, because it has been silent for 6 days"),
+        (why(PublishingPattern(None, NOW)), "every 60 min, because it has too few entries to know its rhythm"),
+        (why(PublishingPattern(0 * HOUR, NOW)), "every 15 min, because it publishes many entries at once"),
+        (why(PublishingPattern(HOUR, NOW - 400 * DAY)), "once a day, because it has been silent for 400 days"),
         (why(interval=20 * MINUTE), "every 20 min, as a subscriber set it"),
         (why(interval=5 * MINUTE), "every 15 min, the least we leave a server (a subscriber set 5 min)"),
-        (why(wishes=Wishes(2 * HOUR, "Expires")), "every 2 h, as it asks us to (Expires)"),
-        (why(wishes=Wishes(DAY, "ttl")), "once a day, as it asks us to (ttl)"),
+        (why(wishes=PollingHints(2 * HOUR, "Expires")), "every 2 h, as it asks us to (Expires)"),
+        (why(wishes=PollingHints(DAY, "ttl")), "once a day, as it asks us to (ttl)"),
         (
-            why(wishes=Wishes(skip_hours=frozenset({9}))),
+            why(wishes=PollingHints(skip_hours=frozenset({9}))),
             "every 30 min, because it publishes about 24 entries a day, "
             "put off because it asks not to be polled sooner",
         ),
@@ -213,12 +216,14 @@ def test_the_reason_is_what_a_person_would_say(said: str, expected: str) -> None
 lengths = st.none() | st.timedeltas(timedelta(), 4000 * DAY)
 dice = st.floats(0, 1)
 moments = st.none() | st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
-wishes = st.builds(Wishes, lengths, st.just("ttl"), st.frozensets(st.integers(0, 23)), st.frozensets(st.integers(0, 6)))
+wishes = st.builds(
+    PollingHints, lengths, st.just("ttl"), st.frozensets(st.integers(0, 23)), st.frozensets(st.integers(0, 6))
+)
 
 
-@given(st.builds(Habit, lengths, moments), wishes, dice, st.booleans())
+@given(st.builds(PublishingPattern, lengths, moments), wishes, dice, st.booleans())
 def test_a_healthy_feed_is_due_again_within_a_quarter_of_an_hour_and_a_day(
-    habit: Habit, wishes: Wishes, dice: float, overflows: bool
+    habit: PublishingPattern, wishes: PollingHints, dice: float, overflows: bool
 ) -> None:
     at = after_success(NOW, habit, None, wishes, RULES, dice, overflows=overflows).at
 
@@ -228,7 +233,7 @@ def test_a_healthy_feed_is_due_again_within_a_quarter_of_an_hour_and_a_day(
 
 @given(st.timedeltas(MINUTE, 7 * DAY), wishes, dice)
 def test_a_set_interval_is_never_left_for_longer_than_it_or_a_day(
-    interval: timedelta, wishes: Wishes, dice: float
+    interval: timedelta, wishes: PollingHints, dice: float
 ) -> None:
     at = after_success(NOW, BUSY, interval, wishes, RULES, dice).at
 

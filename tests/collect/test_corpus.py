@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.collect.parse import parse
+from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.errors import NotAFeed
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
@@ -18,7 +18,7 @@ def test_every_real_feed_is_read_and_only_what_is_no_feed_is_refused() -> None:
 
     for path in sorted(CORPUS.iterdir()):
         try:
-            parse(path.read_bytes())
+            parse_feed(path.read_bytes())
         except NotAFeed:
             refused.add(path.name)
 

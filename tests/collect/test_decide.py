@@ -7,50 +7,60 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from feedmill.collect import decide
-from feedmill.collect.cadence import Rules
-from feedmill.collect.decide import LONGEST_URL, Moment
+from feedmill.collect import refresh_decision
+from feedmill.collect.refresh_decision import LONGEST_URL, DecisionContext
+from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.model.feed import Feed
-from feedmill.model.outcome import (
+from feedmill.model.fetch_outcome import (
     Deferred,
+    FetchOutcome,
     Freshness,
     Gone,
     HttpError,
     NotModified,
-    Outcome,
     Refused,
     Response,
     Retryable,
     Throttled,
     Validators,
 )
-from feedmill.model.parsed import ParsedEntry, ParsedFeed
-from feedmill.model.refresh import Changes, Failed, Move, Postponed, Updated
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
+from feedmill.model.refresh import EntryDiff, Failed, FeedMove, Postponed, Updated
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 URL = "https://example.org/feed"
 FEED = Feed(1, URL, NOW)
-MOMENT = Moment(NOW, MINUTE, Rules(), 0.5)
-FIXED = Moment(NOW, MINUTE, Rules(), 0.0)
+MOMENT = DecisionContext(NOW, MINUTE, CadenceSettings(), 0.5)
+FIXED = DecisionContext(NOW, MINUTE, CadenceSettings(), 0.0)
 ENDS = (URL, URL)
 
 
 def response(freshness: Freshness | None = None, moved_to: str | None = None) -> Response:
     return Response(
-        url=URL, final_url=URL, status=200, headers={}, body=b"", content_type="",
-        validators=Validators('"1"', "today"), freshness=freshness or Freshness(), permanent_url=moved_to,
-        delimited=True, received_bytes=5, fetched_at=NOW, elapsed=MINUTE,
-    )  # fmt: skip
+        url=URL,
+        final_url=URL,
+        status=200,
+        headers={},
+        body=b"",
+        content_type="",
+        validators=Validators('"1"', "today"),
+        freshness=freshness or Freshness(),
+        permanent_url=moved_to,
+        delimited=True,
+        received_bytes=5,
+        fetched_at=NOW,
+        elapsed=MINUTE,
+    )
 
 
 def updated(freshness: Freshness | None = None, feed: Feed = FEED, **said: Any) -> Updated:
     parsed = ParsedFeed(**said)
-    return decide.updated(feed, response(freshness), parsed, Changes(), None, "sha", FIXED)
+    return refresh_decision.decide_updated(feed, response(freshness), parsed, EntryDiff(), None, "sha", FIXED)
 
 
-def failed(outcome: Any, feed: Feed = FEED, moment: Moment = MOMENT) -> Failed:
-    decision = decide.not_fetched(feed, outcome, moment)
+def failed(outcome: Any, feed: Feed = FEED, moment: DecisionContext = MOMENT) -> Failed:
+    decision = refresh_decision.decide_not_fetched(feed, outcome, moment)
     assert isinstance(decision, Failed)
     return decision
 
@@ -67,7 +77,7 @@ def failed(outcome: Any, feed: Feed = FEED, moment: Moment = MOMENT) -> Failed:
         (Refused(*ENDS, "address", "it is private"), "refused"),
     ],
 )
-def test_every_failure_has_its_kind_and_a_next_time(outcome: Outcome, kind: str) -> None:
+def test_every_failure_has_its_kind_and_a_next_time(outcome: FetchOutcome, kind: str) -> None:
     decision = failed(outcome)
 
     assert (decision.kind, decision.counted, decision.disables) == (kind, True, False)
@@ -76,7 +86,7 @@ def test_every_failure_has_its_kind_and_a_next_time(outcome: Outcome, kind: str)
 
 
 def test_a_feed_that_has_to_wait_for_its_host_is_postponed_and_nothing_else() -> None:
-    decision = decide.not_fetched(FEED, Deferred(*ENDS, NOW + HOUR), MOMENT)
+    decision = refresh_decision.decide_not_fetched(FEED, Deferred(*ENDS, NOW + HOUR), MOMENT)
 
     assert isinstance(decision, Postponed)
     assert decision.schedule.at == NOW + HOUR
@@ -111,7 +121,7 @@ def test_a_304_follows_the_wishes_that_the_last_body_had() -> None:
     wishes = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).wishes
     not_modified = NotModified(*ENDS, Validators('"1"'), Freshness(), None, NOW, MINUTE)
 
-    decision = decide.unchanged(structs.replace(FEED, wishes=wishes), not_modified, FIXED)
+    decision = refresh_decision.decide_unchanged(structs.replace(FEED, wishes=wishes), not_modified, FIXED)
 
     assert decision.schedule.at == NOW + 6 * HOUR
 
@@ -127,22 +137,25 @@ def test_the_habit_comes_from_dates_that_have_passed() -> None:
 @pytest.mark.parametrize(
     ("before", "times", "to", "move"),
     [
-        (None, 0, None, Move()),
-        (None, 0, URL, Move()),
-        (None, 0, "https://b/", Move("https://b/", 1)),
-        ("https://b/", 1, "https://b/", Move("https://b/", 2)),
-        ("https://b/", 2, "https://b/", Move("https://b/", 3, settled=True)),
-        ("https://b/", 2, "https://c/", Move("https://c/", 1)),
-        ("https://b/", 2, None, Move()),
-        (None, 0, "https://b/" + "x" * LONGEST_URL, Move()),
+        (None, 0, None, FeedMove()),
+        (None, 0, URL, FeedMove()),
+        (None, 0, "https://b/", FeedMove("https://b/", 1)),
+        ("https://b/", 1, "https://b/", FeedMove("https://b/", 2)),
+        ("https://b/", 2, "https://b/", FeedMove("https://b/", 3, settled=True)),
+        ("https://b/", 2, "https://c/", FeedMove("https://c/", 1)),
+        ("https://b/", 2, None, FeedMove()),
+        (None, 0, "https://b/" + "x" * LONGEST_URL, FeedMove()),
     ],
 )
 def test_a_permanent_redirect_is_believed_the_third_time(
-    before: str | None, times: int, to: str | None, move: Move
+    before: str | None, times: int, to: str | None, move: FeedMove
 ) -> None:
     feed = structs.replace(FEED, moved_to=before, moved_times=times)
 
-    assert decide.updated(feed, response(moved_to=to), ParsedFeed(), Changes(), None, "", MOMENT).move == move
+    assert (
+        refresh_decision.decide_updated(feed, response(moved_to=to), ParsedFeed(), EntryDiff(), None, "", MOMENT).move
+        == move
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,14 +173,17 @@ def test_gone_for_a_day_is_gone_for_good(ago: timedelta | None, disables: bool) 
 def test_when_our_network_is_down_the_unreachable_and_the_slow_are_not_blamed() -> None:
     down = replace(MOMENT, our_network_is_down=True)
 
-    unreachable, slow = failed(Retryable(*ENDS, "connect", ""), moment=down), decide.took_too_long(FEED, down)
+    unreachable, slow = (
+        failed(Retryable(*ENDS, "connect", ""), moment=down),
+        refresh_decision.decide_timeout(FEED, down),
+    )
     missing = failed(HttpError(*ENDS, 404), moment=down)
 
     assert (unreachable.counted, slow.counted, missing.counted) == (False, False, True)
 
 
 def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
-    decision = decide.not_understood(FEED, response(), "not a feed", None, "sha", MOMENT)
+    decision = refresh_decision.decide_not_a_feed(FEED, response(), "not a feed", None, "sha", MOMENT)
 
     assert (decision.kind, decision.body_sha256) == ("not_a_feed", "sha")
     assert (updated().etag, updated().last_modified) == ('"1"', "today")
@@ -177,7 +193,7 @@ def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
 def test_only_public_hosts_have_the_floor(private: bool, minutes: int) -> None:
     answer = replace(response(), is_private=private)
 
-    decision = decide.unchanged(structs.replace(FEED, interval=5 * MINUTE), answer, MOMENT)
+    decision = refresh_decision.decide_unchanged(structs.replace(FEED, interval=5 * MINUTE), answer, MOMENT)
 
     assert decision.schedule.at is not None
     assert minutes * MINUTE <= decision.schedule.at - NOW <= minutes * MINUTE * 1.1

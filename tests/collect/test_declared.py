@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from feedmill.collect.address import Address
-from feedmill.collect.declared import compare
-from feedmill.collect.declared_file import Declaration, find_file, read_declarations, read_interval
-from feedmill.collect.places import MAX_BYTES, BadFile
+from feedmill.collect.declared.config_file import MAX_BYTES, BadFile
+from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations, read_interval
+from feedmill.collect.declared.sync_feeds import compare_feeds
+from feedmill.collect.pasted_url import PastedUrl
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
-from feedmill.store.declared import Comparison
+from feedmill.store.feeds.declared import DeclaredChanges
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FLOOR = timedelta(minutes=15)
 URL = "https://example.org/feed"
-WISH = Declaration(Address(URL))
+WISH = Declaration(PastedUrl(URL))
 FEED = Feed(1, URL, NOW, declared=True, next_fetch_at=NOW + timedelta(hours=6), last_fetched_at=NOW)
 
 FULL = Declaration(
-    Address("https://b.example/x"), "B", ("Tech", "Python"), timedelta(minutes=30), ArchivePolicy.STARRED
+    PastedUrl("https://b.example/x"), "B", ("Tech", "Python"), timedelta(minutes=30), ArchivePolicy.STARRED
 )
 YAML = """
 feeds:
@@ -48,7 +48,7 @@ archive = "Starred"
 
 @pytest.mark.parametrize(("name", "text"), [("f.yaml", YAML), ("f.json", JSON), ("f.toml", TOML)])
 def test_all_formats_say_the_same(tmp_path: Path, name: str, text: str) -> None:
-    assert read_declarations(written(tmp_path, name, text)) == [Declaration(Address("https://a.example/feed")), FULL]
+    assert read_declarations(written(tmp_path, name, text)) == [Declaration(PastedUrl("https://a.example/feed")), FULL]
 
 
 def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
 def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None:
     [one] = read_declarations(written(tmp_path, "feeds.yaml", "- https://me:secret@a.example/feed\n"))
 
-    assert one.address == Address("https://a.example/feed", '{"basic_auth":["me","secret"]}')
+    assert one.address == PastedUrl("https://a.example/feed", '{"basic_auth":["me","secret"]}')
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,7 @@ def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None
         ("f.yaml", "", "is empty"),
         ("f.json", '[\n  "a.example",\n]', "line 3, column 1"),
         ("f.json", '["a.example", {"url": "b.example", "interval": true}]', "feed 2 of the list: interval"),
+        ("f.json", '["a.example", {"url": "b.example", "title": true}]', "feed 2 of the list: title"),
         ("f.toml", "[[feeds]]\nurl = b\n", "at line 2, column 7"),
     ],
 )
@@ -128,19 +129,19 @@ def test_intervals_are_written_as_people_write_them(text: str | int, minutes: fl
 
 
 def test_the_file_is_the_one_that_is_named_or_the_one_in_the_data_folder(tmp_path: Path) -> None:
-    assert find_file(None, tmp_path) is None
-    assert find_file(tmp_path / "mine.yaml", tmp_path) == tmp_path / "mine.yaml"
+    assert find_feeds_file(None, tmp_path) is None
+    assert find_feeds_file(tmp_path / "mine.yaml", tmp_path) == tmp_path / "mine.yaml"
 
     there = written(tmp_path, "feeds.toml", TOML)
-    assert find_file(None, tmp_path) == there
+    assert find_feeds_file(None, tmp_path) == there
 
     written(tmp_path, "feeds.json", JSON)
     with pytest.raises(BadFile, match=r"feeds\.json and .*feeds\.toml are both there"):
-        find_file(None, tmp_path)
+        find_feeds_file(None, tmp_path)
 
 
 def test_what_is_as_declared_stays_as_it_is() -> None:
-    assert compared([WISH], [FEED]) == Comparison()
+    assert compared([WISH], [FEED]) == DeclaredChanges()
 
 
 def test_a_new_address_is_a_new_feed() -> None:
@@ -148,19 +149,23 @@ def test_a_new_address_is_a_new_feed() -> None:
 
     [new] = comparison.new
     assert (new.url, new.own_title, new.folder, new.declared) == ("https://b.example/x", "B", ("Tech", "Python"), True)
-    assert comparison == Comparison(new=(new,))
+    assert comparison == DeclaredChanges(new=(new,))
 
 
 def test_what_is_gone_from_the_file_is_dropped_and_what_is_back_returns() -> None:
-    assert compared([], [FEED]) == Comparison(dropped=(1,))
-    assert compared([WISH], [structs.replace(FEED, declared=False, next_fetch_at=None)]) == Comparison(returned=(1,))
+    assert compared([], [FEED]) == DeclaredChanges(dropped=(1,))
+    assert compared([WISH], [structs.replace(FEED, declared=False, next_fetch_at=None)]) == DeclaredChanges(
+        returned=(1,)
+    )
 
 
 def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
     theirs = structs.replace(FEED, added_by_person=True, declared=False)
 
-    assert compared([], [theirs]) == Comparison()
-    assert compared([replace(FULL, address=Address(URL))], [structs.replace(theirs, declared=True)]) == Comparison()
+    assert compared([], [theirs]) == DeclaredChanges()
+    assert (
+        compared([replace(FULL, address=PastedUrl(URL))], [structs.replace(theirs, declared=True)]) == DeclaredChanges()
+    )
 
 
 def test_a_shorter_interval_counts_at_once() -> None:
@@ -181,20 +186,18 @@ def test_an_interval_does_not_hurry_a_feed_that_backs_off_or_is_new(feed: Feed) 
 def test_a_feed_that_moved_is_still_the_one_that_is_declared() -> None:
     moved = structs.replace(FEED, url="https://elsewhere.example/feed")
 
-    assert compared([WISH], [moved], {URL: 1}) == Comparison()
+    assert compared([WISH], [moved], {URL: 1}) == DeclaredChanges()
 
 
 def test_a_feed_that_was_merged_into_another_means_that_other() -> None:
-    retired = structs.replace(
-        FEED, status=FeedStatus.DISABLED, moved_to="https://elsewhere.example/feed", declared=False
-    )
+    retired = structs.replace(FEED, status=FeedStatus.DISABLED, merged_into=2, declared=False)
     other = structs.replace(FEED, id=2, url="https://elsewhere.example/feed")
 
-    assert compared([WISH], [retired, other], {URL: 2}) == Comparison()
+    assert compared([WISH], [retired, other]) == DeclaredChanges()
 
 
-def compared(wishes: list[Declaration], feeds: list[Feed], former: dict[str, int] | None = None) -> Comparison:
-    return compare(wishes, feeds, former or {}, FLOOR, NOW)
+def compared(wishes: list[Declaration], feeds: list[Feed], former: dict[str, int] | None = None) -> DeclaredChanges:
+    return compare_feeds(wishes, feeds, former or {}, FLOOR, NOW)
 
 
 def written(folder: Path, name: str, text: str | bytes) -> Path:

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from feedmill.collect.decode import codec_for, decode
+from feedmill.collect.parsing.decode import codec_for, decode
 
 GERMAN = "<rss><channel><title>Größe – „Straße“ über Äpfel</title></channel></rss>"
 CHINESE = "<rss><channel><title>今天的新闻：中文测试，编码检测</title></channel></rss>"

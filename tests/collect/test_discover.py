@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.discover import FoundFeed, candidate_paths, discover
+from feedmill.collect.discovery.page_feeds import DiscoveredFeed, candidate_urls, find_page_feeds
 
 URL = "https://example.org/blog/post.html"
 CHANNEL = "UC" + "x" * 22
 
 
-def found(html: str | bytes, url: str = URL, content_type: str | None = "text/html") -> list[FoundFeed]:
+def found(html: str | bytes, url: str = URL, content_type: str | None = "text/html") -> list[DiscoveredFeed]:
     page = html.encode() if isinstance(html, str) else html
-    return [feed for feed in discover(page, content_type=content_type, url=url) if not feed.is_guess]
+    return [feed for feed in find_page_feeds(page, content_type=content_type, url=url) if not feed.is_guess]
 
 
 def addresses(html: str, url: str = URL) -> list[str]:
@@ -32,7 +32,7 @@ def addresses(html: str, url: str = URL) -> list[str]:
 def test_every_type_of_feed_that_a_page_names_is_found(media_type: str, kind: str | None):
     page = f'<link rel="alternate" type="{media_type}" title="My feed" href="/feeds/1">'
 
-    assert found(page) == [FoundFeed("https://example.org/feeds/1", "My feed", kind, "named by the page")]
+    assert found(page) == [DiscoveredFeed("https://example.org/feeds/1", "My feed", kind, "named by the page")]
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,12 @@ def test_a_path_with_an_at_sign_is_no_mastodon_without_a_trace_of_it():
 
 
 def test_common_paths_are_guesses_and_come_last():
-    feeds = discover(b"<link rel=feed href=/all>", content_type=None, url=URL)
+    feeds = find_page_feeds(b"<link rel=feed href=/all>", content_type=None, url=URL)
 
     assert not feeds[0].is_guess
     assert {feed.why for feed in feeds[1:]} == {"common path"}
-    assert [feed.url for feed in feeds[1:]] == candidate_paths(URL)
-    assert candidate_paths("https://example.org")[0] == "https://example.org/feed"
+    assert [feed.url for feed in feeds[1:]] == candidate_urls(URL)
+    assert candidate_urls("https://example.org")[0] == "https://example.org/feed"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_the_page_names_its_encoding_where_detection_could_only_guess():
 def test_hostile_pages_take_bounded_time(page: bytes):
     began = time.process_time()
 
-    feeds = discover(page, content_type=None, url=URL)
+    feeds = find_page_feeds(page, content_type=None, url=URL)
 
     assert time.process_time() - began < 10
     assert len(feeds) <= 120
@@ -227,6 +227,6 @@ def test_hostile_pages_take_bounded_time(page: bytes):
     st.sampled_from([URL, "https://youtube.com/@x", "https://github.com//a", "nonsense"]),
 )
 def test_whatever_the_bytes_only_web_addresses_are_found(page: bytes, url: str):
-    feeds = discover(b"<a href='" + page + b"' type=application/rss+xml>", content_type=None, url=url)
+    feeds = find_page_feeds(b"<a href='" + page + b"' type=application/rss+xml>", content_type=None, url=url)
 
     assert all(feed.url.startswith(("http://", "https://")) for feed in feeds)

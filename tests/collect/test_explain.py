@@ -5,28 +5,38 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import structs
 
-from feedmill.collect.explain import explain
+from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.model.feed import Feed, FeedStatus
-from feedmill.store.fetch_log import Fetch, Tally
+from feedmill.store.feeds.fetch_log import FetchLogLine, FetchTally
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 URL = "https://example.org/feed"
 WELL = Feed(
-    1, URL, NOW - DAY, next_fetch_at=NOW + 20 * MINUTE, rhythm=HOUR,
+    1,
+    URL,
+    NOW - DAY,
+    next_fetch_at=NOW + 20 * MINUTE,
+    rhythm=HOUR,
     next_fetch_why="every 30 min, because it publishes about 24 a day",
-    last_fetched_at=NOW - 10 * MINUTE, last_success_at=NOW - 10 * MINUTE, last_entry_at=NOW - HOUR,
-)  # fmt: skip
-FETCHED = Fetch(NOW - 10 * MINUTE, "updated", 200, 1000, 120, 3, 0, None)
-FAILED = Fetch(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, "the server failed with 500")
+    last_fetched_at=NOW - 10 * MINUTE,
+    last_success_at=NOW - 10 * MINUTE,
+    last_entry_at=NOW - HOUR,
+)
+FETCHED = FetchLogLine(NOW - 10 * MINUTE, "updated", 200, 1000, 120, 3, 0, None)
+FAILED = FetchLogLine(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, "the server failed with 500")
 FAILING = structs.replace(
-    WELL, consecutive_failures=3, last_error="the server failed with 500", last_error_kind="http_5xx",
-    next_fetch_at=NOW + 2 * HOUR, next_fetch_why="because it failed 3 times in a row: the server failed with 500",
-)  # fmt: skip
+    WELL,
+    consecutive_failures=3,
+    last_error="the server failed with 500",
+    last_error_kind="http_5xx",
+    next_fetch_at=NOW + 2 * HOUR,
+    next_fetch_why="because it failed 3 times in a row: the server failed with 500",
+)
 
 
 def test_an_adaptive_feed() -> None:
-    assert told(WELL, FETCHED, tally=Tally(40, 0, 60)) == [
+    assert told(WELL, FETCHED, tally=FetchTally(40, 0, 60)) == [
         "It is well: the last fetch, 10 min ago, brought 3 new entries.",
         "The next fetch is in 20 min, at 08:50 UTC: every 30 min, because it publishes about 24 a day.",
         "Its newest entry is from 60 min ago.",
@@ -108,6 +118,9 @@ def test_a_new_feed_and_one_that_is_fetched_now() -> None:
 
 
 def told(
-    feed: Feed, *fetches: Fetch, tally: Tally | None = None, former: list[tuple[str, datetime]] | None = None
+    feed: Feed,
+    *fetches: FetchLogLine,
+    tally: FetchTally | None = None,
+    former: list[tuple[str, datetime]] | None = None,
 ) -> list[str]:
-    return explain(feed, fetches, tally or Tally(), former or [], NOW)
+    return explain_schedule(feed, fetches, tally or FetchTally(), former or [], NOW)

@@ -4,11 +4,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.collect.fetch import fetch_feed, quick_delay, read_options
+from feedmill.collect.fetch import fetch_feed, retry_delay
 from feedmill.model.feed import Feed
-from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Retryable, Throttled, Validators
-from feedmill.outbound.client import NO_OPTIONS
-from feedmill.outbound.options import FetchOptions, Limits
+from feedmill.model.fetch_outcome import (
+    Deferred,
+    FetchOutcome,
+    Gone,
+    HttpError,
+    Refused,
+    Retryable,
+    Throttled,
+    Validators,
+)
+from feedmill.outbound.client import DEFAULT_OPTIONS
+from feedmill.outbound.fetch_options import FetchLimits, FetchOptions, parse_options
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FEED = Feed(1, "https://example.org/feed", NOW)
@@ -19,7 +28,7 @@ WAIT = Deferred("u", "u", NOW)
 class Answers:
     """A web that gives one answer after the other; the last one stays."""
 
-    def __init__(self, *outcomes: Outcome) -> None:
+    def __init__(self, *outcomes: FetchOutcome) -> None:
         self._outcomes = list(outcomes)
         self.asked: list[tuple[str, Validators | None, FetchOptions]] = []
         self.rested: list[float] = []
@@ -28,9 +37,9 @@ class Answers:
         self,
         url: str,
         validators: Validators | None = None,
-        limits: Limits | None = None,
-        options: FetchOptions = NO_OPTIONS,
-    ) -> Outcome:
+        limits: FetchLimits | None = None,
+        options: FetchOptions = DEFAULT_OPTIONS,
+    ) -> FetchOutcome:
         self.asked.append((url, validators, options))
         return self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
 
@@ -38,7 +47,7 @@ class Answers:
         self.rested.append(seconds)
 
 
-async def fetch(*outcomes: Outcome, feed: Feed = FEED, dice: float = 0.0) -> tuple[Outcome, Answers]:
+async def fetch(*outcomes: FetchOutcome, feed: Feed = FEED, dice: float = 0.0) -> tuple[FetchOutcome, Answers]:
     web = Answers(*outcomes)
     return await fetch_feed(web, feed, web.rest, lambda: dice), web
 
@@ -52,7 +61,7 @@ async def test_three_quick_tries_each_twice_as_far_shortened_by_the_dice(dice: f
 
 @pytest.mark.parametrize(("attempt", "seconds"), [(0, 2), (3, 16), (4, 32), (5, 60), (20, 60)])
 def test_no_rest_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
-    assert quick_delay(attempt, 0) == timedelta(seconds=seconds)
+    assert retry_delay(attempt, 0) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +75,7 @@ def test_no_rest_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
         WAIT,
     ],
 )
-async def test_what_a_quick_try_can_t_mend_is_not_tried_again(outcome: Outcome) -> None:
+async def test_what_a_quick_try_can_t_mend_is_not_tried_again(outcome: FetchOutcome) -> None:
     got, web = await fetch(outcome)
 
     assert (got, len(web.asked), web.rested) == (outcome, 1, [])
@@ -101,11 +110,11 @@ async def test_the_feeds_validators_go_along(
 
     _, web = await fetch(Gone("u", "u"), feed=feed)
 
-    assert web.asked == [(FEED.url, validators, NO_OPTIONS)]
+    assert web.asked == [(FEED.url, validators, DEFAULT_OPTIONS)]
 
 
 def test_the_feeds_own_options_are_read_from_its_row() -> None:
-    assert read_options(None) == NO_OPTIONS
-    assert read_options('{"user_agent": "x", "basic_auth": ["a", "b"]}') == FetchOptions(
+    assert parse_options(None) == DEFAULT_OPTIONS
+    assert parse_options('{"user_agent": "x", "basic_auth": ["a", "b"]}') == FetchOptions(
         user_agent="x", basic_auth=("a", "b")
     )

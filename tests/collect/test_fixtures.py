@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from feedmill.collect.parse import parse
+from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.errors import NotAFeed
-
-pytestmark = pytest.mark.usefixtures("way")
 
 DATA = Path(__file__).parents[1] / "data"
 PAIRS = sorted(path for path in DATA.glob("*/*.json") if path.with_suffix("").exists())
@@ -56,10 +54,10 @@ def test_a_feed_is_read_as_the_file_beside_it_says(path: Path) -> None:
 
     if expected.get("raises") == "NotAFeed":
         with pytest.raises(NotAFeed) as caught:
-            parse(data, **circumstances)
+            parse_feed(data, **circumstances)
         assert caught.value.looks_like == expected["looks_like"], expected["why"]
     else:
-        feed = parse(data, **circumstances)
+        feed = parse_feed(data, **circumstances)
         assert seen(feed, expected.get("feed", {})) == expected.get("feed", {}), expected["why"]
         assert seen(feed.entries, expected["entries"]) == expected["entries"], expected["why"]
 
@@ -72,7 +70,7 @@ def test_a_fault_elsewhere_in_the_feed_changes_no_field(path: Path, fault: bytes
 
     faulty = ROOT.sub(lambda root: root.group() + fault, data, count=1)
 
-    assert parse(faulty, url=url) == parse(data, url=url)
+    assert parse_feed(faulty, url=url) == parse_feed(data, url=url)
 
 
 def test_every_feed_in_a_group_has_its_expectation() -> None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.html import image_addresses, image_slots, plain_text, replace_images
-from feedmill.collect.tags import tags
+from feedmill.html.images import find_image_urls, image_slots, replace_images
+from feedmill.html.plain_text import plain_text
+from feedmill.html.tags import tags
 
 BASE = "https://example.org/blog/post"
 
@@ -19,7 +20,7 @@ MARKUP = st.lists(st.sampled_from([*PIECES.split(), " ", "\n"]), max_size=60).ma
 def test_images_come_in_order_of_appearance_and_absolute():
     html = '<img src="/a.png"><p><IMG SRC=b.png><video poster="//cdn.example.org/p.jpg"></video>'
 
-    assert image_addresses(html, BASE) == [
+    assert find_image_urls(html, BASE) == [
         "https://example.org/a.png",
         "https://example.org/blog/b.png",
         "https://cdn.example.org/p.jpg",
@@ -27,7 +28,7 @@ def test_images_come_in_order_of_appearance_and_absolute():
 
 
 def test_each_address_is_named_once():
-    assert image_addresses('<img src="a.png"><img data-src="a.png" src="a.png">', BASE) == [
+    assert find_image_urls('<img src="a.png"><img data-src="a.png" src="a.png">', BASE) == [
         "https://example.org/blog/a.png"
     ]
 
@@ -45,20 +46,20 @@ def test_each_address_is_named_once():
     ],
 )
 def test_a_srcset_gives_the_smallest_candidate_that_is_large_enough(srcset: str, kept: str):
-    assert image_addresses(f'<img srcset="{srcset}">', BASE) == [f"https://example.org/blog/{kept}"]
+    assert find_image_urls(f'<img srcset="{srcset}">', BASE) == [f"https://example.org/blog/{kept}"]
 
 
 def test_sources_of_a_picture_are_images_and_sources_of_a_film_are_not():
     html = '<picture><source srcset="a.webp"></picture><video><source src="film.mp4"></video>'
 
-    assert image_addresses(html, BASE) == ["https://example.org/blog/a.webp"]
+    assert find_image_urls(html, BASE) == ["https://example.org/blog/a.webp"]
 
 
 @pytest.mark.parametrize("attribute", ["data-src", "data-original", "data-lazy-src", "data-srcset"])
 def test_lazy_attributes_name_images(attribute: str):
     html = f'<img src="data:image/gif;base64,R0lG" {attribute}="real.png">'
 
-    assert image_addresses(html, BASE) == ["https://example.org/blog/real.png"]
+    assert find_image_urls(html, BASE) == ["https://example.org/blog/real.png"]
 
 
 @pytest.mark.parametrize(
@@ -75,15 +76,15 @@ def test_lazy_attributes_name_images(attribute: str):
     ],
 )
 def test_only_web_addresses_are_images(address: str):
-    assert image_addresses(f'<img src="{address}">', BASE) == []
+    assert find_image_urls(f'<img src="{address}">', BASE) == []
 
 
 def test_a_relative_address_without_a_base_is_left_out():
-    assert image_addresses('<img src="a.png"><img src="https://h/b.png">', None) == ["https://h/b.png"]
+    assert find_image_urls('<img src="a.png"><img src="https://h/b.png">', None) == ["https://h/b.png"]
 
 
 def test_the_base_element_is_honoured():
-    assert image_addresses('<base href="/other/"><img src="a.png">', BASE) == ["https://example.org/other/a.png"]
+    assert find_image_urls('<base href="/other/"><img src="a.png">', BASE) == ["https://example.org/other/a.png"]
 
 
 @pytest.mark.parametrize(
@@ -99,28 +100,28 @@ def test_the_base_element_is_honoured():
     ],
 )
 def test_what_a_browser_takes_for_no_image_is_none(html: str):
-    assert image_addresses(html, BASE) == []
+    assert find_image_urls(html, BASE) == []
 
 
 def test_a_cdata_section_ends_at_the_first_bracket_as_in_a_browser():
-    assert image_addresses("<![CDATA[ x><img src=a.png> ]]>", BASE) == ["https://example.org/blog/a.png"]
+    assert find_image_urls("<![CDATA[ x><img src=a.png> ]]>", BASE) == ["https://example.org/blog/a.png"]
 
 
 def test_an_image_in_noscript_counts_because_we_run_no_scripts():
-    assert image_addresses("<noscript><img src=a.png></noscript>", BASE) == ["https://example.org/blog/a.png"]
+    assert find_image_urls("<noscript><img src=a.png></noscript>", BASE) == ["https://example.org/blog/a.png"]
 
 
 def test_ampersands_in_addresses_are_read_as_browsers_read_them():
     html = '<img src="/i?a=1&amp;b=2&copy=3&notit;&lt;">'
 
-    assert image_addresses(html, BASE) == ["https://example.org/i?a=1&b=2&copy=3&notit;%3C"]
+    assert find_image_urls(html, BASE) == ["https://example.org/i?a=1&b=2&copy=3&notit;%3C"]
 
 
 def test_the_limit_holds():
     html = "".join(f"<img src={number}.png>" for number in range(50_000))
 
-    assert len(image_addresses(html, BASE)) == 200
-    assert image_addresses(html, BASE, limit=0) == []
+    assert len(find_image_urls(html, BASE)) == 200
+    assert find_image_urls(html, BASE, limit=0) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_the_limit_holds():
 def test_hostile_html_takes_linear_time(html: str):
     began = time.process_time()
 
-    image_addresses(html, BASE)
+    find_image_urls(html, BASE)
     replace_images(html, BASE, {})
     plain_text(html, None)
 
@@ -152,7 +153,7 @@ def test_hostile_html_takes_linear_time(html: str):
 
 
 def test_an_image_below_any_depth_is_found():
-    assert image_addresses("<div>" * 100_000 + "<img src=a.png>", BASE) == ["https://example.org/blog/a.png"]
+    assert find_image_urls("<div>" * 100_000 + "<img src=a.png>", BASE) == ["https://example.org/blog/a.png"]
 
 
 @given(MARKUP)
@@ -169,7 +170,7 @@ def test_what_is_archived_is_what_is_replaced(html: str):
 
     shown = replace_images(html, BASE, archived)
 
-    assert set(image_addresses(shown, "https://us.example/")) <= {
+    assert set(find_image_urls(shown, "https://us.example/")) <= {
         f"https://us.example{own}" for own in archived.values()
     }
 

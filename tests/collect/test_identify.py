@@ -4,52 +4,63 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from feedmill.collect.identify import identify
-from feedmill.model.parsed import Enclosure, ParsedEntry
+from feedmill.collect.entries.identity import identify_entries
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 
 ENTRY = ParsedEntry(guid="tag:1", link="https://example.org/1", title="One", published_raw="10 Jan", content_html="x")
 NAMELESS = replace(ENTRY, guid=None, link=None)
 
 
 def test_the_guid_is_the_identity() -> None:
-    assert identify([ENTRY]) == ["tag:1"]
+    assert identify_entries([ENTRY]) == ["tag:1"]
 
 
 def test_without_a_guid_it_is_the_link() -> None:
-    assert identify([replace(ENTRY, guid=None)]) == ["https://example.org/1"]
+    assert identify_entries([replace(ENTRY, guid=None)]) == ["https://example.org/1"]
 
 
 def test_without_both_it_is_made_of_title_and_raw_date() -> None:
-    [identity] = identify([NAMELESS])
+    [identity] = identify_entries([NAMELESS])
 
-    assert identity == identify([replace(NAMELESS, content_html="changed")])[0]
-    assert identity != identify([replace(NAMELESS, title="Two")])[0]
-    assert identity != identify([replace(NAMELESS, published_raw="11 Jan")])[0]
+    assert identity == identify_entries([replace(NAMELESS, content_html="changed")])[0]
+    assert identity != identify_entries([replace(NAMELESS, title="Two")])[0]
+    assert identity != identify_entries([replace(NAMELESS, published_raw="11 Jan")])[0]
 
 
 def test_a_date_that_was_made_up_changes_nothing() -> None:
-    assert identify([NAMELESS]) == identify([replace(NAMELESS, published_at=datetime(2020, 1, 1, tzinfo=UTC))])
+    assert identify_entries([NAMELESS]) == identify_entries(
+        [replace(NAMELESS, published_at=datetime(2020, 1, 1, tzinfo=UTC))]
+    )
 
 
 def test_with_nothing_but_content_it_is_made_of_that() -> None:
     bare = ParsedEntry(content_html="<p>one</p>")
     episode = ParsedEntry(enclosures=(Enclosure("https://example.org/1.mp3"),))
 
-    assert len({*identify([bare]), *identify([ParsedEntry(content_html="two")]), *identify([episode])}) == 3
+    assert (
+        len(
+            {
+                *identify_entries([bare]),
+                *identify_entries([ParsedEntry(content_html="two")]),
+                *identify_entries([episode]),
+            }
+        )
+        == 3
+    )
 
 
 def test_it_is_never_empty() -> None:
-    assert all(identify([ParsedEntry(), ParsedEntry(guid="", link="", title="")]))
+    assert all(identify_entries([ParsedEntry(), ParsedEntry(guid="", link="", title="")]))
 
 
 def test_a_guid_that_a_feed_repeats_is_told_apart_by_the_link() -> None:
     other = replace(ENTRY, link="https://example.org/2")
 
-    assert identify([ENTRY, other]) == ["tag:1#https://example.org/1", "tag:1#https://example.org/2"]
+    assert identify_entries([ENTRY, other]) == ["tag:1#https://example.org/1", "tag:1#https://example.org/2"]
 
 
 def test_a_true_duplicate_has_the_identity_of_the_first() -> None:
-    first, second = identify([ENTRY, replace(ENTRY, title="One again")])
+    first, second = identify_entries([ENTRY, replace(ENTRY, title="One again")])
 
     assert first == second == "tag:1"
 
@@ -58,11 +69,11 @@ def test_one_repeated_guid_leaves_the_others_alone() -> None:
     other = replace(ENTRY, link="https://example.org/2")
     third = replace(ENTRY, guid="tag:3", link="https://example.org/3")
 
-    assert identify([ENTRY, other, third])[2] == "tag:3"
+    assert identify_entries([ENTRY, other, third])[2] == "tag:3"
 
 
 def test_a_long_identity_is_shortened_and_stays_its_own() -> None:
-    long, longer = identify([replace(ENTRY, guid="g" * 5_000), replace(ENTRY, guid="g" * 5_001)])
+    long, longer = identify_entries([replace(ENTRY, guid="g" * 5_000), replace(ENTRY, guid="g" * 5_001)])
 
     assert long != longer
     assert len(long) <= 500
@@ -70,4 +81,4 @@ def test_a_long_identity_is_shortened_and_stays_its_own() -> None:
 
 
 def test_an_identity_of_five_hundred_characters_is_left_as_it_is() -> None:
-    assert identify([replace(ENTRY, guid="g" * 500)]) == ["g" * 500]
+    assert identify_entries([replace(ENTRY, guid="g" * 500)]) == ["g" * 500]

@@ -2,29 +2,39 @@
 
 import pytest
 
-from feedmill.collect.decide import facts_of
-from feedmill.collect.keepable import address, keepable
-from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
+from feedmill.collect.entries.storable_fields import storable_entry, storable_link
+from feedmill.collect.refresh_decision import feed_facts
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
 
 RUNNING = [
-    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " \x01javascript:alert(1)", "java\nscript\t:alert(1)", "vbscript:x",
-    "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "blob:https://example.org/1", "ms-msdt:/id",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " \x01javascript:alert(1)",
+    "java\nscript\t:alert(1)",
+    "vbscript:x",
+    "data:text/html,<script>alert(1)</script>",
+    "file:///etc/passwd",
+    "blob:https://example.org/1",
+    "ms-msdt:/id",
     "view-source:https://example.org/",
-]  # fmt: skip
+]
 HARMLESS = [
-    "https://example.org/a?b=c:d", "HTTP://EXAMPLE.ORG/", "magnet:?xt=urn:btih:c12fe1", "mailto:ada@example.org",
-    "ftp://example.org/a", "/a/relative:one", "a/b", "?q=javascript:x", "//example.org/a", "",
-]  # fmt: skip
+    "https://example.org/a?b=c:d",
+    "HTTP://EXAMPLE.ORG/",
+    "magnet:?xt=urn:btih:c12fe1",
+    "mailto:ada@example.org",
+    "ftp://example.org/a",
+]
 
 
 @pytest.mark.parametrize("url", RUNNING)
 def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
-    entry, _ = keepable(
+    entry, _ = storable_entry(
         ParsedEntry(
             link=url, comments_url=url, image_url=url, enclosures=(Enclosure(url), Enclosure("https://a.example/"))
         )
     )
-    facts = facts_of(ParsedFeed(link=url, icon_url=url, image_url=url))
+    facts = feed_facts(ParsedFeed(link=url, icon_url=url, image_url=url))
 
     assert (entry.link, entry.comments_url, entry.image_url) == (None, None, None)
     assert [each.url for each in entry.enclosures] == ["https://a.example/"]
@@ -33,11 +43,16 @@ def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
 
 @pytest.mark.parametrize("name", ["link", "comments_url", "image_url"])
 def test_a_plain_entry_is_looked_at_as_well(name: str) -> None:
-    entry, _ = keepable(ParsedEntry(**{name: "javascript:alert(1)"}))  # type: ignore[arg-type]
+    entry, _ = storable_entry(ParsedEntry(**{name: "javascript:alert(1)"}))  # type: ignore[arg-type]
 
     assert getattr(entry, name) is None
 
 
+@pytest.mark.parametrize("url", ["/a/relative:one", "a/b", "?q=javascript:x", "#a", "", "https:a", "https:///a"])
+def test_a_link_that_would_lead_into_our_own_site_is_not_kept(url: str) -> None:
+    assert storable_link(url) is None
+
+
 @pytest.mark.parametrize("url", HARMLESS)
 def test_an_address_that_leads_somewhere_is_kept(url: str) -> None:
-    assert address(url) == url
+    assert storable_link(url) == url

@@ -2,12 +2,12 @@
 
 from itertools import product
 
-from feedmill.collect.formats.layout import MAX_REPEATS, Layouts
-from feedmill.collect.formats.names import Names
+from feedmill.collect.parsing.formats.element_layout import MAX_REPEATS, Layouts
+from feedmill.collect.parsing.formats.element_names import ElementNames
 
 
 def test_elements_are_found_by_name_wherever_they_stand() -> None:
-    layouts = Layouts(Names(""))
+    layouts = Layouts(ElementNames(""))
 
     places = layouts["title", "unheard-of", "http://purl.org/dc/elements/1.1/}creator", "TITLE"].places
 
@@ -15,13 +15,13 @@ def test_elements_are_found_by_name_wherever_they_stand() -> None:
 
 
 def test_the_same_elements_have_the_same_layout() -> None:
-    layouts = Layouts(Names(""))
+    layouts = Layouts(ElementNames(""))
 
     assert layouts["title", "link"] is layouts["title", "link"]
 
 
 def test_no_number_of_different_entries_fills_the_memory() -> None:
-    layouts = Layouts(Names(""))
+    layouts = Layouts(ElementNames(""))
 
     for elements in product(("title", "link", "guid"), repeat=7):
         assert layouts[elements].places

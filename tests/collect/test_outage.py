@@ -4,22 +4,22 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.collect.outage import FEWEST_HOSTS, WINDOW, OutageGuard
-from feedmill.model.outcome import Deferred, Gone, HttpError, Outcome, Refused, Retryable
+from feedmill.collect.scheduling.outage import FEWEST_HOSTS, WINDOW, OutageDetector
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Gone, HttpError, Refused, Retryable
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 UNREACHED = Retryable("u", "u", "connect", "no connection")
 REACHED = HttpError("u", "u", 404)
 
 
-def guard(*seen: tuple[str, Outcome], at: datetime = NOW) -> OutageGuard:
-    made = OutageGuard()
+def guard(*seen: tuple[str, FetchOutcome], at: datetime = NOW) -> OutageDetector:
+    made = OutageDetector()
     for host, outcome in seen:
         made.saw(f"https://{host}/feed", outcome, at)
     return made
 
 
-def many(outcome: Outcome, count: int, name: str = "h") -> list[tuple[str, Outcome]]:
+def many(outcome: FetchOutcome, count: int, name: str = "h") -> list[tuple[str, FetchOutcome]]:
     return [(f"{name}{number}.example", outcome) for number in range(count)]
 
 
@@ -59,12 +59,12 @@ def test_what_may_be_our_line_counts_as_unreached(kind: str) -> None:
 @pytest.mark.parametrize(
     "outcome", [Gone("u", "u"), Retryable("u", "u", "http_5xx", "", 500), Retryable("u", "u", "tls", ""), REACHED]
 )
-def test_an_answer_of_any_kind_is_an_answer(outcome: Outcome) -> None:
+def test_an_answer_of_any_kind_is_an_answer(outcome: FetchOutcome) -> None:
     assert not guard(*many(outcome, 8)).is_down(NOW)
 
 
 @pytest.mark.parametrize(
     "outcome", [Deferred("u", "u", NOW), Refused("u", "u", "address", ""), Refused("u", "u", "scheme", "")]
 )
-def test_what_was_never_asked_tells_nothing(outcome: Outcome) -> None:
+def test_what_was_never_asked_tells_nothing(outcome: FetchOutcome) -> None:
     assert guard(*many(UNREACHED, 8), *many(outcome, 50, "quiet")).is_down(NOW)

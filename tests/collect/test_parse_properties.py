@@ -6,21 +6,58 @@ from xml.sax.saxutils import escape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feedmill.collect.decode import decode
-from feedmill.collect.formats.dates import parse_date
-from feedmill.collect.identify import identify
-from feedmill.collect.parse import ParsedFeed, parse, read_recovered, read_well_formed
+from feedmill.collect.entries.identity import identify_entries
+from feedmill.collect.parsing.decode import decode
+from feedmill.collect.parsing.formats.dates import parse_date
+from feedmill.collect.parsing.parse_feed import ParsedFeed, parse_feed, read_recovered, read_well_formed
 from feedmill.errors import NotAFeed
+from tests.examples import examples
 
 LETTERS = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\ufffe\uffff")
 TEXTS = st.text(LETTERS, max_size=40)
 PIECES = st.sampled_from(
-    ["<rss>", "<channel>", "<item>", "</item>", "<title>", "</title>", "<description>", "<![CDATA[", "]]>", "&amp;",
-     "&", "<", ">", "<!--", "-->", "<br>", "<p>", "</p>", "&nbsp;", "&#0;", "<link/>", "<dc:date>", "2020-01-10", '"',
-     "<entry>", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<content type='xhtml'>", "<div>", "\x00", "\ud7ff",
-     "x=1",
-     "<!DOCTYPE a [", "]>", "<?xml", "?>", "<pubDate>", "<author>", "<media:group>", "<guid isPermaLink='false'>"],
-)  # fmt: skip
+    [
+        "<rss>",
+        "<channel>",
+        "<item>",
+        "</item>",
+        "<title>",
+        "</title>",
+        "<description>",
+        "<![CDATA[",
+        "]]>",
+        "&amp;",
+        "&",
+        "<",
+        ">",
+        "<!--",
+        "-->",
+        "<br>",
+        "<p>",
+        "</p>",
+        "&nbsp;",
+        "&#0;",
+        "<link/>",
+        "<dc:date>",
+        "2020-01-10",
+        '"',
+        "<entry>",
+        "<feed xmlns='http://www.w3.org/2005/Atom'>",
+        "<content type='xhtml'>",
+        "<div>",
+        "\x00",
+        "\ud7ff",
+        "x=1",
+        "<!DOCTYPE a [",
+        "]>",
+        "<?xml",
+        "?>",
+        "<pubDate>",
+        "<author>",
+        "<media:group>",
+        "<guid isPermaLink='false'>",
+    ],
+)
 
 
 @st.composite
@@ -35,7 +72,7 @@ NAMES = ["title", "link", "guid", "description", "pubDate", "category", "author"
 
 def parse_or_refuse(data: bytes) -> ParsedFeed | None:
     try:
-        return parse(data, content_type="text/xml; charset=utf-8", url="https://example.org/feed")
+        return parse_feed(data, content_type="text/xml; charset=utf-8", url="https://example.org/feed")
     except NotAFeed:
         return None
 
@@ -50,10 +87,10 @@ def test_bytes_are_a_feed_or_refused(data: bytes) -> None:
 def test_pieces_of_feeds_are_a_feed_or_refused(document: str) -> None:
     feed = parse_or_refuse(document.encode())
 
-    assert feed is None or all(identify(feed.entries)) or not feed.entries
+    assert feed is None or all(identify_entries(feed.entries)) or not feed.entries
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(well_formed_feeds())
 def test_the_strict_and_the_recovering_reader_agree_on_well_formed_feeds(document: str) -> None:
     decoded = decode(document.encode())
@@ -61,12 +98,12 @@ def test_the_strict_and_the_recovering_reader_agree_on_well_formed_feeds(documen
     assert read_well_formed(decoded, None) == read_recovered(decoded, None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(well_formed_feeds())
 def test_a_repair_changes_nothing_in_the_entries_of_a_well_formed_feed(document: str) -> None:
     faulty = document.replace("<channel>", "<channel> & ", 1)
 
-    assert parse(faulty.encode()).entries == parse(document.encode()).entries
+    assert parse_feed(faulty.encode()).entries == parse_feed(document.encode()).entries
 
 
 @given(st.text(max_size=120))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.keepable import LONGEST_LINE, identity, keepable, language, text
-from feedmill.collect.reconcile import MOST_REVISIONS, asked_for, offered, reconcile
-from feedmill.model.parsed import Enclosure, ParsedEntry, ParsedFeed
-from feedmill.model.refresh import Changes, Known
+from feedmill.collect.entries.changes import MAX_REVISIONS, compare_entries, entries_by_identity, identities_to_look_up
+from feedmill.collect.entries.storable_fields import LONGEST_LINE, identity, language, storable_entry, text
+from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
+from feedmill.model.refresh import EntryDiff, KnownEntry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -19,13 +19,15 @@ def entry(guid: str | None, link: str | None = None, title: str = "t", **more: o
     return ParsedEntry(guid=guid, link=link, title=title, **more)  # type: ignore[arg-type]
 
 
-def known(number: int, like: ParsedEntry, in_feed: bool = True, revisions: int = 0) -> Known:
-    return Known(number, keepable(like)[1], in_feed, revisions)
+def known(number: int, like: ParsedEntry, in_feed: bool = True, revisions: int = 0) -> KnownEntry:
+    return KnownEntry(number, storable_entry(like)[1], in_feed, revisions)
 
 
-def changes(offer: list[ParsedEntry], have: dict[str, Known] | None = None, purged: set[str] | None = None) -> Changes:
-    entries = offered(ParsedFeed(entries=tuple(offer)))
-    return reconcile(entries, have or {}, purged or set(), NOW, site_url="https://example.org/", with_images=True)
+def changes(
+    offer: list[ParsedEntry], have: dict[str, KnownEntry] | None = None, purged: set[str] | None = None
+) -> EntryDiff:
+    entries = entries_by_identity(ParsedFeed(entries=tuple(offer)))
+    return compare_entries(entries, have or {}, purged or set(), NOW, site_url="https://example.org/", with_images=True)
 
 
 def test_the_oldest_of_the_new_is_stored_first() -> None:
@@ -52,7 +54,7 @@ def test_an_entry_sorts_by_its_date_but_never_later_than_first_seen(
 def test_the_same_again_changes_nothing() -> None:
     one = entry("1", content_html="x")
 
-    assert changes([one], {"1": known(7, one)}) == Changes()
+    assert changes([one], {"1": known(7, one)}) == EntryDiff()
 
 
 def test_a_changed_text_is_a_revision_with_the_next_number() -> None:
@@ -64,7 +66,7 @@ def test_a_changed_text_is_a_revision_with_the_next_number() -> None:
 
 
 def test_after_so_many_revisions_there_are_no_more() -> None:
-    have = {"1": known(7, entry("1", content_html="x"), revisions=MOST_REVISIONS)}
+    have = {"1": known(7, entry("1", content_html="x"), revisions=MAX_REVISIONS)}
 
     assert changes([entry("1", content_html="y")], have).revised == ()
 
@@ -97,11 +99,11 @@ def test_what_was_purged_is_not_new() -> None:
 
 def test_a_guid_that_begins_to_repeat_is_looked_for_under_both_identities() -> None:
     old, new = entry("x", "https://e/a", "a"), entry("x", "https://e/b", "b")
-    entries = offered(ParsedFeed(entries=(new, old)))
+    entries = entries_by_identity(ParsedFeed(entries=(new, old)))
 
-    found = reconcile(entries, {"x": known(1, old)}, set(), NOW, site_url=None, with_images=False)
+    found = compare_entries(entries, {"x": known(1, old)}, set(), NOW, site_url=None, with_images=False)
 
-    assert set(asked_for(entries)) == {"x#https://e/a", "x#https://e/b", "x"}
+    assert set(identities_to_look_up(entries)) == {"x#https://e/a", "x#https://e/b", "x"}
     assert [one.guid for one in found.new] == ["x#https://e/b"]
     assert (found.revised, found.dropped, found.overflows) == ((), (), False)
 
@@ -118,8 +120,8 @@ def test_a_guid_that_repeats_no_more_is_still_the_entry_with_that_link() -> None
 def test_images_are_found_only_when_they_are_wanted() -> None:
     offer = {"1": entry("1", "https://e/post", content_html='<img src="a.png">')}
 
-    with_images = reconcile(offer, {}, set(), NOW, site_url=None, with_images=True).new[0].images
-    without = reconcile(offer, {}, set(), NOW, site_url=None, with_images=False).new[0].images
+    with_images = compare_entries(offer, {}, set(), NOW, site_url=None, with_images=True).new[0].images
+    without = compare_entries(offer, {}, set(), NOW, site_url=None, with_images=False).new[0].images
 
     assert (with_images, without) == (("https://e/a.png",), ())
 
@@ -170,15 +172,24 @@ def test_whatever_a_feed_says_fits_into_a_row_of_every_database(
     content: str | None, summary: str | None, line: str | None, categories: list[str]
 ) -> None:
     monster = ParsedEntry(
-        guid="1", title=line, link=line, author=line, image_url=line, comments_url=line, base_url=line, language=line,
-        content_html=content, summary=summary, categories=tuple(categories),
+        guid="1",
+        title=line,
+        link=line,
+        author=line,
+        image_url=line,
+        comments_url=line,
+        base_url=line,
+        language=line,
+        content_html=content,
+        summary=summary,
+        categories=tuple(categories),
         enclosures=(Enclosure(line or "u", line),) * 50,
-    )  # fmt: skip
+    )
 
-    kept, digest = keepable(monster)
+    kept, digest = storable_entry(monster)
 
     words = [getattr(kept, name) for name in ParsedEntry.__struct_fields__ if isinstance(getattr(kept, name), str)]
     words += [*kept.categories, *(one.url for one in kept.enclosures)]
     assert sum(len(word.encode()) for word in words) < 1_900_000
     assert not any("\x00" in word for word in words)
-    assert keepable(kept) == (kept, digest)
+    assert storable_entry(kept) == (kept, digest)

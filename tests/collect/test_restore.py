@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.collect.backups import NEVER, Period, in_order, newest_readable
-from feedmill.store.raw import KeptBody
+from feedmill.collect.restore_bodies import NEVER, Period, current_bodies, order_bodies
+from feedmill.store.archive.raw_bodies import StoredRawBody
 
 NOON = datetime(2026, 2, 18, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -15,10 +15,11 @@ URLS = {1: "https://example.org/one", 2: "https://example.org/two"}
 ALWAYS = Period()
 FEED = b"<rss version='2.0'><channel><title>t</title></channel></rss>"
 NO_FEED = b"<html>sorry</html>"
+TRUNCATED = FEED.removesuffix(b"</rss>")
 
 
-def body(hours: int, feed_id: int = 1) -> KeptBody:
-    return KeptBody(feed_id, f"backups/{feed_id}/{hours}", NOON + hours * HOUR, 1)
+def body(hours: int, feed_id: int = 1) -> StoredRawBody:
+    return StoredRawBody(feed_id, f"backups/{feed_id}/{hours}", NOON + hours * HOUR, 1)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_a_period_begins_with_its_first_moment_and_ends_before_its_last(
 
 
 def test_bodies_are_replayed_from_the_oldest_on_and_know_the_next_of_their_own_feed() -> None:
-    backups = in_order([body(3), body(1), body(2, feed_id=2), body(0)], URLS, ALWAYS)
+    backups = order_bodies([body(3), body(1), body(2, feed_id=2), body(0)], URLS, ALWAYS)
 
     assert [(one.body.at, one.url, one.next_at) for one in backups] == [
         (NOON, URLS[1], NOON + HOUR),
@@ -50,25 +51,27 @@ def test_bodies_are_replayed_from_the_oldest_on_and_know_the_next_of_their_own_f
 
 
 @pytest.mark.parametrize(
-    ("bodies", "until", "newest"),
+    ("bodies", "until", "current"),
     [
-        ({0: FEED, 1: FEED}, None, 1),
-        ({0: FEED, 1: NO_FEED}, None, 0),
-        ({0: NO_FEED, 1: NO_FEED}, None, None),
-        ({0: FEED, 1: None}, None, 0),
+        ({0: FEED, 1: FEED}, None, [1]),
+        ({0: FEED, 1: NO_FEED}, None, [0]),
+        ({0: NO_FEED, 1: NO_FEED}, None, []),
+        ({0: FEED, 1: None}, None, [0]),
+        # What a truncated body lacks may be in the feed all the same.
+        ({0: FEED, 1: FEED, 2: TRUNCATED, 3: TRUNCATED}, None, [3, 2, 1]),
         # What the feed offers now is outside the time that is replayed.
-        ({0: FEED, 1: FEED}, NOON + HOUR, None),
+        ({0: FEED, 1: FEED}, NOON + HOUR, []),
     ],
 )
 async def test_the_newest_body_that_is_a_feed_says_what_is_offered_now(
-    tmp_path: Path, bodies: dict[int, bytes | None], until: datetime | None, newest: int | None
+    tmp_path: Path, bodies: dict[int, bytes | None], until: datetime | None, current: list[int]
 ) -> None:
     blobs = FolderBlobs(tmp_path)
     for hours, data in bodies.items():
         if data is not None:
             await blobs.put(body(hours).key, data, "application/xml")
-    backups = in_order([*map(body, bodies), body(9, feed_id=2)], URLS, Period(until=until))
+    backups = order_bodies([*map(body, bodies)], URLS, Period(until=until))
 
-    found = await newest_readable(blobs, 1, backups)
+    found = await current_bodies(blobs, backups)
 
-    assert (found and found.body.key) == (None if newest is None else body(newest).key)
+    assert [one.body.key for one in found] == [body(hours).key for hours in current]

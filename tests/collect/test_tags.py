@@ -3,14 +3,40 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.collect.tags import find_tags, tags
+from feedmill.html.tags import find_tags, tags
 
 NAMES = frozenset({"img", "source", "video"})
 PIECES = [
-    "<img ", "<IMG\n", "<imgs>", "<a ", "<p>", "</p>", "</img>", '"', "'", "=", ">", "<", "x", " ", "/", "src=",
-    "a=b", "\n",
-    "<script>", "</script>", "<title>", "</title", "<!--", "-->", "<!", "<video poster=", '<a href="', '<a ="x', "&lt;",
-]  # fmt: skip
+    "<img ",
+    "<IMG\n",
+    "<imgs>",
+    "<a ",
+    "<p>",
+    "</p>",
+    "</img>",
+    '"',
+    "'",
+    "=",
+    ">",
+    "<",
+    "x",
+    " ",
+    "/",
+    "src=",
+    "a=b",
+    "\n",
+    "<script>",
+    "</script>",
+    "<title>",
+    "</title",
+    "<!--",
+    "-->",
+    "<!",
+    "<video poster=",
+    '<a href="',
+    '<a ="x',
+    "&lt;",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))

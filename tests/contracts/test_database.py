@@ -136,9 +136,14 @@ async def test_a_null_where_none_may_be_undoes_the_batch(any_db: Database) -> No
 
 async def test_a_row_without_its_owner_undoes_the_batch(any_db: Database) -> None:
     orphan = {
-        "feed_id": 999_999_999, "guid": "g", "sort_at": "t", "refresh_token": "t", "digest": "d",
-        "first_seen_at": "t", "last_seen_at": "t",
-    }  # fmt: skip
+        "feed_id": 999_999_999,
+        "guid": "g",
+        "sort_at": "t",
+        "refresh_token": "t",
+        "digest": "d",
+        "first_seen_at": "t",
+        "last_seen_at": "t",
+    }
 
     with pytest.raises(ConstraintViolated):
         await any_db.batch([Step(KEEP, fact("a", "1")), Step(ADD_ENTRY, orphan)])

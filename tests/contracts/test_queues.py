@@ -7,14 +7,22 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.queues import FILLING_LENGTH, Filling, Queued, Queues, filling_lock, list_name, told_name
+from feedmill.coordination.pool_queues import (
+    FILL_LOCK_LENGTH,
+    FillLock,
+    PoolQueues,
+    QueuedItem,
+    fill_lock_name,
+    pool_list_name,
+    used_ids_name,
+)
 from feedmill.coordination.redis import RedisLocks, connect
-from feedmill.coordination.redis_queues import RedisQueues, connect_once
+from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, free_port
 
-NAME = list_name("titles", 7)
-OURS = Filling(NAME, "filler 1")
+NAME = pool_list_name("titles", 7)
+OURS = FillLock(NAME, "filler 1")
 
 
 @pytest.fixture
@@ -26,18 +34,18 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture(params=["redis"])
-async def queues(request: pytest.FixtureRequest, redis_service: Service, redis: Redis) -> AsyncIterator[Queues]:
-    client = connect_once(redis_service.url)
-    await redis.set(filling_lock(NAME), OURS.owner)
-    yield RedisQueues(client)
+async def queues(request: pytest.FixtureRequest, redis_service: Service, redis: Redis) -> AsyncIterator[PoolQueues]:
+    client = connect_without_retry(redis_service.url)
+    await redis.set(fill_lock_name(NAME), OURS.owner)
+    yield RedisPoolQueues(client)
     await client.aclose()
 
 
-def numbered(*ids: int) -> list[Queued]:
-    return [Queued(id, f"text {id}") for id in ids]
+def numbered(*ids: int) -> list[QueuedItem]:
+    return [QueuedItem(id, f"text {id}") for id in ids]
 
 
-async def test_what_goes_in_first_comes_out_first(queues: Queues) -> None:
+async def test_what_goes_in_first_comes_out_first(queues: PoolQueues) -> None:
     await queues.push(OURS, numbered(1, 2, 3))
     await queues.push(OURS, numbered(4))
 
@@ -47,7 +55,7 @@ async def test_what_goes_in_first_comes_out_first(queues: Queues) -> None:
     assert await queues.pop(NAME, 10) == []
 
 
-async def test_of_many_who_pop_at_once_each_gets_its_own(queues: Queues) -> None:
+async def test_of_many_who_pop_at_once_each_gets_its_own(queues: PoolQueues) -> None:
     await queues.push(OURS, numbered(*range(100)))
 
     popped = await asyncio.gather(*(queues.pop(NAME, 7) for _ in range(20)))
@@ -55,21 +63,21 @@ async def test_of_many_who_pop_at_once_each_gets_its_own(queues: Queues) -> None
     assert sorted(item.id for some in popped for item in some) == list(range(100))
 
 
-async def test_a_filler_that_lost_its_lock_adds_nothing(queues: Queues) -> None:
-    assert not await queues.push(Filling(NAME, "filler 2"), numbered(1))
+async def test_a_filler_that_lost_its_lock_adds_nothing(queues: PoolQueues) -> None:
+    assert not await queues.push(FillLock(NAME, "filler 2"), numbered(1))
 
     assert await queues.length(NAME) == 0
 
 
-async def test_all_ids_in_a_list_are_told_however_many(queues: Queues) -> None:
+async def test_all_ids_in_a_list_are_told_however_many(queues: PoolQueues) -> None:
     for start in range(0, 1300, 500):
         await queues.push(OURS, numbered(*range(start, min(start + 500, 1300))))
 
     assert await queues.held(NAME) == set(range(1300))
 
 
-async def test_what_was_told_stays_until_it_is_forgotten(queues: Queues, redis: Redis) -> None:
-    await redis.lpush(told_name(NAME), "5", "6", "nonsense", "7")
+async def test_what_was_told_stays_until_it_is_forgotten(queues: PoolQueues, redis: Redis) -> None:
+    await redis.lpush(used_ids_name(NAME), "5", "6", "nonsense", "7")
 
     assert await queues.told(NAME, 3) == [5, 6, 0]
     await queues.forget_told(NAME, 3)
@@ -77,25 +85,25 @@ async def test_what_was_told_stays_until_it_is_forgotten(queues: Queues, redis: 
     assert await queues.told(NAME, 3) == [7]
 
 
-async def test_a_dropped_list_is_gone(queues: Queues, redis: Redis) -> None:
+async def test_a_dropped_list_is_gone(queues: PoolQueues, redis: Redis) -> None:
     await queues.push(OURS, numbered(1))
-    await redis.lpush(told_name(NAME), "1")
+    await redis.lpush(used_ids_name(NAME), "1")
 
     await queues.drop(NAME)
 
-    assert await redis.keys() == [filling_lock(NAME)]
+    assert await redis.keys() == [fill_lock_name(NAME)]
 
 
-async def test_what_is_no_item_is_passed_over(queues: Queues, redis: Redis) -> None:
+async def test_what_is_no_item_is_passed_over(queues: PoolQueues, redis: Redis) -> None:
     await redis.lpush(NAME, "not json", '{"text": "no id"}', '{"id": 3, "text": "x", "more": 1}')
 
-    assert await queues.pop(NAME, 10) == [Queued(3, "x")]
+    assert await queues.pop(NAME, 10) == [QueuedItem(3, "x")]
 
 
-async def test_the_list_is_what_other_programs_rely_on(queues: Queues, redis: Redis) -> None:
-    await redis.delete(filling_lock(NAME))
-    await RedisLocks(redis).lock(filling_lock(NAME), OURS.owner, FILLING_LENGTH)
-    await queues.push(OURS, [Queued(12345, "这是标题"), Queued(12346, "", "/api/pools/items/12346")])
+async def test_the_list_is_what_other_programs_rely_on(queues: PoolQueues, redis: Redis) -> None:
+    await redis.delete(fill_lock_name(NAME))
+    await RedisLocks(redis).lock(fill_lock_name(NAME), OURS.owner, FILL_LOCK_LENGTH)
+    await queues.push(OURS, [QueuedItem(12345, "这是标题"), QueuedItem(12346, "", "/api/pools/items/12346")])
 
     assert sorted(await redis.keys()) == ["titles:pool:7", "titles:pool:7:filling"]
     assert 59 <= await redis.ttl("titles:pool:7:filling") <= 60
@@ -104,8 +112,8 @@ async def test_the_list_is_what_other_programs_rely_on(queues: Queues, redis: Re
 
 
 async def test_a_list_that_does_not_answer_says_so() -> None:
-    client = connect_once(f"redis://127.0.0.1:{free_port()}/0")
-    queues = RedisQueues(client)
+    client = connect_without_retry(f"redis://127.0.0.1:{free_port()}/0")
+    queues = RedisPoolQueues(client)
 
     for asked in (queues.length(NAME), queues.pop(NAME, 1), queues.push(OURS, numbered(1)), queues.held(NAME)):
         with pytest.raises(CoordinationUnavailable):
@@ -126,10 +134,10 @@ async def test_a_push_that_is_not_answered_is_not_sent_again() -> None:
             writer.write(b"+OK\r\n" * data.count(b"*"))
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    client = connect_once(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0?protocol=2")
+    client = connect_without_retry(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0?protocol=2")
     async with server, asyncio.timeout(timedelta(seconds=5).total_seconds()):
         with pytest.raises(CoordinationUnavailable):
-            await RedisQueues(client).push(OURS, numbered(1))
+            await RedisPoolQueues(client).push(OURS, numbered(1))
         await client.aclose()
 
     assert len(asked) == 1

@@ -1,18 +1,18 @@
 """What processes can see of each other, and what one that is alone sees."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.memory import NoSight
+from feedmill.coordination.memory import NoPresence
+from feedmill.coordination.presence import PRESENCE_TIMEOUT, Presence
 from feedmill.coordination.redis import connect
-from feedmill.coordination.redis_sight import RedisSight
-from feedmill.coordination.sight import SEEN_FOR, Sight
+from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.errors import CoordinationUnavailable
 from tests.services.server import Service, free_port
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -24,23 +24,23 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture(params=["alone", "redis"])
-def sight(request: pytest.FixtureRequest) -> Sight:
-    return NoSight() if request.param == "alone" else RedisSight(request.getfixturevalue("redis"))
+def sight(request: pytest.FixtureRequest) -> Presence:
+    return NoPresence() if request.param == "alone" else RedisPresence(request.getfixturevalue("redis"))
 
 
-async def test_nobody_is_seen_who_has_not_shown_itself(sight: Sight) -> None:
+async def test_nobody_is_seen_who_has_not_shown_itself(sight: Presence) -> None:
     assert await sight.present() == {}
     assert await sight.seen() == []
 
 
-async def test_leaving_does_no_harm_to_those_who_were_never_there(sight: Sight) -> None:
+async def test_leaving_does_no_harm_to_those_who_were_never_there(sight: Presence) -> None:
     await sight.leave("worker", "alice:1")
 
     assert await sight.present() == {}
 
 
 async def test_processes_are_counted_by_role_and_once_each(redis: Redis) -> None:
-    alice, bob = RedisSight(redis), RedisSight(redis)
+    alice, bob = RedisPresence(redis), RedisPresence(redis)
     await alice.show("worker", "alice:1")
     await alice.show("worker", "alice:1")
     await alice.show("scheduler", "alice:2")
@@ -50,18 +50,18 @@ async def test_processes_are_counted_by_role_and_once_each(redis: Redis) -> None
 
 
 async def test_each_process_is_named_with_when_it_last_showed_itself(redis: Redis) -> None:
-    sight = RedisSight(redis)
+    sight = RedisPresence(redis)
     await sight.show("worker", "bob:1")
     await sight.show("scheduler", "alice:2")
 
     seen = await sight.seen()
 
     assert [(one.role, one.name) for one in seen] == [("scheduler", "alice:2"), ("worker", "bob:1")]
-    assert all(timedelta(0) <= one.ago < SEEN_FOR for one in seen)
+    assert all(timedelta(0) <= one.ago < PRESENCE_TIMEOUT for one in seen)
 
 
 async def test_one_that_left_is_not_seen(redis: Redis) -> None:
-    sight = RedisSight(redis)
+    sight = RedisPresence(redis)
     await sight.show("worker", "alice:1")
 
     await sight.leave("worker", "alice:1")
@@ -70,23 +70,24 @@ async def test_one_that_left_is_not_seen(redis: Redis) -> None:
 
 
 async def test_one_that_was_killed_is_not_seen_for_long(redis: Redis) -> None:
-    sight = RedisSight(redis, seen_for=timedelta(milliseconds=50))
+    sight = RedisPresence(redis, seen_for=timedelta(milliseconds=50))
     await sight.show("worker", "alice:1")
 
-    await asyncio.sleep(0.1)
+    async def nobody_is_seen() -> bool:
+        return await sight.present() == {}
 
-    assert await sight.present() == {}
+    await until(nobody_is_seen)
 
 
 async def test_what_waits_is_counted_by_queue(redis: Redis) -> None:
     await redis.lpush("high", "a message")
 
-    assert await RedisSight(redis).waiting(["high", "default"]) == {"high": 1, "default": 0}
+    assert await RedisPresence(redis).waiting(["high", "default"]) == {"high": 1, "default": 0}
 
 
 async def test_without_redis_it_is_said_that_nothing_can_be_seen() -> None:
     client = connect(f"redis://127.0.0.1:{free_port()}/0")
-    sight = RedisSight(client)
+    sight = RedisPresence(client)
 
     for question in (sight.present(), sight.waiting(["high"]), sight.show("worker", "alice:1")):
         with pytest.raises(CoordinationUnavailable):

@@ -79,7 +79,7 @@ def test_what_has_to_be_filled_in_is_empty_in_the_example() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_setting_is_one_of_ours(name: str) -> None:
-    known = {f"{PREFIX}{setting.upper()}" for setting in Settings.model_fields}
+    known = {f"{PREFIX}{setting.upper()}" for setting in Settings.fields}
 
     assert {key for key, _ in _environment(SERVICES[name])} <= known
 
@@ -91,6 +91,11 @@ def test_every_process_is_a_command_of_ours_and_may_do_little(name: str) -> None
     assert [service["command"][0]] == [command for command in COMMANDS if command == name]
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     assert int(service["stop_grace_period"].removesuffix("s")) > 30
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_it_may_open_a_file_for_every_connection_that_it_takes(name: str) -> None:
+    assert SERVICES[name]["ulimits"]["nofile"] > 2 * Settings.fields["max_connections"].default
 
 
 @pytest.mark.parametrize("name", ["api", *STORES])

@@ -34,10 +34,13 @@ def test_it_runs_as_nobody_in_particular() -> None:
 
 
 def test_only_what_the_lock_names_is_installed() -> None:
-    [locked, ours] = [install for line in LINES for install in re.findall(r"pip install [^&]*", line)]
+    [runtime, build, ours] = [install for line in LINES for install in re.findall(r"pip install [^&]*", line)]
+    [wheel] = [build for line in LINES for build in re.findall(r"pip wheel [^&]*", line)]
 
-    assert "--require-hashes" in locked
-    assert "--no-deps --no-build-isolation" in ours
+    assert "--require-hashes --requirement requirements-all.lock" in runtime
+    assert "--require-hashes --requirement requirements-build.lock" in build
+    assert "--no-deps --no-build-isolation" in wheel
+    assert "--no-deps" in ours
     assert "pip" not in " ".join(LAST_STAGE)
 
 
@@ -52,4 +55,4 @@ def test_every_variable_is_a_setting_of_ours() -> None:
     named = set(re.findall(rf"{PREFIX}\w+(?==)", TEXT))
 
     assert named == {f"{PREFIX}{name}" for name in ("DATA", "LISTEN")}
-    assert {name.removeprefix(PREFIX).lower() for name in named} <= set(Settings.model_fields)
+    assert {name.removeprefix(PREFIX).lower() for name in named} <= set(Settings.fields)

@@ -28,9 +28,16 @@ def test_it_starts_a_command_of_ours_as_nobody_in_particular(unit: Path) -> None
 
     assert command in COMMANDS
     assert "User=feedmill" in lines
-    assert {name.removeprefix(PREFIX).lower() for name in told} <= set(Settings.model_fields)
+    assert {name.removeprefix(PREFIX).lower() for name in told} <= set(Settings.fields)
 
 
 def test_all_of_them_may_do_equally_little() -> None:
     assert len({_hardening(unit) for unit in UNITS}) == 1
     assert "NoNewPrivileges=yes" in _hardening(UNITS[0])
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_it_may_open_a_file_for_every_connection_that_it_takes(unit: Path) -> None:
+    [limit] = [line.partition("=")[2] for line in unit.read_text().splitlines() if line.startswith("LimitNOFILE=")]
+
+    assert int(limit) > 2 * Settings.fields["max_connections"].default

@@ -51,7 +51,7 @@ def test_every_setting_that_is_named_exists(name: str) -> None:
     named |= set(re.findall(r"--set ([a-z0-9_]+)=", page))
     named |= {key for block in blocks(page) if _is_settings(block) for key in tomllib.loads(block.text)}
 
-    assert named - set(Settings.model_fields) == set()
+    assert named - set(Settings.fields) == set()
 
 
 def test_what_is_misspelt_is_found() -> None:

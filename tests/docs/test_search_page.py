@@ -4,10 +4,10 @@ import re
 from datetime import UTC, datetime
 from typing import get_args
 
-from feedmill.library.search_language import parse
-from feedmill.library.search_names import OwnNames
-from feedmill.library.search_tokens import FIELDS, SCOPES, cut
-from feedmill.model.search import MediaName, StateName
+from feedmill.library.search.query_names import UserNames
+from feedmill.library.search.query_parser import parse_query
+from feedmill.library.search.query_tokens import FIELDS, SCOPES, tokenize
+from feedmill.model.search_query import EntryStateName, MediaName
 from tests.docs.pages import ROOT, inline_code
 
 PAGE = (ROOT / "docs" / "reference" / "search.md").read_text()
@@ -20,13 +20,13 @@ def test_every_example_is_understood() -> None:
     examples += inline_code(PAGE.partition("Spellings of other readers")[2].partition("\n\n")[0])
 
     for example in examples:
-        assert parse(cut(example), OwnNames(), NOW)
+        assert parse_query(tokenize(example), UserNames(), NOW)
 
     assert len(examples) > 30
 
 
 def test_every_field_and_value_is_shown() -> None:
     asked = {f"{field}:" for field in FIELDS} | {f"in:{scope}:" for scope in SCOPES}
-    asked |= {f"is:{state}" for state in get_args(StateName)} | {f"has:{media}" for media in get_args(MediaName)}
+    asked |= {f"is:{state}" for state in get_args(EntryStateName)} | {f"has:{media}" for media in get_args(MediaName)}
 
     assert {word for word in asked if f"`{word}" not in PAGE} == set()

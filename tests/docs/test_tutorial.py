@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,9 @@ import pytest
 
 from tests.cli.command import environment
 from tests.services.server import free_port
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.external
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -33,7 +35,7 @@ class Walk:
         (folder / ".venv" / ".run-ready").touch()
         for name in ("feedmill", "python", "uv"):
             (folder / ".venv" / "bin" / name).symlink_to(Path(sys.executable).parent / name)
-        for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-build.lock"):
             shutil.copy2(ROOT / name, folder)
         shutil.copytree(ROOT / "examples", folder / "examples")
         os.utime(folder / ".venv" / ".run-ready")
@@ -53,13 +55,7 @@ class Walk:
         started = subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.env, start_new_session=True)
         self.running.append(started)
         port = self.ports["8000" if "make run" in command else "8001"]
-        for _ in range(200):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError(f"{command} does not answer")
+        wait_until(lambda: _answers(f"http://127.0.0.1:{port}/"), otherwise=f"{command} does not answer")
 
     def run(self, command: list[str]) -> None:
         done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120)
@@ -72,6 +68,14 @@ class Walk:
         for process in self.running:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(30)
+
+
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.fixture

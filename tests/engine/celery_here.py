@@ -1,62 +1,69 @@
 """Celery with its worker in this process, as the contract wants it: an engine and the handler behind it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import Redis
 
-from feedmill.engine.celery import CeleryEngine
 from feedmill.engine.celery_app import make_celery
-from feedmill.engine.consumer import Consumer
-from feedmill.engine.engine import Handler, NotRun
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.celery_consumer import CeleryConsumer
+from feedmill.engine.celery_engine import CeleryEngine
+from feedmill.engine.celery_tasks import TaskResult, register_tasks
+from feedmill.engine.engine import JobHandler, JobNotRun
+from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import Job, Priority, RefreshFeed
-from feedmill.engine.names import QUEUES
-from feedmill.engine.tasks import Result, register
+from feedmill.engine.task_names import QUEUES
+from tests.waiting import LONGEST_WAIT, until
 
 THREADS = 130
 
 
 class PlainWork:
-    """Runs jobs on the engine of the process, and nothing else."""
+    """Runs jobs on the engine of the process, and counts the feeds that it was given."""
 
     def __init__(self, engine: InProcessEngine) -> None:
         self._engine = engine
+        self.feeds = 0
 
-    async def one(self, job: Job, priority: Priority, job_id: str) -> Result | None:
+    async def one(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
+        self.feeds += isinstance(job, RefreshFeed)
         await self._engine.run(job, priority)
         return {"success": True}
 
-    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> Result:
-        if any(isinstance(end, NotRun) for end in await self._engine.run_all(jobs, priority)):
-            raise NotRun
+    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+        self.feeds += len(jobs)
+        if any(isinstance(end, JobNotRun) for end in await self._engine.run_all(jobs, priority)):
+            raise JobNotRun
         return {"success": True}
 
 
 class CeleryHere:
-    def __init__(self, redis_url: str, handler: Handler, **options: Any) -> None:
+    def __init__(self, redis_url: str, handler: JobHandler, **options: Any) -> None:
         celery = make_celery(redis_url)
-        self._redis = Redis.from_url(redis_url)
         self._sender = CeleryEngine(celery)
         self._local = InProcessEngine(handler, **options)
-        self._consumer = Consumer(celery, QUEUES, THREADS)
-        register(celery, asyncio.get_running_loop(), PlainWork(self._local), {})
+        self._consumer = CeleryConsumer(celery, QUEUES, THREADS)
+        self._work = PlainWork(self._local)
+        self._feeds_sent = 0
+        register_tasks(celery, asyncio.get_running_loop(), self._work, {})
         self._running = asyncio.create_task(self._consumer.run())
         self._has_stopped = False
 
     async def submit(self, job: Job, priority: Priority) -> None:
+        self._feeds_sent += 1
         await self._sender.submit(job, priority)
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
+        self._feeds_sent += len(jobs)
         await self._sender.run_batch(jobs, callback, priority)
 
     async def until_taken(self) -> None:
-        """Waits until no message is in a queue, and a little, for those on their way from there to the engine."""
-        async with asyncio.timeout(10):
-            while any([await self._redis.llen(queue) for queue in QUEUES]):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-        await asyncio.sleep(0.2)
+        """Waits until every feed that was sent has come to the engine of the process."""
+        await until(lambda: self._work.feeds >= self._feeds_sent, otherwise="a message is still on its way")
+
+    def waits(self) -> Mapping[str, int]:
+        return self._local.waits()
 
     async def stop(self) -> list[Job]:
         if self._has_stopped:
@@ -65,9 +72,8 @@ class CeleryHere:
         self._consumer.stop()
         undone = await self._local.stop()
         await self._running
-        assert await self._consumer.ended(10)
+        assert await self._consumer.ended(LONGEST_WAIT)
         await self._sender.stop()
-        await self._redis.aclose()
         return undone
 
 

@@ -1,17 +1,20 @@
-"""What the engine inside one process adds to the contract: rests, grace, last words."""
+"""What the engine inside one process adds to the contract: rests, grace, last words. All in virtual time."""
 
 import asyncio
 from datetime import timedelta
 
-from structlog.contextvars import bound_contextvars, get_contextvars
+import pytest
 
-from feedmill.engine.engine import NotRun
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.engine import JobNotRun
+from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed
+from feedmill.lazy_loggers import bound_fields, get_bound_fields
+from tests.virtual_time import in_virtual_time, let_pass, virtual_now
 
 SOON = timedelta(milliseconds=50)
 
 
+@in_virtual_time
 async def test_a_job_that_rests_lets_another_run_meanwhile() -> None:
     order: list[str] = []
 
@@ -31,6 +34,7 @@ async def test_a_job_that_rests_lets_another_run_meanwhile() -> None:
     assert order == ["1 rests", "2 runs", "1 goes on"]
 
 
+@in_virtual_time
 async def test_a_job_that_has_rested_goes_on_before_those_who_wait() -> None:
     ended: list[int] = []
 
@@ -38,7 +42,7 @@ async def test_a_job_that_has_rested_goes_on_before_those_who_wait() -> None:
         assert isinstance(job, RefreshFeed)
         if job.feed_id == 0:
             await engine.rest(0.02)
-        await asyncio.sleep(0.01)
+        await let_pass(0.01)
         ended.append(job.feed_id)
 
     engine = InProcessEngine(handler, at_once=1)
@@ -49,6 +53,7 @@ async def test_a_job_that_has_rested_goes_on_before_those_who_wait() -> None:
     assert ended.index(0) < 6
 
 
+@in_virtual_time
 async def test_rests_never_let_more_work_than_there_are_places() -> None:
     working, most = 0, 0
 
@@ -56,7 +61,7 @@ async def test_rests_never_let_more_work_than_there_are_places() -> None:
         nonlocal working, most
         working += 1
         most = max(most, working)
-        await asyncio.sleep(0.002)
+        await let_pass(0.002)
         working -= 1
 
     async def handler(job: Job) -> None:
@@ -72,6 +77,7 @@ async def test_rests_never_let_more_work_than_there_are_places() -> None:
     assert most == 3
 
 
+@in_virtual_time
 async def test_no_place_is_lost_or_won_when_resting_jobs_are_cut_short() -> None:
     working, most = 0, 0
 
@@ -81,7 +87,7 @@ async def test_no_place_is_lost_or_won_when_resting_jobs_are_cut_short() -> None
             await engine.rest(60)
         working += 1
         most = max(most, working)
-        await asyncio.sleep(0.005)
+        await let_pass(0.005)
         working -= 1
 
     engine = InProcessEngine(handler, at_once=2, hard_limit=SOON)
@@ -95,45 +101,49 @@ async def test_no_place_is_lost_or_won_when_resting_jobs_are_cut_short() -> None
     assert most == 2
 
 
+@in_virtual_time
 async def test_stop_is_over_within_its_grace_and_waits_for_last_words() -> None:
     words: list[str] = []
 
     async def handler(job: Job) -> None:
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
-            await asyncio.sleep(0.05)
+            await let_pass(0.05)
             words.append("gave my claim back")
             raise
 
     engine = InProcessEngine(handler)
     await engine.submit(RefreshFeed(1), Priority.SCHEDULED)
-    await asyncio.sleep(0.01)
-    async with asyncio.timeout(5):
-        undone = await engine.stop(grace=SOON)
+    await let_pass(0.01)
+    stopped_at = virtual_now()
+    undone = await engine.stop(grace=SOON)
 
     assert undone == [RefreshFeed(1)]
     assert words == ["gave my claim back"]
+    assert virtual_now() - stopped_at == pytest.approx(SOON.total_seconds() + 0.05)
 
 
+@in_virtual_time
 async def test_a_batch_that_is_cancelled_by_stop_has_no_callback() -> None:
     started: list[Job] = []
 
     async def handler(job: Job) -> None:
         started.append(job)
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     engine = InProcessEngine(handler)
     await engine.run_batch([RefreshFeed(1)], BatchComplete(1), Priority.MANUAL)
-    await asyncio.sleep(0.01)
+    await let_pass(0.01)
     await engine.stop(grace=SOON)
 
     assert started == [RefreshFeed(1)]
 
 
+@in_virtual_time
 async def test_nobody_waits_for_ever_for_an_engine_that_was_stopped() -> None:
     async def handler(job: Job) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     engine = InProcessEngine(handler, at_once=1)
     for feed_id in (1, 2):
@@ -141,26 +151,27 @@ async def test_nobody_waits_for_ever_for_an_engine_that_was_stopped() -> None:
     await asyncio.sleep(0)
     await engine.stop(grace=SOON)
 
-    async with asyncio.timeout(1):
-        await engine.until_idle()
+    await engine.until_idle()
 
 
+@in_virtual_time
 async def test_log_lines_of_a_job_say_which_it_is_and_with_which_message_it_came() -> None:
     async def bound(job: Job) -> object:
-        await asyncio.sleep(0.01)
-        return get_contextvars()
+        await let_pass(0.01)
+        return dict(get_bound_fields())
 
     engine = InProcessEngine(bound, at_once=1)
-    jobs = [RefreshFeed(7, "token", batch_id=3, lane="feeds.example"), ArchiveImages()]
+    jobs: list[Job] = [RefreshFeed(7, "token", batch_id=3, lane="feeds.example"), ArchiveImages()]
     runs = []
     for number, job in enumerate(jobs):
-        with bound_contextvars(job_id=f"message {number}"):
+        with bound_fields(job_id=f"message {number}"):
             runs.append(engine.run_all([job], Priority.SCHEDULED))
 
     said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "message 0"}
     assert await asyncio.gather(*runs) == [[said], [{"job": "ArchiveImages", "job_id": "message 1"}]]
 
 
+@in_virtual_time
 async def test_who_waits_for_many_jobs_learns_how_each_one_ended() -> None:
     stuck = asyncio.Event()
 
@@ -174,17 +185,18 @@ async def test_who_waits_for_many_jobs_learns_how_each_one_ended() -> None:
 
     engine = InProcessEngine(handler, at_once=3)
     ends = engine.run_all([RefreshFeed(number) for number in (3, 2, 1, 4)], Priority.SCHEDULED)
-    await asyncio.sleep(0.01)
+    await let_pass(0.01)
     assert not ends.done()
     await engine.stop(grace=SOON)
 
     stopped, broken, *ended = await ends
-    assert isinstance(stopped, NotRun)
+    assert isinstance(stopped, JobNotRun)
     assert (broken, ended) == (None, [1, 4])
-    assert all(isinstance(end, NotRun) for end in await engine.run_all([RefreshFeed(5)], Priority.SCHEDULED))
+    assert all(isinstance(end, JobNotRun) for end in await engine.run_all([RefreshFeed(5)], Priority.SCHEDULED))
     assert await engine.run_all([], Priority.SCHEDULED) == []
 
 
+@in_virtual_time
 async def test_what_waits_is_counted_by_priority_also_behind_its_host() -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -198,7 +210,7 @@ async def test_what_waits_is_counted_by_priority_also_behind_its_host() -> None:
     await begun.wait()
     await engine.submit(RefreshFeed(4, lane="example.org"), Priority.MANUAL)
 
-    assert engine.waits() == {"manual": 1, "new_feed": 0, "scheduled": 2}
+    assert engine.waits() == {"manual": 1, "scheduled": 2}
     go_on.set()
     await engine.until_idle()
     assert set(engine.waits().values()) == {0}

@@ -3,8 +3,9 @@
 import asyncio
 from datetime import timedelta
 
-from feedmill.engine.looping import again_and_again
+from feedmill.engine.periodic import run_periodically
 from feedmill.errors import DatabaseUnavailable
+from tests.waiting import LONGEST_WAIT
 
 
 async def test_the_work_is_done_again_after_any_failure() -> None:
@@ -16,8 +17,8 @@ async def test_the_work_is_done_again_after_any_failure() -> None:
             raise failures.pop()
         done.set()
 
-    looping = asyncio.create_task(again_and_again("a test", work, timedelta()))
-    async with asyncio.timeout(10):
+    looping = asyncio.create_task(run_periodically("a test", work, timedelta()))
+    async with asyncio.timeout(LONGEST_WAIT):
         await done.wait()
     looping.cancel()
 

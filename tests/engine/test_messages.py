@@ -2,11 +2,11 @@
 
 import json
 
-from feedmill.engine.celery_app import VISIBILITY, make_celery
+from feedmill.engine.celery_app import VISIBILITY_TIMEOUT, make_celery
+from feedmill.engine.celery_tasks import MAX_RETRY_SECONDS
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
-from feedmill.engine.messages import LOT, jobs_in, message_of, messages_of
-from feedmill.engine.names import DEFAULT, HIGH
-from feedmill.engine.tasks import LONGEST_RETRY
+from feedmill.engine.messages import FEEDS_PER_MESSAGE, jobs_of_lot, message_of, messages_of
+from feedmill.engine.task_names import DEFAULT_QUEUE, HIGH_QUEUE
 
 
 def test_a_scan_is_sent_in_lots() -> None:
@@ -14,12 +14,12 @@ def test_a_scan_is_sent_in_lots() -> None:
 
     messages = messages_of(jobs, Priority.SCHEDULED)
 
-    assert len(messages) == 1000 / LOT
-    assert {message.queue for message in messages} == {DEFAULT}
+    assert len(messages) == 1000 / FEEDS_PER_MESSAGE
+    assert {message.queue for message in messages} == {DEFAULT_QUEUE}
 
 
 def test_feeds_of_one_host_travel_together() -> None:
-    jobs = [RefreshFeed(number, "token", lane=f"host{number % 8}") for number in range(16 * LOT // 5)]
+    jobs = [RefreshFeed(number, "token", lane=f"host{number % 8}") for number in range(16 * FEEDS_PER_MESSAGE // 5)]
 
     lots = [set(message.arguments["feeds"]) for message in messages_of(jobs, Priority.SCHEDULED)]
 
@@ -32,8 +32,10 @@ def test_a_lot_has_one_claim_and_one_batch() -> None:
     lots = [message.arguments for message in messages_of(jobs, Priority.MANUAL)]
 
     assert [(lot["token"], lot["batch_id"], lot["feeds"]) for lot in lots] == [
-        ("a", None, {"": [1, 4]}), ("a", 5, {"": [3]}), ("b", None, {"": [2]})
-    ]  # fmt: skip
+        ("a", None, {"": [1, 4]}),
+        ("a", 5, {"": [3]}),
+        ("b", None, {"": [2]}),
+    ]
 
 
 def test_a_lot_comes_out_as_it_went_in() -> None:
@@ -42,20 +44,19 @@ def test_a_lot_comes_out_as_it_went_in() -> None:
     [message] = messages_of(jobs, Priority.SCHEDULED)
     arrived = json.loads(json.dumps(message.arguments))
 
-    assert set(jobs_in(arrived["feeds"], arrived["token"], arrived["batch_id"])) == set(jobs)
+    assert set(jobs_of_lot(arrived["feeds"], arrived["token"], arrived["batch_id"])) == set(jobs)
 
 
 def test_what_a_person_waits_for_has_a_queue_of_its_own() -> None:
     jobs: list[tuple[Job, Priority]] = [
         (RefreshFeed(1), Priority.MANUAL),
-        (RefreshFeed(1), Priority.NEW_FEED),
         (BatchComplete(1), Priority.SCHEDULED),
         (ScanComplete("x"), Priority.SCHEDULED),
         (RefreshFeed(1), Priority.SCHEDULED),
         (ArchiveImages(), Priority.MANUAL),
     ]
 
-    assert [message_of(job, priority).queue for job, priority in jobs] == [HIGH] * 4 + [DEFAULT] * 2
+    assert [message_of(job, priority).queue for job, priority in jobs] == [HIGH_QUEUE] * 3 + [DEFAULT_QUEUE] * 2
 
 
 def test_messages_are_json_and_acknowledged_late_and_no_wait_is_longer_than_they_are_held() -> None:
@@ -64,4 +65,4 @@ def test_messages_are_json_and_acknowledged_late_and_no_wait_is_longer_than_they
     assert (conf.task_serializer, conf.result_serializer, conf.accept_content) == ("json", "json", ["json"])
     assert (conf.task_acks_late, conf.task_reject_on_worker_lost) == (True, True)
     assert conf.result_expires.total_seconds() == 24 * 3600
-    assert VISIBILITY.total_seconds() > LONGEST_RETRY
+    assert VISIBILITY_TIMEOUT.total_seconds() > MAX_RETRY_SECONDS

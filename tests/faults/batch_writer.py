@@ -2,16 +2,16 @@
 
 import asyncio
 import multiprocessing
-import time
 from collections.abc import Sequence
 from itertools import count
 from multiprocessing.connection import Connection
 
-from feedmill.app import open_database
-from feedmill.settings import load
+from feedmill.adapters.database import open_database
+from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import object_garbage
+from tests.waiting import let_live
 
 STEPS = 20
 ROWS_PER_STEP = 15
@@ -35,7 +35,7 @@ def _live_and_die(settings: dict[str, str], number: int, seconds: float) -> Said
     writer.start()
     tell.close()
     said = [hear.recv()]
-    time.sleep(seconds)
+    let_live(seconds)
     writer.kill()
     writer.join()
     return said + _rest(hear)
@@ -56,7 +56,7 @@ def _write_until_killed(settings: dict[str, str], writer: int, told: Connection)
 
 
 async def _write(settings: dict[str, str], writer: int, told: Connection) -> None:
-    db = open_database(load(**settings))
+    db = open_database(load_settings(**settings))
     for number in count():
         name = f"{writer}.{number}"
         told.send(("begun", name))

@@ -38,14 +38,14 @@ def _die_fetching(doom: Doom) -> None:
 
 
 def _die_parsing(doom: Doom) -> None:
-    parse = refresh.parse
+    parse = refresh.parse_off_loop
 
-    def parse_and_die(*args: Any, **kwargs: Any) -> Any:
-        parsed = parse(*args, **kwargs)
+    async def parse_and_die(*args: Any, **kwargs: Any) -> Any:
+        parsed = await parse(*args, **kwargs)
         doom.meet()
         return parsed
 
-    refresh.parse = parse_and_die
+    refresh.parse_off_loop = parse_and_die
 
 
 def _die_keeping(doom: Doom) -> None:
@@ -81,13 +81,13 @@ def _die_committing(doom: Doom) -> None:
 
 def _die_announcing(doom: Doom) -> None:
     """After the commit, before anybody is told."""
-    record = refresh.record
+    record = refresh.record_refresh
 
     async def record_and_die(*args: Any) -> None:
         await record(*args)
         doom.meet()
 
-    refresh.record = record_and_die
+    refresh.record_refresh = record_and_die
 
 
 POINTS: dict[str, Callable[[Doom], None]] = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from tests.waiting import slow_pace
 from tests.www.web import Answer, Seen, Web, Wire
 
 # More than any drill publishes in one feed, so that nothing leaves a feed before it could be fetched.
@@ -77,7 +78,7 @@ class Farm:
     async def _answer_slowly(self, seen: Seen, wire: Wire) -> None:
         answer = self._answer(seen)
         if self.slowness:
-            await asyncio.sleep(self.slowness)
+            await slow_pace(self.slowness)
         await self._gate.wait()
         await wire.send(answer.encode())
 

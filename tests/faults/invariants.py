@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.model.times import from_text
+from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Row
 from feedmill.store.schema import (
     batch_jobs,
@@ -76,7 +76,7 @@ async def _nothing_is_stuck(world: World) -> None:
         assert feed["consecutive_failures"] == 0, feed["last_error"]
         assert feed["claim_token"] is None, f"feed {feed['id']} is claimed until {feed['claimed_until']}"
         assert feed["claimed_until"] is None
-        assert now < from_text(feed["next_fetch_at"]) < now + FARTHEST
+        assert now < from_iso(feed["next_fetch_at"]) < now + FARTHEST
 
 
 async def _raw_bodies_have_their_objects(world: World) -> None:

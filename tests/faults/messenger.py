@@ -1,21 +1,17 @@
 """A process that delivers one lot to webhooks, unless it is killed meanwhile."""
 
 import asyncio
-import sys
 
-import msgspec
-
-from feedmill.app import build
+from feedmill.app import build_app
 from feedmill.logs import set_up
-from feedmill.settings import load
+from feedmill.settings import load_settings
 
 
-async def deliver(settings: dict[str, str]) -> None:
-    async with build(load(**settings)) as app:
+def run(settings: dict[str, str]) -> None:
+    set_up(load_settings(**settings))
+    asyncio.run(_deliver(settings))
+
+
+async def _deliver(settings: dict[str, str]) -> None:
+    async with build_app(load_settings(**settings)) as app:
         await app.webhooks.deliver()
-
-
-if __name__ == "__main__":
-    given = msgspec.json.decode(sys.argv[1], type=dict[str, str])
-    set_up(load(**given))
-    asyncio.run(deliver(given))

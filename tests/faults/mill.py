@@ -10,15 +10,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from feedmill.app import App, build
+from feedmill.app import App, build_app
 from feedmill.collect import refresh
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import Job, Priority
 from feedmill.logs import set_up
-from feedmill.run import batches, breaker, handlers, keeper
+from feedmill.run import batches, claim_keeper, job_handlers, storage_circuit_breaker
 from feedmill.run import embedded as wiring
-from feedmill.settings import load
-from feedmill.store import claims
+from feedmill.settings import load_settings
+from feedmill.store import leases
+from feedmill.store.feeds import claims
+from feedmill.store.webhooks import url_leases
 from tests.faults import roles
 from tests.faults.deaths import POINTS, Doom
 from tests.faults.farm import POISON
@@ -52,8 +54,13 @@ class Plan:
     batch: list[int] = field(default_factory=list)
 
 
+def run_plan(plan: dict[str, Any]) -> None:
+    """What the process of a mill does."""
+    run(Plan(**plan))
+
+
 def run(plan: Plan) -> None:
-    set_up(load(**plan.settings))
+    set_up(load_settings(**plan.settings))
     _hurry(plan)
     if plan.stumbles:
         _stumble()
@@ -66,12 +73,12 @@ async def _mill(plan: Plan) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     if plan.role:
-        async with build(load(**plan.settings)) as app:
+        async with build_app(load_settings(**plan.settings)) as app:
             await roles.play(plan.role, app, stop)
         return
-    async with build(load(**plan.settings)) as app, wiring.embedded(_with_clock(app, plan)) as parts:
+    async with build_app(load_settings(**plan.settings)) as app, wiring.open_embedded(_with_clock(app, plan)) as parts:
         parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
-        async with wiring.scheduling(parts):
+        async with wiring.run_periodic_parts(parts):
             if plan.batch:
                 await parts.batches.refresh("refresh_all", plan.batch)
             await stop.wait()
@@ -90,13 +97,20 @@ def now_in(file: Path) -> datetime:
 def _hurry(plan: Plan) -> None:
     """Makes the product's waits as short as the plan wants them."""
     lease, pause = timedelta(seconds=plan.lease), timedelta(seconds=plan.storage_pause)
-    for claiming in (claims.claim_due, claims.claim_due_in_outline, claims.claim_feeds, claims.take_over, claims.renew):
+    for claiming in (
+        claims.claim_due_feeds,
+        claims.claim_due_feeds_minimal,
+        claims.claim_feeds,
+        claims.take_over_claims,
+        claims.renew_claims,
+    ):
         claiming.__defaults__ = (lease,)
-    keeper.RENEW_EVERY = lease / 3
-    keeper.LONGEST_WAIT = lease
-    breaker.FIRST_PAUSE = breaker.LONGEST_PAUSE = pause
-    handlers.STORAGE_PAUSE = pause
-    batches.ABANDONED = timedelta(seconds=plan.abandoned)
+    leases.LEASE = url_leases.LEASE = lease
+    claim_keeper.RENEW_EVERY = lease / 3
+    claim_keeper.MAX_WAIT = lease
+    storage_circuit_breaker.FIRST_PAUSE = storage_circuit_breaker.MAX_PAUSE = pause
+    job_handlers.CRASH_PAUSE = job_handlers.OUTAGE_PAUSE = pause
+    batches.ABANDONED_AFTER = timedelta(seconds=plan.abandoned)
     _patience(plan.busy_seconds)
     if plan.role:
         roles.hurry(plan.scan_every, plan.visibility, plan.repeat)
@@ -135,11 +149,11 @@ class _ClumsyEngine(InProcessEngine):
 
 
 def _stumble() -> None:
-    parse = refresh.parse
+    parse = refresh.parse_off_loop
 
-    def parse_and_stumble(body: bytes, **kwargs: Any) -> Any:
+    async def parse_and_stumble(body: bytes, **kwargs: Any) -> Any:
         if POISON.encode() in body:
             raise RecursionError("poison")
-        return parse(body, **kwargs)
+        return await parse(body, **kwargs)
 
-    refresh.parse = parse_and_stumble
+    refresh.parse_off_loop = parse_and_stumble

@@ -3,15 +3,15 @@
 import asyncio
 import os
 import signal
-import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.cli.command import environment
 from tests.faults.mill import Plan
-from tests.faults.nursery import encode
+from tests.fork_server.client import ForkedProcess, fork_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,9 +20,13 @@ ROOT = Path(__file__).parents[2]
 class Mill:
     """A process of the product."""
 
-    pid: int
+    process: ForkedProcess
     log: Path
     ended: asyncio.Future[int] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
     @property
     def is_alive(self) -> bool:
@@ -46,50 +50,44 @@ class Mill:
 
 
 class Mills:
-    """Starts mills from a nursery of its own; whatever happens, none outlives the block."""
+    """Starts mills; whatever happens, none outlives the block, nor does what it started."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._mills: dict[int, Mill] = {}
-        self._births: asyncio.Queue[Mill] = asyncio.Queue()
-        self._started = 0
+        self._mills: list[Mill] = []
 
     async def __aenter__(self) -> Self:
-        self._nursery = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.faults.nursery", cwd=ROOT, start_new_session=True,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if not name.startswith("FEEDMILL_")}
-            | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
-        )  # fmt: skip
-        self._listening = asyncio.create_task(self._listen())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._nursery.pid, signal.SIGKILL)
-        await self._nursery.wait()
-        await self._listening
+        for mill in self._mills:
+            with suppress(ProcessLookupError):
+                os.killpg(mill.pid, signal.SIGKILL)
+            await mill.ended
 
     async def start(self, plan: Plan) -> Mill:
-        log = self._folder / f"mill-{self._started}.log"
-        self._started += 1
-        assert self._nursery.stdin is not None
-        self._nursery.stdin.write(encode(plan, log))
-        birth = asyncio.create_task(self._births.get())
-        await asyncio.wait([birth, self._listening], return_when=asyncio.FIRST_COMPLETED)
-        assert birth.done(), "the nursery ended"
-        mill = birth.result()
-        mill.log = log
+        log = self._folder / f"mill-{len(self._mills)}.log"
+        mill = Mill(await asyncio.to_thread(self._fork, plan, log), log)
+        asyncio.get_running_loop().add_reader(mill.process.exit_pipe, self._note_end, mill)
+        self._mills.append(mill)
         return mill
 
-    async def _listen(self) -> None:
-        assert self._nursery.stdout is not None
-        async for line in self._nursery.stdout:
-            match line.decode().split():
-                case ["born", pid]:
-                    self._mills[int(pid)] = mill = Mill(int(pid), Path())
-                    self._births.put_nowait(mill)
-                case ["ended", pid, code]:
-                    self._mills.pop(int(pid)).ended.set_result(int(code))
+    def said(self) -> str:
+        """What all of them have logged."""
+        return "".join(mill.said() for mill in self._mills)
+
+    def _fork(self, plan: Plan, log: Path) -> ForkedProcess:
+        with open(os.devnull) as nothing, log.open("a") as out:
+            return fork_server().start(
+                "tests.faults.mill:run_plan",
+                asdict(plan),
+                folder=self._folder,
+                environment=environment(),
+                streams=(nothing.fileno(), out.fileno(), out.fileno()),
+            )
+
+    def _note_end(self, mill: Mill) -> None:
+        asyncio.get_running_loop().remove_reader(mill.process.exit_pipe)
+        mill.ended.set_result(mill.process.wait())

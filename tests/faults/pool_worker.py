@@ -11,15 +11,16 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from feedmill.app import opened_pools
-from feedmill.coordination.queues import list_name, told_name
-from feedmill.coordination.redis_queues import connect_once
+from feedmill.coordination.pool_queues import pool_list_name, used_ids_name
+from feedmill.coordination.redis_pool_queues import connect_without_retry
 from feedmill.logs import set_up
-from feedmill.model.pool import Item, Kind
-from feedmill.pools.door import Pools
-from feedmill.pools.tools import PoolEmpty
-from feedmill.settings import load
+from feedmill.model.pool import PoolItem, PoolKind
+from feedmill.pool_wiring import opened_pools
+from feedmill.pools.errors import PoolEmpty
+from feedmill.pools.service import PoolService
+from feedmill.settings import load_settings
 from feedmill.store.drivers.postgres import PostgresDatabase
+from tests.waiting import slow_pace
 
 GROUP = "drill"
 LOT = 20
@@ -47,7 +48,7 @@ class Notes:
         os.write(self._file, "".join(f"{id}\n" for id in ids).encode())
 
 
-Role = Callable[[Pools, Job, Notes, asyncio.Event], Coroutine[Any, Any, None]]
+Role = Callable[[PoolService, Job, Notes, asyncio.Event], Coroutine[Any, Any, None]]
 
 
 def live(job: Job) -> None:
@@ -58,7 +59,7 @@ def live(job: Job) -> None:
 async def _live(job: Job) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    settings = load(**job.settings, log_level="error")
+    settings = load_settings(**job.settings, log_level="error")
     set_up(settings)
     db = PostgresDatabase(settings.database, pool_size=3)
     async with opened_pools(settings, db) as pools:
@@ -66,64 +67,64 @@ async def _live(job: Job) -> None:
     await db.close()
 
 
-async def _fill(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _fill(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
     pools.keeper.every = TEND_EVERY
     tending = asyncio.create_task(pools.keeper.keep_tending())
     await stop.wait()
     tending.cancel()
 
 
-async def _pop(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _pop(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            notes.take(_ids(await pools.pop(GROUP, Kind.TITLES, LOT)))
+            notes.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, LOT)))
         except PoolEmpty:
-            await asyncio.sleep(REST)
+            await slow_pace(REST)
 
 
-async def _consume(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _consume(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
     async with pools.consumer(GROUP) as consumer:
         while not stop.is_set():
             items = await consumer.take(LOT)
             notes.take(_ids(items))
-            await asyncio.sleep(THINK if items else REST)
+            await slow_pace(THINK if items else REST)
 
 
-async def _rpop(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _rpop(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
     """A program that knows nothing but Redis: RPOP, and LPUSH of what it used."""
-    client = connect_once(job.settings["redis"])
-    name = list_name(Kind.TITLES, job.group_id)
+    client = connect_without_retry(job.settings["redis"])
+    name = pool_list_name(PoolKind.TITLES, job.group_id)
     while not stop.is_set():
         try:
             await _rpop_once(client, name, notes)
         except (RedisError, OSError):
-            await asyncio.sleep(REST)
+            await slow_pace(REST)
     await client.aclose()
 
 
 async def _rpop_once(client: Redis, name: str, notes: Notes) -> None:
     taken = await client.rpop(name)  # type: ignore[misc]
     if taken is None:
-        await asyncio.sleep(REST)
+        await slow_pace(REST)
         return
     id = int(taken.split(b":")[1].split(b",")[0])
     notes.take([id])
-    await client.lpush(told_name(name), id)  # type: ignore[misc]
+    await client.lpush(used_ids_name(name), id)  # type: ignore[misc]
 
 
-async def _lease(pools: Pools, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _lease(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            leased = await pools.lease(GROUP, Kind.TITLES, LOT)
+            leased = await pools.lease(GROUP, PoolKind.TITLES, LOT)
         except PoolEmpty:
-            await asyncio.sleep(REST)
+            await slow_pace(REST)
             continue
         ids = _ids(leased.items)
         notes.take(ids)
-        await pools.ack(leased.token, ids)
+        await pools.ack(GROUP, PoolKind.TITLES, leased.token, ids)
 
 
-def _ids(items: "list[Item] | tuple[Item, ...]") -> list[int]:
+def _ids(items: list[PoolItem] | tuple[PoolItem, ...]) -> list[int]:
     return [item.id for item in items]
 
 

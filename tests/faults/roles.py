@@ -9,28 +9,28 @@ from kombu.transport.redis import Channel
 
 from feedmill.app import App
 from feedmill.coordination import fallback
-from feedmill.engine import celery_app, consumer
-from feedmill.run import timekeeper, worker
-from feedmill.run.timekeeper import keep_time
+from feedmill.engine import celery_app, celery_consumer
+from feedmill.run import scheduler_process, worker_process
+from feedmill.run.scheduler_process import run_scheduler_process
 
 ROLES = ("worker", "scheduler")
 
 
 async def play(role: str, app: App, stop: asyncio.Event) -> None:
     """Is that process until `stop`."""
-    await (worker.work(app, stop) if role == "worker" else keep_time(app, stop))
+    await (worker_process.run_worker_process(app, stop) if role == "worker" else run_scheduler_process(app, stop))
 
 
 def hurry(scan_every: float, visibility: float, repeat: int) -> None:
     """Makes the waits between the processes as short as a drill wants them."""
-    celery_app.VISIBILITY = timedelta(seconds=visibility)
+    celery_app.VISIBILITY_TIMEOUT = timedelta(seconds=visibility)
     celery_app.RESTORE_EVERY = timedelta(seconds=1)
     celery_app.SCAN_EVERY = timedelta(seconds=scan_every)
-    timekeeper.LOOK_EVERY = timedelta(seconds=scan_every)
-    worker.PING_EVERY = 0.3
-    worker.SCAN_FOR = timedelta(seconds=1)
-    fallback.FallbackTurns.__init__.__defaults__ = (*fallback.FallbackTurns.__init__.__defaults__[:-1], 0.5)  # type: ignore[index]
-    consumer.LOOK_EVERY = 0.05
+    scheduler_process.CHECK_EVERY = timedelta(seconds=scan_every)
+    worker_process.PING_EVERY = 0.3
+    worker_process.SCAN_TIME_LIMIT = timedelta(seconds=1)
+    fallback.FallbackHostSlots.__init__.__defaults__ = (*fallback.FallbackHostSlots.__init__.__defaults__[:-1], 0.5)  # type: ignore[index]
+    celery_consumer.CHECK_EVERY = 0.05
     if repeat > 1:
         _deliver_again(repeat)
 

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from feedmill.engine.celery_app import make_celery
-from feedmill.engine.names import HIGH, QUEUES
+from feedmill.engine.task_names import HIGH_QUEUE, QUEUES
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
 from tests.databases import empty
@@ -36,7 +36,7 @@ class Scaled:
     async def send(self, task: str, **arguments: Any) -> str:
         """Sends a message as another program would; its id."""
         celery = make_celery(self.redis.service.url)
-        return str(celery.send_task(task, kwargs=arguments, queue=HIGH).id)
+        return str(celery.send_task(task, kwargs=arguments, queue=HIGH_QUEUE).id)
 
     async def delete_queues(self) -> None:
         await self.client.delete(*QUEUES, "unacked", "unacked_index")
@@ -49,16 +49,21 @@ class Scaled:
 
 
 @asynccontextmanager
-async def scaled_out(folder: Path, database_url: str, feeds: int) -> AsyncIterator[Scaled]:
+async def scaled_out(folder: Path, database_url: str, feeds: int, **more: str) -> AsyncIterator[Scaled]:
     """The places, with nobody at work in them yet."""
     db = PostgresDatabase(database_url)
     await migrate(db)
     await empty(db)
     with own_redis() as redis:
         settings = {
-            "database": database_url, "redis": redis.service.url, "data": str(folder),
-            "objects": str(folder / "objects"), "allow_private": "127.0.0.0/8", "host_gap": "0",
-        }  # fmt: skip
+            "database": database_url,
+            "redis": redis.service.url,
+            "data": str(folder),
+            "objects": str(folder / "objects"),
+            "allow_private": "127.0.0.0/8",
+            "host_gap": "0",
+            **more,
+        }
         client = Redis.from_url(redis.service.url, decode_responses=True)
         async with Web() as web, Mills(folder) as mills:
             world = World(Farm(web, feeds), db, mills, folder, settings)

@@ -17,21 +17,22 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.app import opened_pools
 from feedmill.coordination.redis import connect
-from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, Rule
-from feedmill.pools.door import Pools
-from feedmill.pools.lost import Search
-from feedmill.pools.tools import PoolEmpty
-from feedmill.settings import load
+from feedmill.model.pool import Guarantee, PoolCounts, PoolKind, PoolOptions, PoolRule
+from feedmill.pool_wiring import opened_pools
+from feedmill.pools.errors import PoolEmpty
+from feedmill.pools.lost_items import LostItemSearch
+from feedmill.pools.service import PoolService
+from feedmill.settings import load_settings
 from feedmill.store.database import Database
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from tests.databases import emptied, settings_of
 from tests.faults.pool_worker import GROUP, LOT, Job, live
 from tests.services.server import Restartable, Service, find_binary, folder, free_port
+from tests.waiting import fault_lasts, until
 
-TITLES = Kind.TITLES
-AT_ONCE = Search(timedelta(0), timedelta(seconds=1.5))
+TITLES = PoolKind.TITLES
+AT_ONCE = LostItemSearch(timedelta(0), timedelta(seconds=1.5))
 TAKERS = ["pop"] * 4 + ["consume"] * 2 + ["rpop"] * 2
 
 # As fast as PostgreSQL can: 240,000 rows one by one would take longer than the drill.
@@ -65,7 +66,7 @@ class Ground:
 
     folder: Path
     job: Job
-    pools: Pools
+    pools: PoolService
     db: Database
     redis: Redis
     server: Restartable
@@ -97,7 +98,7 @@ class Ground:
     def handed_out(self) -> list[int]:
         return [int(line) for file in self.folder.glob("*.ids") for line in file.read_text().split()]
 
-    async def counts(self) -> Counts:
+    async def counts(self) -> PoolCounts:
         return (await self.pools.status(GROUP, TITLES)).counts
 
 
@@ -126,10 +127,11 @@ async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     with own_redis() as server:
         async with emptied(request, "postgresql", tmp_path) as db:
             settings = settings_of(request, "postgresql", tmp_path) | {
-                "data": str(tmp_path), "redis": server.service.url,
-            }  # fmt: skip
+                "data": str(tmp_path),
+                "redis": server.service.url,
+            }
             redis = connect(server.service.url)
-            async with opened_pools(load(**settings), db) as pools:
+            async with opened_pools(load_settings(**settings), db) as pools:
                 ground = Ground(tmp_path, Job("", 0, settings, ""), pools, db, redis, server)
                 yield ground
                 for _, process in ground.workers:
@@ -140,7 +142,7 @@ async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 async def drill(ground: Ground, plan: Plan) -> None:
     """Runs the plan to the last item."""
-    group = await ground.pools.create(GROUP, Rule(feeds=(0,)), plan.options, plan.options)
+    group = await ground.pools.create(GROUP, PoolRule(feeds=(0,)), plan.options, plan.options)
     feed = await add_feed(ground.db, "https://example.org/feed", datetime.now(UTC))
     await ground.db.exec(ADD_ENTRIES.format(feed=feed.id, many=plan.items, at=AT))
     await ground.db.exec(ADD_ITEMS.format(group=group.id, at=AT))
@@ -164,7 +166,7 @@ async def _trouble(ground: Ground, plan: Plan) -> None:
                 ground.kill_one(chance)
             case "restart":
                 ground.server.stop()
-                await asyncio.sleep(chance.uniform(0, 0.3))
+                await fault_lasts(chance.uniform(0, 0.3))
                 ground.server.start()
             case _:
                 await ground.redis.flushall()
@@ -172,21 +174,20 @@ async def _trouble(ground: Ground, plan: Plan) -> None:
 
 async def _until_left(ground: Ground, plan: Plan, share: float) -> None:
     """Waits until no more than this share of the items is available."""
-    deadline = asyncio.get_running_loop().time() + plan.seconds
-    while (await ground.counts()).available > plan.items * share:
-        assert asyncio.get_running_loop().time() < deadline, f"items are not handed out: {await ground.counts()}"
-        await asyncio.sleep(0.03)
+
+    async def are_handed_out() -> bool:
+        return (await ground.counts()).available <= plan.items * share
+
+    await until(are_handed_out, plan.seconds, "items are not handed out")
 
 
 async def _until_all_gone(ground: Ground, plan: Plan) -> None:
-    deadline = asyncio.get_running_loop().time() + plan.seconds
-    while True:
+    async def are_all_gone() -> bool:
         counts = await ground.counts()
         in_list = await ground.redis.llen(f"titles:pool:{ground.job.group_id}")  # type: ignore[misc]
-        if not counts.available and not counts.leased and not in_list:
-            return
-        assert asyncio.get_running_loop().time() < deadline, f"items are left: {counts}, {in_list} in the list"
-        await asyncio.sleep(0.1)
+        return not (counts.available or counts.leased or in_list)
+
+    await until(are_all_gone, plan.seconds, "items are left")
 
 
 async def hand_out_the_rest(ground: Ground) -> list[int]:

@@ -1,7 +1,8 @@
 """The disk is full for a while: nothing is lost or doubled, and the feeds' servers hardly notice."""
 
-import asyncio
 import os
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,11 @@ from tests.faults.conftest import MakeWorld
 from tests.faults.ground import Disk, small_disk
 from tests.faults.invariants import check, states_of
 from tests.faults.world import World
+from tests.waiting import fault_lasts, until
 
 FEEDS = 60
 PAUSE = 1.0
 NEWS = 20
-# Time to fill the disk before the feeds are due.
-HEAD_START = 1.5
 
 # Where every suite must run, it fails instead.
 pytestmark = pytest.mark.skipif(
@@ -55,16 +55,21 @@ async def _fill_for_a_while(world: World, disk: Disk, seconds: float, left: int 
 
     await world.db.exec("PRAGMA wal_checkpoint(TRUNCATE)")
     before, requests = await world.feeds(), world.farm.requests
-    await world.make_due(after=HEAD_START)
-    with disk.full(left):
-        await asyncio.sleep(HEAD_START + seconds)
+    with ExitStack() as fault:
+        with world.farm.held():
+            await world.make_due()
+            await until(lambda: world.farm.requests > requests, otherwise="nothing was fetched")
+            fault.enter_context(disk.full(left))
+            started = time.monotonic()
+        await fault_lasts(seconds)
         asked = world.farm.asked(requests)
         stored = [_has_its_news(old, new) for old, new in zip(before, await world.feeds(), strict=True)]
+        lasted = time.monotonic() - started
     await world.until_done()
     code = await mill.stop()
 
     assert code == 0, mill.said()[-3000:]
-    in_vain = int(seconds / PAUSE) + 2
+    in_vain = int(lasted / PAUSE) + 2
     assert max(asked.values(), default=0) <= in_vain
     await check(world, kept_states, most_extra_fetches=in_vain)
     return sum(stored)

@@ -9,7 +9,8 @@ import pytest
 from tests.faults.conftest import MakeWorld
 from tests.faults.deaths import POINTS
 from tests.faults.invariants import check, states_of
-from tests.faults.world import World, until
+from tests.faults.world import World
+from tests.waiting import fault_lasts, until
 
 LEASE = 1.0
 LONGEST_LIFE = 0.15
@@ -72,8 +73,8 @@ async def _die(world: World, chance: random.Random, point: str) -> bool:
     if point:
         await asyncio.wait_for(mill.ended, 30)
     else:
-        await until(lambda: _has_asked(world, before), 30, "it did not ask")
-        await asyncio.sleep(chance.uniform(0, LONGEST_LIFE))
+        await until(lambda: _has_asked(world, before), otherwise="it did not ask")
+        await fault_lasts(chance.uniform(0, LONGEST_LIFE))
         await mill.kill()
     return bool(await world.claims())
 

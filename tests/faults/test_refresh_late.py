@@ -10,7 +10,8 @@ from feedmill.store.schema import entries, feeds, fetch_log, raw_bodies, unread
 from tests.faults.conftest import MakeWorld
 from tests.faults.invariants import check, states_of
 from tests.faults.mills import Mill
-from tests.faults.world import World, until
+from tests.faults.world import World
+from tests.waiting import until
 
 LEASE = 0.6
 
@@ -47,7 +48,7 @@ async def _oversleep_once(world: World) -> None:
     with world.farm.held():
         before = world.farm.requests
         await world.make_due([path])
-        await until(lambda: _was_asked(world, before), 30, "it did not ask")
+        await until(lambda: _was_asked(world, before), otherwise="it did not ask")
         sleeper.signal(signal.SIGSTOP)
     # What the sleeper will wake up with is not the news any more.
     world.farm.publish(path)
@@ -57,7 +58,7 @@ async def _oversleep_once(world: World) -> None:
     stands = await _everything(world)
 
     sleeper.signal(signal.SIGCONT)
-    await until(lambda: _has_noticed(sleeper), 30, "it did not notice that it lost its claim")
+    await until(lambda: _has_noticed(sleeper), otherwise="it did not notice that it lost its claim")
 
     assert await _everything(world) == stands
     assert await sleeper.stop() == 0

@@ -2,10 +2,12 @@
 
 import asyncio
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from feedmill.model.timestamps import to_iso
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
 from tests.faults.conftest import MakeWorld
@@ -15,6 +17,7 @@ from tests.faults.invariants import check, states_of
 from tests.faults.mills import Mills
 from tests.faults.world import World, drill_settings
 from tests.services.postgres import own_postgres
+from tests.waiting import fault_lasts, until
 from tests.www.web import Web
 
 STORAGE_PAUSE = 1
@@ -50,10 +53,11 @@ async def test_a_database_server_that_crashes_during_refreshes_is_used_again_aft
                 for path in world.farm.paths[::3]:
                     world.farm.publish(path)
                 world.farm.slowness = 0.02
+                requests, logged = world.farm.requests, mill.said()
                 await world.make_due()
-                await asyncio.sleep(0.3)
+                await _until_asked(world, requests)
                 await asyncio.to_thread(server.stop, signal.SIGQUIT)
-                await asyncio.sleep(1)
+                await until(lambda said=logged: mill.said() != said, otherwise="the mill did not notice")
                 await asyncio.to_thread(server.start)
                 await world.until_done()
             code = await mill.stop()
@@ -74,15 +78,23 @@ async def _lock_for_a_while(make_world: MakeWorld, patience: float, seconds: flo
         mill = await world.start(lease=max(2, 2 * patience), storage_pause=STORAGE_PAUSE, busy_seconds=patience)
         world.farm.slowness = 0.05
 
+        requests, started = world.farm.requests, to_iso(datetime.now(UTC))
         await world.make_due()
-        await asyncio.sleep(0.2)
+        await _until_asked(world, requests)
         with locked(world.folder / "feedmill.db"):
-            await asyncio.sleep(seconds)
-        await world.until_done(60 + 2 * patience)
+            await fault_lasts(seconds)
         # Those that were put off because of the storage are due again a moment later.
-        await asyncio.sleep(2 * STORAGE_PAUSE)
+        await until(lambda: _are_all_fetched(world, started), 60 + 2 * patience, "not every feed was fetched")
         await world.until_done(60 + 2 * patience)
         code = await mill.stop()
 
         assert code == 0, mill.said()[-3000:]
         await check(world, kept_states, most_extra_fetches=most_in_vain)
+
+
+async def _until_asked(world: World, requests: int) -> None:
+    await until(lambda: world.farm.requests > requests, otherwise="the mill fetches nothing")
+
+
+async def _are_all_fetched(world: World, since: str) -> bool:
+    return all((feed["last_fetched_at"] or "") >= since for feed in await world.feeds())

@@ -13,17 +13,18 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
-from feedmill.model.times import from_text
-from feedmill.store.claims import claim_due, give_back
+from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.claims import claim_due_feeds, release_claims
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.faults.conftest import MakeWorld
 from tests.faults.ground import locked
 from tests.faults.invariants import check
 from tests.faults.mills import ROOT
-from tests.faults.world import CLAIMED, World, until
+from tests.faults.world import CLAIMED, World
 from tests.services.server import free_port
+from tests.waiting import fault_lasts, until
 
 LONGEST_STOP = 30
 
@@ -88,13 +89,13 @@ async def test_a_scan_that_is_cut_short_lets_go_of_what_it_claimed(db: Database)
         await add_feed(db, f"http://127.0.0.1/{number}", now)
 
     for milliseconds in range(20):
-        scan = asyncio.create_task(claim_due(db, now, 300))
-        await asyncio.sleep(milliseconds / 1000)
+        scan = asyncio.create_task(claim_due_feeds(db, now, 300))
+        await fault_lasts(milliseconds / 1000)
         scan.cancel()
         [claims] = await asyncio.gather(scan, return_exceptions=True)
 
         if isinstance(claims, list):
-            await give_back(db, claims)
+            await release_claims(db, claims)
         assert await db.query(CLAIMED) == []
 
 
@@ -103,9 +104,18 @@ async def _serving(world: World) -> AsyncIterator[Process]:
     names = {f"FEEDMILL_{name.upper()}": value for name, value in world.settings.items()}
     with (world.folder / "serve.log").open("wb") as log:
         server = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "feedmill", "serve", "--port", str(free_port()), cwd=ROOT / "src",
-            stdout=log, stderr=log, start_new_session=True, env={"PATH": os.environ["PATH"]} | names,
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "feedmill",
+            "serve",
+            "--port",
+            str(free_port()),
+            cwd=ROOT / "src",
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={"PATH": os.environ["PATH"]} | names,
+        )
     try:
         yield server
     finally:
@@ -118,7 +128,7 @@ async def _until_asked(world: World, times: int) -> None:
     async def asked_enough() -> bool:
         return world.farm.requests >= times
 
-    await until(asked_enough, 30, f"only {world.farm.requests} requests were made")
+    await until(asked_enough, otherwise=f"only {world.farm.requests} requests were made")
 
 
 async def _stop(server: Process) -> tuple[float, int]:
@@ -133,4 +143,4 @@ async def _fetched(world: World) -> set[int]:
 
 
 async def _due(world: World) -> int:
-    return sum(from_text(feed["next_fetch_at"]).timestamp() < time.time() for feed in await world.feeds())
+    return sum(from_iso(feed["next_fetch_at"]).timestamp() < time.time() for feed in await world.feeds())

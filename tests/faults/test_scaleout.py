@@ -9,9 +9,10 @@ import pytest
 
 from tests.faults.invariants import check, states_of
 from tests.faults.scaled import Scaled, scaled_out
-from tests.faults.world import World, until
+from tests.faults.world import World
 from tests.services.postgres import own_postgres
 from tests.services.server import Service
+from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -82,8 +83,9 @@ async def test_a_redis_that_is_restarted_and_wiped_under_load_loses_nothing(
         world.farm.slowness = 0.02
         for _ in range(times):
             await _make_work(world, chance)
+            logged = world.mills.said()
             await asyncio.to_thread(scaled.redis.stop, signal.SIGKILL)
-            await asyncio.sleep(0.5)
+            await _until_noticed(world, logged)
             await asyncio.to_thread(scaled.redis.start)
             await world.until_done(60)
             await _make_work(world, chance)
@@ -124,8 +126,9 @@ async def test_a_database_server_that_crashes_under_load_loses_nothing(tmp_path:
             world.farm.slowness = 0.02
             for _ in range(crashes):
                 await _make_work(world, chance)
+                logged = world.mills.said()
                 await asyncio.to_thread(server.stop, signal.SIGQUIT)
-                await asyncio.sleep(0.5)
+                await _until_noticed(world, logged)
                 await asyncio.to_thread(server.start)
                 await world.until_done(60)
 
@@ -204,18 +207,22 @@ async def _until_asked_or_done(world: World, requests: int) -> None:
     async def asked_enough() -> bool:
         return world.farm.requests >= requests or await world.is_done()
 
-    await until(asked_enough, 30, f"only {world.farm.requests} of {requests} requests were made")
+    await until(asked_enough, otherwise=f"only {world.farm.requests} of {requests} requests were made")
 
 
 async def _until_asked(world: World, requests: int) -> None:
     async def asked_enough() -> bool:
         return world.farm.requests >= requests
 
-    await until(asked_enough, 30, f"only {world.farm.requests} of {requests} requests were made")
+    await until(asked_enough, otherwise=f"only {world.farm.requests} of {requests} requests were made")
 
 
 async def _until_a_batch_ended(world: World) -> None:
     async def has_ended() -> bool:
         return [row["status"] for row in await world.batches()] == ["done"]
 
-    await until(has_ended, 60, "the batch has not ended")
+    await until(has_ended, otherwise="the batch has not ended")
+
+
+async def _until_noticed(world: World, logged: str) -> None:
+    await until(lambda: world.mills.said() != logged, otherwise="no process noticed what is away")

@@ -3,20 +3,19 @@
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.model.webhook import DeliveryStatus
 from feedmill.store.database import Database, Step
-from feedmill.store.schema import deliveries
+from feedmill.store.schema import deliveries, locks
+from tests.cli.command import environment
 from tests.databases import emptied, settings_of
-from tests.faults.mills import ROOT
+from tests.fork_server.client import ForkedProcess, fork_server
 from tests.library.receivers import Receivers, open_client
 from tests.www import Answer, Seen, Web, Wire
 
@@ -24,6 +23,7 @@ DELIVERIES = 5
 OK = Answer(status=200)
 # What a lease would do in some minutes.
 END_LEASES = deliveries.update().where(deliveries.c.status == DeliveryStatus.PENDING)
+END_ADDRESS_LEASES = locks.delete().where(locks.c.name.like("webhook:%"))
 
 
 class Executioner:
@@ -66,14 +66,20 @@ async def test_what_was_sent_and_not_marked_is_sent_again_under_its_id(
             await here.happens(feed)
 
         while {delivery.status for delivery in await here.outbox()} != {DeliveryStatus.DELIVERED}:
-            sender = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "tests.faults.messenger", msgspec.json.encode(given).decode(), cwd=ROOT
-            )
+            sender = start_sender(given, tmp_path)
             executioner.victim = sender.pid
-            await sender.wait()
-            await db.batch([Step(END_LEASES.values(next_attempt_at=to_text(here.now)))])
+            await asyncio.to_thread(sender.wait)
+            await db.batch([Step(END_LEASES.values(next_attempt_at=to_iso(here.now))), Step(END_ADDRESS_LEASES)])
 
         sent = [int(seen.headers["x-feedmill-delivery"]) for seen in web.requests]
         assert executioner.kills >= 3
         assert set(sent) == {delivery.id for delivery in await here.outbox()}
         assert executioner.kills / 2 <= len(sent) - DELIVERIES <= executioner.kills
+
+
+def start_sender(settings: dict[str, str], folder: Path) -> ForkedProcess:
+    with open(os.devnull) as nothing, (folder / "log").open("a") as log:
+        streams = (nothing.fileno(), log.fileno(), log.fileno())
+        return fork_server().start(
+            "tests.faults.messenger:run", settings, folder=folder, environment=environment(), streams=streams
+        )

@@ -1,8 +1,5 @@
 """Where a drill takes place: a farm, a database, the mills that run on it, and Alice, who reads."""
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,14 +8,15 @@ from typing import Any
 from sqlalchemy import bindparam, func, or_, select, update
 
 from feedmill.errors import DatabaseError
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, one_of
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import batch_jobs, batches, entries, feeds, states, subscriptions, unread, users
 from tests.faults.farm import Farm
 from tests.faults.mill import Plan
 from tests.faults.mills import Mill, Mills
+from tests.waiting import until
 
 UNREAD_LIST = 7
 
@@ -77,15 +75,15 @@ class World:
         made = [await add_feed(self.db, url, at + timedelta(hours=1)) for url in self.farm.urls]
         await self.db.batch(
             [
-                Step(ALICE, {"id": 1, "name": "alice", "unread_list_id": UNREAD_LIST, "created_at": to_text(at)}),
-                Step(SUBSCRIBE, [{"user_id": 1, "feed_id": feed.id, "created_at": to_text(at)} for feed in made]),
+                Step(ALICE, {"id": 1, "name": "alice", "unread_list_id": UNREAD_LIST, "created_at": to_iso(at)}),
+                Step(SUBSCRIBE, [{"user_id": 1, "feed_id": feed.id, "created_at": to_iso(at)} for feed in made]),
             ]
         )
 
     async def read_some(self, most: int = 20) -> None:
         """Alice reads the oldest entries and stars every other one."""
         found = await self.db.query(SOME_UNREAD, {"most": most})
-        at = to_text(datetime.now(UTC))
+        at = to_iso(datetime.now(UTC))
         kept = [
             {"user_id": 1, "entry_id": row["entry_id"], "read_at": at, "starred_at": at if number % 2 else None}
             for number, row in enumerate(found)
@@ -100,7 +98,7 @@ class World:
 
     async def make_due(self, paths: list[str] | None = None, after: float = 0) -> None:
         urls = [self.farm.web.url(path) for path in paths or self.farm.paths]
-        at = to_text(datetime.now(UTC) + timedelta(seconds=after))
+        at = to_iso(datetime.now(UTC) + timedelta(seconds=after))
         await self.db.batch([Step(MAKE_DUE, {"urls": as_list(urls), "at": at})])
 
     async def feeds(self) -> list[Row]:
@@ -112,18 +110,18 @@ class World:
     async def batch_jobs(self) -> list[Row]:
         return await self.db.query(select(batch_jobs).order_by(batch_jobs.c.batch_id, batch_jobs.c.feed_id))
 
-    async def until_batches_end(self, seconds: float = 20) -> None:
+    async def until_batches_end(self) -> None:
         async def have_ended() -> bool:
             return {row["status"] for row in await self.batches()} in ({"done"}, {"cancelled"})
 
-        await until(have_ended, seconds, "a batch has not ended")
+        await until(have_ended, otherwise="a batch has not ended")
 
     async def claims(self) -> list[Row]:
         return await self.db.query(CLAIMED)
 
     async def end_claims(self) -> None:
         """As if every lease had ended."""
-        await self.db.batch([Step(END_CLAIMS, {"now": to_text(datetime.now(UTC))})])
+        await self.db.batch([Step(END_CLAIMS, {"now": to_iso(datetime.now(UTC))})])
 
     async def until_done(self, seconds: float = 60) -> None:
         """Waits until no feed is due and none is claimed."""
@@ -138,14 +136,7 @@ class World:
 
     async def is_done(self) -> bool:
         try:
-            [row] = await self.db.query(UNDONE, {"now": to_text(datetime.now(UTC))})
+            [row] = await self.db.query(UNDONE, {"now": to_iso(datetime.now(UTC))})
         except DatabaseError:
             return False
         return row["undone"] == 0
-
-
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float, otherwise: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not await condition():
-        assert time.monotonic() < deadline, f"after {seconds} s {otherwise}"
-        await asyncio.sleep(0.03)

@@ -10,23 +10,29 @@ import pytest
 import structlog
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.coordination.memory import MemoryTurns
+from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import Limits
-from feedmill.outbound.pacing import Pacer
+from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database
 from tests.flows.world import World
+from tests.waiting import LONGEST_WAIT
 from tests.www import ScriptedNames, Web
 
-SHORT = Limits(connect=timedelta(seconds=1), read=timedelta(milliseconds=300), total=timedelta(seconds=2))
+# Longer than any answer takes on a busy machine.
+PATIENT = FetchLimits(
+    connect=timedelta(seconds=LONGEST_WAIT),
+    read=timedelta(seconds=LONGEST_WAIT),
+    total=timedelta(seconds=LONGEST_WAIT),
+)
 
 
 @asynccontextmanager
 async def small_world(db: Database, folder: Path) -> AsyncIterator[World]:
-    pacer = Pacer(MemoryTurns(), gap=timedelta())
+    pacer = Pacer(MemoryHostSlots(), gap=timedelta())
     policy = AddressPolicy(["127.0.0.0/8"])
-    async with Web() as web, Client(pacer, policy, "feedmill-test", SHORT, names=ScriptedNames()) as client:
+    async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, names=ScriptedNames()) as client:
         yield World(db, FolderBlobs(folder / "objects"), client, web)
 
 

@@ -5,10 +5,10 @@ import os
 import signal
 from dataclasses import replace
 
-from feedmill.app import build
+from feedmill.app import build_app
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.images import archive_images
-from feedmill.settings import load
+from feedmill.archive.images.download import archive_images
+from feedmill.settings import load_settings
 
 
 class DiesAfterPut:
@@ -21,7 +21,7 @@ class DiesAfterPut:
 
 
 async def main() -> None:
-    async with build(load()) as app:
+    async with build_app(load_settings()) as app:
         await archive_images(replace(app.images, blobs=DiesAfterPut(app.blobs)))  # type: ignore[arg-type]
 
 

@@ -4,26 +4,33 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from feedmill.archive.image_room import Room
-from feedmill.archive.images import ImageTools, Tally, archive_images
-from feedmill.library.images import image_urls
-from feedmill.library.render import render
+from feedmill.archive.images.download import ImageLotResult, ImageTools, archive_images
+from feedmill.archive.images.storage_limit import ImageStorageLimit
+from feedmill.html.sanitize import render_article_html
+from feedmill.library.archive.images import image_urls
 from feedmill.model.feed import Feed
 from feedmill.store.database import Row
-from feedmill.store.entries import read_entry
+from feedmill.store.entries.read_entries import read_entry
 from feedmill.store.schema import entries, image_tasks
 from tests.flows.world import World, answer, item
 
 
 def tools_of(world: World, limit: int = 0, **changes: Any) -> ImageTools:
-    room = Room(world.db, limit)
+    room = ImageStorageLimit(world.db, limit)
     tools = ImageTools(
-        world.db, world.blobs, world.client, world.tools.outage, room, gap=timedelta(), clock=lambda: world.now
+        world.db,
+        world.blobs,
+        world.client,
+        world.tools.outage,
+        room,
+        gap=timedelta(),
+        clock=lambda: world.now,
+        encryption=world.tools.encryption,
     )
     return replace(tools, **changes)
 
 
-async def archive(world: World, limit: int = 0, **changes: Any) -> Tally:
+async def archive(world: World, limit: int = 0, **changes: Any) -> ImageLotResult:
     return await archive_images(tools_of(world, limit, **changes))
 
 
@@ -55,4 +62,4 @@ async def shown(world: World) -> str:
 async def read_html(world: World, entry: Row) -> str:
     """An entry's text as it is shown, with its archived images."""
     archived = await image_urls(world.db, world.blobs, [entry["id"]])
-    return render(entry["content_html"], entry["base_url"], archived[entry["id"]])
+    return render_article_html(entry["content_html"], entry["base_url"], archived[entry["id"]])

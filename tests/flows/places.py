@@ -11,16 +11,17 @@ import pytest
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.retention import Keeping, Purged, purge
+from feedmill.archive.keys import IMAGES_PREFIX, RAW_BODIES_PREFIX
+from feedmill.archive.retention import PurgeCounts, RetentionPeriods, purge
 from feedmill.archive.s3 import S3Blobs
-from feedmill.collect.backups import Period
-from feedmill.collect.restore import Restored, imagine, restore
-from feedmill.collect.restore_plan import imagine_from_store, plan_from_index, plan_from_store
+from feedmill.collect.restore import RestoreReport, preview_restore, restore_feeds
+from feedmill.collect.restore_bodies import Period
+from feedmill.collect.restore_plan import find_cards, plan_from_index, plan_from_store, preview_from_store
 from feedmill.model.feed import Feed
-from feedmill.model.outcome import Outcome, Response, Validators
-from feedmill.model.times import to_text
-from feedmill.outbound.client import NO_OPTIONS, Client
-from feedmill.outbound.options import FetchOptions, Limits
+from feedmill.model.fetch_outcome import FetchOutcome, Response, Validators
+from feedmill.model.timestamps import to_iso
+from feedmill.outbound.client import DEFAULT_OPTIONS, Client
+from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import facts, subscriptions, unread, users
@@ -35,7 +36,7 @@ PLACES = {
     "cloudflare": ("d1", "s3"),
     "mysql": ("mariadb", "folder"),
 }
-KEEPING = Keeping()
+KEEPING = RetentionPeriods()
 # An answer arrives a little before it is written down.
 ARRIVES_BEFORE = timedelta(milliseconds=5)
 
@@ -51,9 +52,9 @@ class TimedWeb:
         self,
         url: str,
         validators: Validators | None = None,
-        limits: Limits | None = None,
-        options: FetchOptions = NO_OPTIONS,
-    ) -> Outcome:
+        limits: FetchLimits | None = None,
+        options: FetchOptions = DEFAULT_OPTIONS,
+    ) -> FetchOutcome:
         outcome = await self.client.get(url, validators, limits, options)
         at = self.world.now - ARRIVES_BEFORE
         return replace(outcome, fetched_at=at) if isinstance(outcome, Response) else outcome
@@ -66,23 +67,25 @@ class ArchiveWorld(World):
         super().__post_init__()
         self.tools = replace(self.tools, client=TimedWeb(self.client, self))
 
-    async def purge(self, keeping: Keeping = KEEPING) -> Purged:
+    async def purge(self, keeping: RetentionPeriods = KEEPING) -> PurgeCounts:
         return await purge(self.db, self.blobs, keeping, self.now)
 
-    async def restore(self, *feeds: Feed, period: Period = Period()) -> Restored:  # noqa: B008
+    async def restore(self, *feeds: Feed, period: Period = Period()) -> RestoreReport:  # noqa: B008
         chosen = [feed.id for feed in feeds] or None
-        return await restore(self.tools, plan_from_index(self.db, chosen, period), lambda one: None)
+        return await restore_feeds(self.tools, plan_from_index(self.db, chosen, period), lambda one: None)
 
-    async def imagine(self, period: Period = Period()) -> Restored:  # noqa: B008
-        return await imagine(self.tools, plan_from_index(self.db, None, period), lambda one: None)
+    async def imagine(self, period: Period = Period()) -> RestoreReport:  # noqa: B008
+        return await preview_restore(self.tools, plan_from_index(self.db, None, period), lambda one: None)
 
-    async def rebuild(self) -> Restored:
-        plans = plan_from_store(self.db, self.blobs, Period(), self.now)
-        return await restore(self.tools, plans, lambda one: None)
+    async def rebuild(self) -> RestoreReport:
+        cards, _ = await find_cards(self.blobs)
+        plans = plan_from_store(self.db, self.blobs, cards, Period(), self.now)
+        return await restore_feeds(self.tools, plans, lambda one: None)
 
-    async def imagine_rebuild(self) -> Restored:
-        plans = imagine_from_store(self.db, self.blobs, Period(), self.now)
-        return await imagine(self.tools, plans, lambda one: None)
+    async def imagine_rebuild(self) -> RestoreReport:
+        cards, _ = await find_cards(self.blobs)
+        plans = preview_from_store(self.db, self.blobs, cards, Period(), self.now)
+        return await preview_restore(self.tools, plans, lambda one: None)
 
     async def point_to(self, user_id: int, list_id: int) -> None:
         await self.db.batch([Step(users.update().where(users.c.id == user_id).values(unread_list_id=list_id))])
@@ -100,7 +103,7 @@ class ArchiveWorld(World):
         rows = [
             {
                 "list_id": list_id,
-                "sort_at": to_text(self.now + number // 700 * MINUTE),
+                "sort_at": to_iso(self.now + number // 700 * MINUTE),
                 "entry_id": number,
                 "subscription_id": 1,
             }
@@ -113,6 +116,10 @@ class ArchiveWorld(World):
 
     async def keys(self, prefix: str = "") -> list[str]:
         return sorted([blob.key async for blob in self.blobs.list_keys(prefix)])
+
+    async def archived_keys(self) -> list[str]:
+        """Those of images and bodies: cards and the owner's mark are never purged."""
+        return sorted([*await self.keys(IMAGES_PREFIX), *await self.keys(RAW_BODIES_PREFIX)])
 
 
 @asynccontextmanager

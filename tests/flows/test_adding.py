@@ -5,17 +5,17 @@ from dataclasses import replace
 
 from sqlalchemy.sql import Executable
 
-from feedmill.collect.find import FeedHere, NoFeed, find_feed
-from feedmill.collect.first_fetch import add_answered
+from feedmill.collect.discovery.find_feed import FetchedFeed, NoFeed, find_feed
+from feedmill.collect.first_fetch import add_fetched_feed
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Updated
-from feedmill.model.times import to_text
-from feedmill.store.additions import NewFeed, add_feeds, want_too
-from feedmill.store.claims import claim_due
+from feedmill.model.timestamps import to_iso
+from feedmill.store.admin.overview import read_overview
 from feedmill.store.database import Database, Params, Row, Step
-from feedmill.store.feeds import all_feeds
-from feedmill.store.overview import count_all
-from feedmill.store.removals import remove_feed, start_feed, stop_feed
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
+from feedmill.store.feeds.claims import claim_due_feeds
+from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.lifecycle import remove_feed, start_feed, stop_feed
 from feedmill.store.schema import (
     entries,
     feeds,
@@ -34,9 +34,9 @@ from tests.flows.world import DAY, HOUR, NOW, World, answer, item
 from tests.www import Answer, Seen
 
 
-async def found(world: World, url: str) -> FeedHere:
+async def found(world: World, url: str) -> FetchedFeed:
     here = await find_feed(world.client, url)
-    assert isinstance(here, FeedHere)
+    assert isinstance(here, FetchedFeed)
     return here
 
 
@@ -44,7 +44,7 @@ async def test_the_answer_that_found_a_feed_is_its_first_fetch(world: World) -> 
     url = world.web.serve("/feed", answer(item("a"), headers={"ETag": '"1"'}, title="News"))
     here = await found(world, url)
 
-    feed, decision = await add_answered(world.tools, NewFeed(here.url), here.response)
+    feed, decision = await add_fetched_feed(world.tools, NewFeed(here.url), here.response)
 
     assert isinstance(decision, Updated)
     assert (feed.title, feed.etag, feed.entry_count, feed.last_fetched_at) == ("News", '"1"', 1, NOW)
@@ -68,7 +68,7 @@ class Rivalled:
     async def batch(self, steps: Sequence[Step]) -> list[int]:
         changed = await self._db.batch(steps)
         if self.taken is None:
-            self.taken = await claim_due(self._db, NOW, 10)
+            self.taken = await claim_due_feeds(self._db, NOW, 10)
         return changed
 
     async def exec(self, sql: str) -> None:
@@ -82,7 +82,7 @@ async def test_a_scheduler_does_not_take_a_feed_that_is_just_being_added(world: 
     here = await found(world, world.web.serve("/feed", answer(item("a"))))
     rivalled = Rivalled(world.db)
 
-    _, decision = await add_answered(replace(world.tools, db=rivalled), NewFeed(here.url), here.response)
+    _, decision = await add_fetched_feed(replace(world.tools, db=rivalled), NewFeed(here.url), here.response)
 
     assert rivalled.taken == []
     assert isinstance(decision, Updated)
@@ -101,7 +101,7 @@ async def test_an_address_with_a_password_is_kept_although_it_moved(world: World
 
     here = await find_feed(world.client, old, '{"basic_auth":["me","secret"]}')
 
-    assert isinstance(here, FeedHere)
+    assert isinstance(here, FetchedFeed)
     assert here.url == old
 
 
@@ -112,7 +112,7 @@ async def test_a_password_opens_the_feed_it_is_for(world: World) -> None:
     url = world.web.serve("/feed", guarded)
 
     assert isinstance(await find_feed(world.client, url), NoFeed)
-    assert isinstance(await find_feed(world.client, url, '{"basic_auth":["me","secret"]}'), FeedHere)
+    assert isinstance(await find_feed(world.client, url, '{"basic_auth":["me","secret"]}'), FetchedFeed)
 
 
 async def test_a_feed_of_comments_is_the_last_choice(world: World) -> None:
@@ -131,7 +131,7 @@ async def test_a_resting_feed_wakes_when_a_person_wants_it(any_world: World) -> 
     [feed] = await all_feeds(any_world.db)
     await any_world.change(feed, next_fetch_at=None)
 
-    await want_too(any_world.db, [feed.id], NOW)
+    await mark_added_by_person(any_world.db, [feed.id], NOW)
 
     after = await any_world.feed(feed)
     assert (after.added_by_person, after.next_fetch_at) == (True, NOW)
@@ -142,7 +142,7 @@ async def test_a_removed_feed_leaves_nothing_but_its_objects_to_delete(any_world
     kept = await world.add("/kept", answer(item("k", '<img src="/k.png">')))
     gone = await world.add("/gone", answer(item("a", '<img src="/a.png">'), item("b")))
     alice = await world.user("alice", 1)
-    await world.put(unread_lists, id=1, user_id=alice, created_at=to_text(NOW))
+    await world.put(unread_lists, id=1, user_id=alice, created_at=to_iso(NOW))
     for feed in (kept, gone):
         await world.subscribe(alice, feed)
         await world.refresh(feed)
@@ -150,17 +150,17 @@ async def test_a_removed_feed_leaves_nothing_but_its_objects_to_delete(any_world
 
     await _say_archived(world, picture["id"])
     [body] = await world.rows(raw_bodies, feed_id=gone.id)
-    group = await world.put(pool_groups, name="g", rule="{}", created_at=to_text(NOW))
+    group = await world.put(pool_groups, name="g", rule="{}", created_at=to_iso(NOW))
     for entry in await world.rows(entries):
         values = {
             "group_id": group,
             "kind": "titles",
             "entry_id": entry["id"],
             "batch_id": 1,
-            "changed_at": to_text(NOW),
+            "changed_at": to_iso(NOW),
         }
         await world.put(pool_items, **values)
-        await world.put(states, user_id=alice, entry_id=entry["id"], read_at=to_text(NOW))
+        await world.put(states, user_id=alice, entry_id=entry["id"], read_at=to_iso(NOW))
 
     await remove_feed(world.db, gone.id, NOW)
 
@@ -188,11 +188,11 @@ async def test_a_stopped_feed_is_never_due_until_it_is_started(any_world: World)
     feed = await any_world.add("/feed", answer(item("a")))
 
     await stop_feed(any_world.db, feed.id, "paused by a person")
-    assert await claim_due(any_world.db, NOW + DAY, 10) == []
+    assert await claim_due_feeds(any_world.db, NOW + DAY, 10) == []
 
     await start_feed(any_world.db, feed.id, "resumed by a person", NOW + HOUR)
     assert (await any_world.feed(feed)).next_fetch_why == "resumed by a person"
-    assert [claim.feed.id for claim in await claim_due(any_world.db, NOW + HOUR, 10)] == [feed.id]
+    assert [claim.feed.id for claim in await claim_due_feeds(any_world.db, NOW + HOUR, 10)] == [feed.id]
 
 
 async def test_everything_is_counted_on_every_database(any_world: World) -> None:
@@ -200,10 +200,13 @@ async def test_everything_is_counted_on_every_database(any_world: World) -> None
     await any_world.refresh(feed)
     await any_world.add("/other")
 
-    counted = await count_all(any_world.db, NOW)
+    counted = await read_overview(any_world.db, NOW)
 
     assert {name: counted.feeds[name] for name in ("total", "due", "new", "running")} == {
-        "total": 2, "due": 1, "new": 1, "running": 0,
-    }  # fmt: skip
+        "total": 2,
+        "due": 1,
+        "new": 1,
+        "running": 0,
+    }
     assert (counted.entries, counted.images["pending"], counted.raw_bodies, counted.objects_to_delete) == (2, 1, 1, 0)
     assert counted.database_bytes is None or counted.database_bytes > 0

@@ -14,17 +14,17 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from yarl import URL
 
-from feedmill.archive.cards import mend_cards
-from feedmill.archive.found import find_images
+from feedmill.archive.feed_descriptors import repair_descriptors
+from feedmill.archive.images.recover_stored import recover_stored_images
 from feedmill.collect import refresh
-from feedmill.collect.parse import parse
-from feedmill.collect.restore import Restored
+from feedmill.collect.parsing.parse_feed import parse_feed
+from feedmill.collect.restore import RestoreReport
 from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed
-from feedmill.model.parsed import ParsedFeed
-from feedmill.model.times import to_text
-from feedmill.serve.images import image_for
-from feedmill.store.entries import read_entry
+from feedmill.model.parsed_feed import ParsedFeed
+from feedmill.model.timestamps import to_iso
+from feedmill.serve.http.archived_images import serve_image_to
+from feedmill.store.entries.read_entries import read_entry
 from feedmill.store.schema import (
     entries,
     image_tasks,
@@ -74,13 +74,13 @@ async def leave(world: ArchiveWorld, feed: Feed) -> None:
 
 async def alice_subscribes(world: ArchiveWorld, feed: Feed) -> None:
     alice = await world.user("Alice", 0)
-    await world.point_to(alice, await world.put(unread_lists, user_id=alice, created_at=to_text(world.now)))
+    await world.point_to(alice, await world.put(unread_lists, user_id=alice, created_at=to_iso(world.now)))
     await world.subscribe(alice, feed)
 
 
 async def alice_stars(world: ArchiveWorld, title: str) -> None:
     """She reads it first."""
-    [alice], [entry], at = await world.rows(users), await world.rows(entries, title=title), to_text(world.now)
+    [alice], [entry], at = await world.rows(users), await world.rows(entries, title=title), to_iso(world.now)
     await world.read(alice["unread_list_id"], entry["id"])
     await world.put(states, user_id=alice["id"], entry_id=entry["id"], read_at=at, starred_at=at)
 
@@ -107,7 +107,7 @@ async def load_from_us(world: ArchiveWorld, path: str) -> bytes | int:
     site.state.app = world
     params = {"rest": path.removeprefix("/images/")}
     scope = {"type": "http", "method": "GET", "path": path, "path_params": params, "headers": [], "app": site}
-    response = await image_for(Request(scope), user_id=0)
+    response = await serve_image_to(Request(scope), user_id=0)
     return bytes(response.body) if response.status_code == 200 else response.status_code
 
 
@@ -151,42 +151,42 @@ async def test_what_is_purged_loses_its_images_for_good_and_what_is_starred_keep
 
     before = await every_row(world)
     for _ in range(2):
-        assert await world.restore() == Restored(bodies=2)
+        assert await world.restore() == RestoreReport(bodies=2)
         assert await every_row(world) == before
 
     await world.later(HOUR, feed, offer(world, *NAMES))
     assert (await archive(world)).taken == 0
-    assert await world.restore() == Restored(bodies=3)
+    assert await world.restore() == RestoreReport(bodies=3)
     assert await world.titles() == ["starred", "fresh"]
     assert await world.rows(states) == before["states"]
     assert await world.rows(unread) == before["unread"]
     assert await world.rows(object_garbage) == []
-    assert await world.keys() == await named(world)
+    assert await world.archived_keys() == await named(world)
 
 
 async def test_what_is_restored_gets_its_images_and_nothing_is_left_when_its_time_has_come(
     world: ArchiveWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def parse_less(data: bytes, **hints: Any) -> ParsedFeed:
-        parsed = parse(data, **hints)
+    async def parse_less(data: bytes, **hints: Any) -> ParsedFeed:
+        parsed = parse_feed(data, **hints)
         return structs.replace(parsed, entries=parsed.entries[1:])
 
     feed = await world.add("/feed", offer(world, *NAMES))
     with monkeypatch.context() as broken:
-        broken.setattr(refresh, "parse", parse_less)
+        broken.setattr(refresh, "parse_off_loop", parse_less)
         await world.refresh(feed)
     assert (await archive(world)).kept == 4
 
-    assert await world.restore() == Restored(bodies=1, added=1)
+    assert await world.restore() == RestoreReport(bodies=1, added=1)
     assert (await archive(world)).kept == 2
     for name in NAMES:
         assert await seen(world, name) == [picture(name), picture("shared")]
-    assert await world.keys() == await named(world)
+    assert await world.archived_keys() == await named(world)
 
     await leave(world, feed)
     purged = await world.purge()
     assert (purged.entries, purged.raw_bodies, purged.objects) == (3, 2, 8)
-    assert await world.keys() == await named(world) == []
+    assert await world.archived_keys() == await named(world) == []
 
 
 async def test_a_store_that_fails_at_every_step_only_delays_and_leaves_nothing_dangling(
@@ -222,26 +222,26 @@ async def test_a_store_that_fails_at_every_step_only_delays_and_leaves_nothing_d
         down.setattr(world.blobs, "get", fail)
         with pytest.raises(BlobUnavailable):
             await world.restore()
-    assert await world.restore() == Restored(bodies=2)
+    assert await world.restore() == RestoreReport(bodies=2)
     assert (await world.purge(RAW_STAYS)).objects == 6
     assert await world.titles() == ["fresh"]
-    assert await world.keys() == await named(world)
+    assert await world.archived_keys() == await named(world)
 
 
 async def test_a_database_made_anew_finds_its_images_even_where_the_originals_are_gone(world: ArchiveWorld) -> None:
     feed = await world.add("/feed", offer(world, *NAMES))
     await world.refresh(feed)
     await archive(world)
-    await mend_cards(world.db, world.blobs, world.now)
+    await repair_descriptors(world.db, world.blobs, world.now)
     before = {row["object_key"]: row["sha256"] for row in await world.rows(image_tasks)}
     for name in ("shared", *NAMES):
         world.web.serve(f"/{name}.png", Answer(status=404))
     await empty(world.db)
 
     await world.rebuild()
-    found = await find_images(world.db, world.blobs, world.now)
+    found = await recover_stored_images(world.db, world.blobs, world.now)
 
     after = {row["object_key"]: row["sha256"] for row in await world.rows(image_tasks)}
     assert (found, after) == (6, before)
     assert (await archive(world)).taken == 0
-    assert await find_images(world.db, world.blobs, world.now) == 0
+    assert await recover_stored_images(world.db, world.blobs, world.now) == 0

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from sqlalchemy import Table
 
-from feedmill.archive import backup
-from feedmill.archive.backup import BadDestination, back_up
-from feedmill.archive.backup_check import check_backup
-from feedmill.archive.backup_files import BadBackup, Manifest, read_lines
-from feedmill.archive.backup_load import load_backup
-from feedmill.archive.cards import mend_cards
+from feedmill.archive.backup import create
+from feedmill.archive.backup.check import check_backup
+from feedmill.archive.backup.create import BadDestination, create_backup
+from feedmill.archive.backup.file_format import BadBackup, Manifest, read_lines
+from feedmill.archive.backup.load import load_backup
+from feedmill.archive.feed_descriptors import repair_descriptors
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.ownership import own_store
-from feedmill.model.times import to_text
+from feedmill.archive.store_ownership import ensure_store_ownership
+from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.database_load import DatabaseNotEmpty
+from feedmill.store.archive.database_snapshot import TABLES, SnapshotReader, read_table
 from feedmill.store.database import Database, Row
 from feedmill.store.drivers.d1 import D1Database
-from feedmill.store.loading import NotEmpty
 from feedmill.store.schema import entries, feeds, folders, states
-from feedmill.store.snapshots import TABLES, Reader, read_table
 from tests.databases import emptied
 from tests.flows.places import PLACES, ArchiveWorld, open_objects, world_at
 from tests.flows.world import HOUR, answer, item
@@ -56,14 +56,14 @@ async def fill(world: ArchiveWorld) -> None:
     await world.refresh(feed)
     await world.later(HOUR, feed, answer(item("a", "two")))
     [entry] = await world.rows(entries, title="a")
-    await world.put(states, user_id=alice, entry_id=entry["id"], starred_at=to_text(world.now))
+    await world.put(states, user_id=alice, entry_id=entry["id"], starred_at=to_iso(world.now))
     await world.put(folders, user_id=alice, name="News")
-    await own_store(world.db, world.blobs)
-    await mend_cards(world.db, world.blobs, world.now)
+    await ensure_store_ownership(world.db, world.blobs)
+    await repair_descriptors(world.db, world.blobs, world.now)
 
 
 async def write(world: ArchiveWorld, folder: Path, portable: bool = False, with_objects: bool = True) -> Manifest:
-    return await back_up(world.db, world.blobs, folder, world.now, portable=portable, with_objects=with_objects)
+    return await create_backup(world.db, world.blobs, folder, world.now, portable=portable, with_objects=with_objects)
 
 
 async def everything(db: Database) -> dict[str, list[Any]]:
@@ -117,14 +117,14 @@ async def test_a_backup_of_sqlite_moves_to_any_place(
 async def test_a_backup_is_of_one_moment_although_others_write(
     placed: ArchiveWorld, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def read_while_others_write(reader: Reader, table: Table) -> AsyncIterator[list[Row]]:
+    async def read_while_others_write(reader: SnapshotReader, table: Table) -> AsyncIterator[list[Row]]:
         feed = await placed.add(f"/{token_hex(4)}")
         bare = dict.fromkeys(("sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at"), "x")
         await placed.put(entries, feed_id=feed.id, guid="g", **bare)
         async for page in read_table(reader, table):
             yield page
 
-    monkeypatch.setattr(backup, "read_table", read_while_others_write)
+    monkeypatch.setattr(create, "read_table", read_while_others_write)
     manifest = await write(placed, folder, portable=True)
 
     kept_feeds, kept_entries = read_rows(folder, "feeds"), read_rows(folder, "entries")
@@ -149,15 +149,19 @@ async def test_a_listed_object_is_counted_and_not_copied_unless_asked(world: Arc
 
 DAMAGE = {
     "a byte of the database": (
-        "feedmill.db", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"), "feedmill.db",
+        "feedmill.db",
+        lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"),
+        "feedmill.db",
     ),
     "a list that is gone": ("objects.jsonl.gz", Path.unlink, "objects.jsonl.gz"),
     "an object that is gone": ("objects/backups/**/*.xml", Path.unlink, "is missing"),
     "an object that is cut": ("objects/backups/**/*.xml", lambda path: path.write_bytes(b"<rss"), "bytes"),
     "an object that was changed": (
-        "objects/backups/**/*.xml", lambda path: path.write_bytes(path.read_bytes()[::-1]), "not what was kept",
+        "objects/backups/**/*.xml",
+        lambda path: path.write_bytes(path.read_bytes()[::-1]),
+        "not what was kept",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -194,7 +198,7 @@ async def test_a_database_with_something_in_it_is_not_loaded_into(world: Archive
     await write(world, folder)
     before = await everything(world.db)
 
-    with pytest.raises(NotEmpty):
+    with pytest.raises(DatabaseNotEmpty):
         await load_backup(folder, world.db, world.blobs)
     assert await everything(world.db) == before
 

@@ -6,26 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.coordination.memory import MemoryTurns
+from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.errors import BadInput, NotFound
-from feedmill.library.blocking import Blocking, block_host, read_host, unblock_host
-from feedmill.model.account import Actor
+from feedmill.library.admin.blocked_hosts import BlockResult, block_host, parse_blocked_host, unblock_host
 from feedmill.model.feed import Feed
-from feedmill.model.outcome import Refused, Response
-from feedmill.model.refresh import Failed, Postponed, Schedule, Updated, Visit
-from feedmill.model.times import to_text
+from feedmill.model.fetch_outcome import Refused, Response
+from feedmill.model.refresh import Failed, FetchStats, Postponed, Schedule, Updated
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import Actor
 from feedmill.outbound.addresses import AddressPolicy
-from feedmill.outbound.blocks import REMEMBERED, BlockedHosts
+from feedmill.outbound.blocked_hosts import CACHE_SECONDS, BlockedHosts
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import FetchOptions
-from feedmill.outbound.pacing import Pacer
-from feedmill.store.audit import trail
-from feedmill.store.blocked_hosts import WHY, feeds_under
+from feedmill.outbound.fetch_options import FetchOptions
+from feedmill.outbound.host_pacing import Pacer
+from feedmill.store.admin.audit_log import audit_log_page
+from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON, count_feeds_under_host
 from feedmill.store.database import Database
-from feedmill.store.refreshes import ClaimLost, record
-from feedmill.store.removals import stop_feed
-from feedmill.store.subscribers import LEFT_ALONE
-from tests.flows.conftest import SHORT, small_world
+from feedmill.store.feeds.lifecycle import stop_feed
+from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
+from feedmill.store.subscriptions.change_subscription import NO_SUBSCRIBERS_REASON
+from tests.flows.conftest import PATIENT, small_world
 from tests.flows.world import World, answer, item
 from tests.www import Answer, ScriptedNames
 
@@ -41,17 +41,17 @@ class Town:
         self.clock = 0.0
         self.blocks = BlockedHosts(world.db, lambda: self.clock)
         policy = AddressPolicy(["127.0.0.0/8"])
-        pacer = Pacer(MemoryTurns(), gap=timedelta())
+        pacer = Pacer(MemoryHostSlots(), gap=timedelta())
         names = ScriptedNames()
         for host in (HOST, "example.org", "example.com", "badexample.org"):
             names.say(host, ["127.0.0.1"])
-        world.client = Client(pacer, policy, "feedmill-test", SHORT, names=names, blocks=self.blocks)
+        world.client = Client(pacer, policy, "feedmill-test", PATIENT, names=names, blocks=self.blocks)
         world.rewire()
 
-    async def block(self, text: str = HOST) -> Blocking:
+    async def block(self, text: str = HOST) -> BlockResult:
         return await block_host(self.world.db, self.blocks, text, ADMIN, self.world.now)
 
-    async def unblock(self, text: str = HOST) -> Blocking:
+    async def unblock(self, text: str = HOST) -> BlockResult:
         return await unblock_host(self.world.db, self.blocks, text, ADMIN, self.world.now)
 
     async def feed(self, host: str = HOST, path: str = "/feed") -> Feed:
@@ -78,16 +78,20 @@ async def test_blocked_feeds_rest_and_say_why_until_the_block_is_lifted(any_town
     world = any_town.world
     there, elsewhere = await any_town.feed(), await any_town.feed("example.com", "/other")
 
-    assert await any_town.block() == Blocking(HOST, 1)
+    assert await any_town.block() == BlockResult(HOST, 1)
 
     resting = await world.feed(there)
-    assert (resting.next_fetch_at, resting.next_fetch_why, resting.last_error_kind) == (None, WHY, "blocked")
+    assert (resting.next_fetch_at, resting.next_fetch_why, resting.last_error_kind) == (
+        None,
+        BLOCKED_HOST_REASON,
+        "blocked",
+    )
     assert (await world.feed(elsewhere)).next_fetch_at is not None
-    assert await any_town.unblock() == Blocking(HOST, 1)
+    assert await any_town.unblock() == BlockResult(HOST, 1)
     again = await world.feed(there)
     assert (again.next_fetch_at, again.last_error, again.last_error_kind) == (world.now, None, None)
     assert isinstance(await world.refresh(there), Updated)
-    deeds = [(deed.user_id, deed.action, deed.subject) for deed in await trail(world.db, 2**53 - 1, 5)]
+    deeds = [(deed.user_id, deed.action, deed.subject) for deed in await audit_log_page(world.db, 2**53 - 1, 5)]
     assert deeds == [(7, "host.unblock", HOST), (7, "host.block", HOST)]
 
 
@@ -101,7 +105,7 @@ async def test_nobody_asks_a_blocked_host_whatever_leads_there(town: Town) -> No
 
     assert isinstance(direct, Refused)
     assert isinstance(through, Refused)
-    assert (direct.kind, direct.detail, through.kind) == ("blocked", WHY, "blocked")
+    assert (direct.kind, direct.detail, through.kind) == ("blocked", BLOCKED_HOST_REASON, "blocked")
     assert [request.path for request in town.world.web.requests] == ["/away"]
 
 
@@ -113,9 +117,13 @@ async def test_a_feed_that_is_refreshed_by_hand_is_refused_and_rests_without_bla
 
     assert isinstance(decision, Failed)
     resting = await town.world.feed(there)
-    assert (resting.next_fetch_at, resting.next_fetch_why, resting.consecutive_failures) == (None, WHY, 0)
+    assert (resting.next_fetch_at, resting.next_fetch_why, resting.consecutive_failures) == (
+        None,
+        BLOCKED_HOST_REASON,
+        0,
+    )
     assert not town.world.web.requests
-    assert await town.unblock() == Blocking(HOST, 1)
+    assert await town.unblock() == BlockResult(HOST, 1)
 
 
 async def test_a_feed_that_is_sent_to_a_blocked_host_fails_and_is_tried_again(town: Town) -> None:
@@ -134,7 +142,7 @@ async def test_hosts_below_a_blocked_one_are_blocked_with_it_and_names_that_only
     for number, host in enumerate(("example.org", HOST, "badexample.org", "example.org.evil.test")):
         await town.feed(host, f"/{number}")
 
-    assert await feeds_under(town.world.db, "example.org") == {"example.org": 1, HOST: 1}
+    assert await count_feeds_under_host(town.world.db, "example.org") == {"example.org": 1, HOST: 1}
     assert (await town.block("example.org")).feeds == 2
     assert isinstance(await town.world.client.get(town.world.web.url("/2", "badexample.org")), Response)
 
@@ -159,7 +167,10 @@ async def test_unblocking_wakes_neither_what_a_person_switched_off_nor_what_nobo
     await town.unblock()
 
     assert (await world.feed(paused)).next_fetch_why == "paused by an admin"
-    assert ((await world.feed(left)).next_fetch_at, (await world.feed(left)).next_fetch_why) == (None, LEFT_ALONE)
+    assert ((await world.feed(left)).next_fetch_at, (await world.feed(left)).next_fetch_why) == (
+        None,
+        NO_SUBSCRIBERS_REASON,
+    )
 
 
 async def test_a_refresh_that_runs_while_its_host_is_blocked_writes_nothing(town: Town) -> None:
@@ -168,21 +179,27 @@ async def test_a_refresh_that_runs_while_its_host_is_blocked_writes_nothing(town
     await town.block()
 
     with pytest.raises(ClaimLost):
-        await record(world.db, claim, Postponed(Schedule(world.now, "its host is busy")))
+        await record_refresh(world.db, claim, Postponed(Schedule(world.now, "its host is busy")))
 
-    assert (await world.feed(there)).next_fetch_why == WHY
+    assert (await world.feed(there)).next_fetch_why == BLOCKED_HOST_REASON
 
 
 async def test_one_that_was_refused_just_before_the_block_is_lifted_does_not_rest(town: Town) -> None:
     there, world = await town.feed(), town.world
     await town.block()
-    await world.change(there, next_fetch_at=to_text(world.now))
+    await world.change(there, next_fetch_at=to_iso(world.now))
     claim = await world.claim(there)
-    refused = Failed(Visit(world.now, timedelta()), Schedule(None, WHY), "blocked", WHY, counted=False)
+    refused = Failed(
+        FetchStats(world.now, timedelta()),
+        Schedule(None, BLOCKED_HOST_REASON),
+        "blocked",
+        BLOCKED_HOST_REASON,
+        counted=False,
+    )
     await town.unblock()
 
     with pytest.raises(ClaimLost):
-        await record(world.db, claim, refused)
+        await record_refresh(world.db, claim, refused)
 
     assert (await world.feed(there)).next_fetch_at == world.now
 
@@ -193,7 +210,7 @@ async def test_another_process_learns_of_a_block_within_seconds_and_of_its_end_a
     assert isinstance(await world.client.get(there.url), Response)
 
     await block_host(world.db, other, HOST, ADMIN, world.now)
-    town.clock += REMEMBERED
+    town.clock += CACHE_SECONDS
     assert isinstance(await world.client.get(there.url), Refused)
     await unblock_host(world.db, other, HOST, ADMIN, world.now)
 
@@ -222,13 +239,13 @@ async def test_a_proxy_on_a_blocked_host_is_not_asked(town: Town) -> None:
     ],
 )
 def test_a_host_is_read_from_whatever_was_typed(typed: str, host: str) -> None:
-    assert read_host(typed) == host
+    assert parse_blocked_host(typed) == host
 
 
 @pytest.mark.parametrize("typed", ["", "   ", "two words", "http://", "ftp://example.org/", "a\\b", "x" * 300])
 def test_what_is_no_host_is_said_to_be_none(typed: str) -> None:
     with pytest.raises(BadInput):
-        read_host(typed)
+        parse_blocked_host(typed)
 
 
 async def test_what_is_not_blocked_can_not_be_unblocked(town: Town) -> None:

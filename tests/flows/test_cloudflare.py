@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, image_tasks, raw_bodies, revisions, tombstones
 from tests.cli.mill import Mill
@@ -37,9 +37,13 @@ async def cloud(
     folder.mkdir()
     s3 = s3_config(s3_service)
     settings = settings_of(request, "d1", folder) | {
-        "objects": f"s3://{s3.bucket}/cloud/{uuid4().hex}?endpoint={s3.endpoint}", "s3_access_key": s3.access_key,
-        "s3_secret_key": s3.secret_key, "d1_statements": FREE_PLAN, "allow_private": "127.0.0.0/8", "host_gap": "0",
-    }  # fmt: skip
+        "objects": f"s3://{s3.bucket}/cloud/{uuid4().hex}?endpoint={s3.endpoint}",
+        "s3_access_key": s3.access_key,
+        "s3_secret_key": s3.secret_key,
+        "d1_statements": FREE_PLAN,
+        "allow_private": "127.0.0.0/8",
+        "host_gap": "0",
+    }
     async with Web() as web:
         yield Mill(folder, web, settings)
 
@@ -86,8 +90,10 @@ async def test_a_lost_database_is_rebuilt_from_the_bucket(
         pass
 
     refused = await cloud.run("purge", "--sweep")
-    [rebuilt] = (await cloud.ok("restore", "--from-store", "--json")).records
+    restored = await cloud.run("restore", "--from-store", "--take-ownership", "--json")
+    [rebuilt] = restored.records
 
+    assert (restored.code, restored.err) == (0, "the object store belongs to this database now\n")
     assert (refused.code, refused.err.count("another database")) == (2, 1)
     assert (rebuilt["bodies"], rebuilt["added"]) == (2, 2)
     assert sorted(record["url"] for record in (await cloud.ok("feeds", "--json")).records) == sorted(urls)
@@ -121,7 +127,7 @@ async def test_check_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: 
 async def long_ago(db: Database, title: str) -> None:
     """The entry has left its feed years ago."""
     there = entries.update().where(entries.c.title == title)
-    await db.batch([Step(there.values(last_seen_at=to_text(NOW.replace(year=2020))))])
+    await db.batch([Step(there.values(last_seen_at=to_iso(NOW.replace(year=2020))))])
 
 
 async def lose(db: Database, *titles: str) -> None:

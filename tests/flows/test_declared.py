@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from feedmill.collect.declared import DeclaredFeeds
+from feedmill.collect.declared.sync_feeds import DeclaredFeeds
 from feedmill.collect.refresh import refresh_feed
 from feedmill.model.feed import Feed
-from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls
-from feedmill.store.claims import claim_due
-from feedmill.store.feeds import all_feeds
-from feedmill.store.merges import merge_feeds
-from feedmill.store.refreshes import ClaimLost
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url
+from feedmill.store.feeds.claims import claim_due_feeds
+from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
+from feedmill.store.feeds.record_refresh import ClaimLost
 from feedmill.store.schema import entries, feed_urls
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item
 
@@ -53,7 +53,7 @@ async def test_new_feeds_are_added_and_due_at_once(any_world: World, tmp_path: P
     assert (feed.url, feed.name, feed.folder, feed.interval) == (URL, "Mine", ("A", "B"), 2 * HOUR)
     assert (feed.archive_policy, feed.declared, feed.added_by_person) == ("none", True, False)
     assert (feed.next_fetch_at, feed.next_fetch_why) == (NOW, "new in feeds.yaml")
-    assert [claim.feed.id for claim in await claim_due(any_world.db, NOW, 10)] == [feed.id]
+    assert [claim.feed.id for claim in await claim_due_feeds(any_world.db, NOW, 10)] == [feed.id]
 
 
 async def test_a_removed_feed_keeps_its_history_and_rests(any_world: World, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_a_removed_feed_keeps_its_history_and_rests(any_world: World, tmp_
     assert (rested.next_fetch_at, rested.declared) == (None, False)
     assert rested.next_fetch_why == "at rest: it is no longer in feeds.yaml"
     assert len(await any_world.rows(entries)) == 1
-    assert await claim_due(any_world.db, NOW + 30 * DAY, 10) == []
+    assert await claim_due_feeds(any_world.db, NOW + 30 * DAY, 10) == []
 
 
 async def test_a_returning_feed_wakes(follower: Follower) -> None:
@@ -185,13 +185,16 @@ async def test_urls_lead_to_feeds_also_after_they_moved(any_world: World) -> Non
     feed = await any_world.add("/here")
     await any_world.put(feed_urls, feed_id=feed.id, url=URL, until="2026-02-18T08:30:00.000Z")
 
-    found = await ids_of_urls(any_world.db, [feed.url, URL, "https://example.org/unknown"])
+    found = await feed_ids_by_any_url(any_world.db, [feed.url, URL, "https://example.org/unknown"])
 
     assert found == {feed.url: feed.id, URL: feed.id}
 
 
 async def test_the_url_of_a_merged_feed_leads_to_the_one_that_took_it_over(world: World) -> None:
     source, target = await world.add("/source"), await world.add("/target")
-    await merge_feeds(world.db, source.id, source.url, target.id, target.url, NOW)
+    await merge_feeds(world.db, Merge(source.id, source.url, target.id, target.url), NOW)
 
-    assert await ids_of_urls(world.db, [source.url, target.url]) == {source.url: target.id, target.url: target.id}
+    assert await feed_ids_by_any_url(world.db, [source.url, target.url]) == {
+        source.url: target.id,
+        target.url: target.id,
+    }

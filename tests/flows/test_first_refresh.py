@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from feedmill.archive.keys import parse_backup_key
+from feedmill.archive.keys import parse_raw_body_key
 from feedmill.model.refresh import Updated
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.schema import (
     entries,
     feeds,
@@ -32,8 +32,8 @@ async def test_every_entry_is_stored_once_with_its_images(any_world: World) -> N
     assert isinstance(decision, Updated)
     rows = await world.rows(entries)
     assert [(row["guid"], row["title"], row["sort_at"]) for row in rows] == [
-        ("guid-a", "a", to_text(NOW - DAY)),
-        ("guid-b", "b", to_text(NOW - HOUR)),
+        ("guid-a", "a", to_iso(NOW - DAY)),
+        ("guid-b", "b", to_iso(NOW - HOUR)),
     ]
     tasks = await world.rows(image_tasks)
     assert [(task["entry_id"], task["position"], task["original_url"], task["status"]) for task in tasks] == [
@@ -50,7 +50,7 @@ async def test_the_raw_body_is_kept_byte_for_byte(world: World) -> None:
     await world.refresh(feed)
 
     [raw] = await world.rows(raw_bodies)
-    key = parse_backup_key(raw["key"])
+    key = parse_raw_body_key(raw["key"])
     assert key is not None
     assert key.feed_id == feed.id
     assert await world.blobs.get(raw["key"]) == body
@@ -71,7 +71,7 @@ async def test_validators_times_facts_and_a_log_line_come_with_the_entries(world
     assert after.next_fetch_at > NOW
     assert after.claimed_until is None
     [line] = await world.rows(fetch_log)
-    assert (line["outcome"], line["http_status"], line["new_entries"], line["at"]) == ("updated", 200, 1, to_text(NOW))
+    assert (line["outcome"], line["http_status"], line["new_entries"], line["at"]) == ("updated", 200, 1, to_iso(NOW))
     assert line["bytes"] > 100
 
 
@@ -139,7 +139,7 @@ async def test_an_entry_from_the_future_sorts_by_when_it_was_first_seen(world: W
     await world.refresh(feed)
 
     [entry] = await world.rows(entries)
-    assert (entry["sort_at"], entry["published_at"]) == (to_text(NOW), to_text(NOW + DAY))
+    assert (entry["sort_at"], entry["published_at"]) == (to_iso(NOW), to_iso(NOW + DAY))
     assert (await world.feed(feed)).last_entry_at == NOW
 
 
@@ -150,7 +150,7 @@ async def test_an_undated_entry_gets_the_time_of_the_fetch(world: World) -> None
     await world.later(HOUR, feed, answer(item("undated"), channel="<ttl>5</ttl>"))
 
     [entry] = await world.rows(entries)
-    assert (entry["sort_at"], entry["published_at"]) == (to_text(NOW), to_text(NOW))
+    assert (entry["sort_at"], entry["published_at"]) == (to_iso(NOW), to_iso(NOW))
 
 
 async def test_a_feed_that_wants_no_images_has_no_image_tasks(world: World) -> None:

@@ -14,16 +14,16 @@ import pytest
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.keys import full_image_key, image_key
 from feedmill.archive.s3 import S3Blobs
-from feedmill.library.images import images_to_keep
-from feedmill.model.times import to_text
+from feedmill.library.archive.images import image_task_steps
+from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.image_tasks import take_image_tasks, waiting_images
 from feedmill.store.database import Database, Step
-from feedmill.store.images import take_images, waiting_images
 from feedmill.store.schema import entries, image_tasks, object_garbage
 from tests.archive import pictures
 from tests.databases import emptied
 from tests.flows.conftest import small_world
 from tests.flows.pictures import archive, showing, shown, stored, tasks
-from tests.flows.world import DAY, HOUR, MINUTE, World, answer, item
+from tests.flows.world import DAY, HOUR, MINUTE, World, answer, encrypted, item
 from tests.services.s3 import s3_config
 from tests.www import Answer
 
@@ -50,7 +50,7 @@ async def load(world: World, source: str) -> bytes:
     """What a browser gets: from our own route, whose path is the key, or from the bucket."""
     if source.startswith("/images/"):
         return await world.blobs.get(source.removeprefix("/"))
-    with await asyncio.to_thread(urlopen, source, timeout=10) as response:
+    with await asyncio.to_thread(urlopen, source, timeout=60) as response:
         assert response.headers["Content-Type"].startswith("image/")
         return bytes(response.read())
 
@@ -68,8 +68,10 @@ async def test_images_are_kept_byte_for_byte_and_shown_from_the_archive(pair: Wo
     assert (tally.taken, tally.kept, tally.failed, tally.error) == (3, 2, 1, None)
     rows = await tasks(world)
     assert [(row["status"], row["object_key"], row["attempts"]) for row in rows] == [
-        ("success", keys[0], 1), ("success", keys[1], 1), ("failed", None, 1),
-    ]  # fmt: skip
+        ("success", keys[0], 1),
+        ("success", keys[1], 1),
+        ("failed", None, 1),
+    ]
     assert (rows[0]["content_type"], rows[0]["size"]) == ("image/png", len(pictures.PNG))
     assert rows[0]["sha256"] == sha256(pictures.PNG).hexdigest()
     assert [await world.blobs.get(key) for key in keys] == [pictures.PNG, pictures.JPEG]
@@ -103,7 +105,7 @@ async def test_a_task_whose_worker_died_before_its_first_attempt_comes_back(any_
     world.web.serve("/a.png", Answer(pictures.PNG))
     await showing(world, "/a.png")
     [waiting] = await waiting_images(world.db, world.now, 10)
-    [taken] = await take_images(world.db, [waiting["id"]], world.now)
+    [taken] = await take_image_tasks(world.db, [waiting["id"]], world.now)
     assert (taken.attempts, (await archive(world)).taken) == (0, 0)
 
     world.now += timedelta(seconds=181)
@@ -128,12 +130,29 @@ async def test_entries_whose_guids_share_a_mark_never_overwrite_each_other(any_w
     world = any_world
     world.web.serve("/a.png", Answer(pictures.PNG))
     feed = await showing(world, "/a.png")
-    await world.put(entries, feed_id=feed.id, guid="rival", sort_at="x", refresh_token="t", digest="d",
-                    first_seen_at="x", last_seen_at="x")  # fmt: skip
+    await world.put(
+        entries,
+        feed_id=feed.id,
+        guid="rival",
+        sort_at="x",
+        refresh_token="t",
+        digest="d",
+        first_seen_at="x",
+        last_seen_at="x",
+    )
     [_, rival] = await world.rows(entries)
     taken = image_key(feed.id, "g", 0, "png")
-    await world.put(image_tasks, feed_id=feed.id, entry_id=rival["id"], position=0, original_url="u",
-                    status="success", object_key=taken, created_at="x", updated_at="x")  # fmt: skip
+    await world.put(
+        image_tasks,
+        feed_id=feed.id,
+        entry_id=rival["id"],
+        position=0,
+        original_url="u",
+        status="success",
+        object_key=taken,
+        created_at="x",
+        updated_at="x",
+    )
     await world.blobs.put(taken, b"the rival's", "image/png")
 
     await archive(world)
@@ -147,7 +166,7 @@ async def test_a_key_that_is_still_to_be_deleted_is_not_used_again(any_world: Wo
     world = any_world
     world.web.serve("/a.png", Answer(pictures.PNG))
     feed = await showing(world, "/a.png")
-    await world.put(object_garbage, key=image_key(feed.id, "g", 0, "png"), recorded_at=to_text(world.now))
+    await world.put(object_garbage, key=image_key(feed.id, "g", 0, "png"), recorded_at=to_iso(world.now))
 
     await archive(world)
 
@@ -216,7 +235,7 @@ async def test_a_feed_that_keeps_starred_entries_only_makes_tasks_when_asked(wor
     [entry] = await world.rows(entries)
 
     for _ in range(2):
-        await world.db.batch(await images_to_keep(world.db, entry["id"], world.now))
+        await world.db.batch(await image_task_steps(world.db, entry["id"], world.now))
 
     assert [row["original_url"] for row in await tasks(world)] == [world.web.url("/a.png"), world.web.url("/b.png")]
 
@@ -238,7 +257,7 @@ async def test_a_feeds_secrets_go_to_its_own_host_alone(world: World) -> None:
     other = world.web.serve("/b.png", Answer(pictures.PNG), "127.0.0.9")
     feed = await showing(world, own, other)
     secrets = '{"basic_auth": ["alice", "secret"], "cookie": "c=1", "headers": {"X-Key": "k"}}'
-    await world.change(feed, http_options=secrets)
+    await world.change(feed, http_options=encrypted(secrets).value)
 
     await archive(world)
 

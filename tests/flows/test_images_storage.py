@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.images import archive_images
+from feedmill.archive.images.download import archive_images
 from feedmill.archive.s3 import S3Blobs
 from feedmill.model.refresh import Updated
-from feedmill.run.images import ImageWork
-from feedmill.store.images import WAITING
+from feedmill.run.image_worker import ImageWorker
+from feedmill.store.archive.image_tasks import WAITING
 from feedmill.store.schema import entries
 from tests.archive import pictures
 from tests.databases import emptied, settings_of
@@ -41,7 +41,7 @@ async def fails(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.read(1)
-    await asyncio.sleep(60)
+    await asyncio.Event().wait()
 
 
 async def cuts(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -121,6 +121,7 @@ async def test_entries_are_stored_whatever_becomes_of_their_images(world: World,
     assert (await world.feed(feed)).entry_count == 1
 
 
+@pytest.mark.external
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_killed_between_put_and_settle_it_is_done_again_to_the_same_object(
     request: pytest.FixtureRequest, kind: str, tmp_path: Path
@@ -152,7 +153,7 @@ async def test_a_failing_store_is_not_hammered(world: World, keeping: Callable[.
     await showing(world, *(f"/{n}.png" for n in range(5)))
     async with listening(fails) as endpoint:
         world.blobs = keeping(endpoint=endpoint, timeout=BRIEF)
-        work = ImageWork(tools_of(world))
+        work = ImageWorker(tools_of(world))
 
         for _ in range(10):
             await work.work_off()
@@ -182,7 +183,7 @@ async def test_a_nudge_at_the_last_moment_is_not_lost_and_starts_no_second_worke
                 nudged.append(await work.work_off())
             return rows
 
-    work = ImageWork(tools_of(world, db=Late()))
+    work = ImageWorker(tools_of(world, db=Late()))
 
     await work.work_off()
 
@@ -195,7 +196,7 @@ async def test_cancelled_in_the_middle_it_gives_its_tasks_back(world: World) -> 
 
     async def never(seen: object, wire: object) -> None:
         asked.set()
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     world.web.serve("/a.png", never)
     await showing(world, "/a.png")

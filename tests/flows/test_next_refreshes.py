@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedmill.collect.parse import parse
-from feedmill.collect.reconcile import MOST_REVISIONS
+from feedmill.collect.entries.changes import MAX_REVISIONS
 from feedmill.errors import NotAFeed
 from feedmill.model.refresh import Failed, Unchanged, Updated
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Step
 from feedmill.store.schema import entries, fetch_log, raw_bodies, revisions, states, tombstones, unread
 from tests.flows.world import DAY, HOUR, MINUTE, NOW, World, answer, item, rss
@@ -80,11 +79,11 @@ async def test_a_body_that_can_t_be_read_is_kept_and_its_validators_are_not(worl
 
 async def test_after_a_parser_fix_the_same_body_is_read_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     feed = await world.add("/feed", answer(item("a")))
-    monkeypatch.setattr("feedmill.collect.refresh.parse", _refuse)
-    await world.refresh(feed)
+    with monkeypatch.context() as broken:
+        broken.setattr("feedmill.collect.refresh.parse_off_loop", _refuse)
+        await world.refresh(feed)
     assert await world.titles() == []
 
-    monkeypatch.setattr("feedmill.collect.refresh.parse", parse)
     decision = await world.later(HOUR, feed)
 
     assert isinstance(decision, Updated)
@@ -109,7 +108,7 @@ async def test_a_changed_entry_becomes_a_revision_and_read_and_star_stay(world: 
     await world.subscribe(alice, feed)
     await world.refresh(feed)
     [entry] = await world.rows(entries)
-    state = {"user_id": alice, "entry_id": entry["id"], "read_at": to_text(NOW), "starred_at": to_text(NOW)}
+    state = {"user_id": alice, "entry_id": entry["id"], "read_at": to_iso(NOW), "starred_at": to_iso(NOW)}
     await world.put(states, **state)
     await world.db.batch([_mark_read(entry["id"])])
 
@@ -118,10 +117,10 @@ async def test_a_changed_entry_becomes_a_revision_and_read_and_star_stay(world: 
     [after] = await world.rows(entries)
     assert (after["content_html"], after["revision_count"]) == ("first", 1)
     [revision] = await world.rows(revisions)
-    assert (revision["content_html"], revision["number"], revision["seen_at"]) == ("second", 1, to_text(world.now))
+    assert (revision["content_html"], revision["number"], revision["seen_at"]) == ("second", 1, to_iso(world.now))
     assert await world.rows(unread) == []
     [kept] = await world.rows(states)
-    assert (kept["read_at"], kept["starred_at"]) == (to_text(NOW), to_text(NOW))
+    assert (kept["read_at"], kept["starred_at"]) == (to_iso(NOW), to_iso(NOW))
     assert (await world.rows(fetch_log))[-1]["revised_entries"] == 1
 
 
@@ -129,17 +128,17 @@ async def test_content_that_changes_at_each_fetch_is_bounded(world: World) -> No
     feed = await world.add("/feed", answer(item("a", "0")))
     await world.refresh(feed)
 
-    for number in range(MOST_REVISIONS + 5):
+    for number in range(MAX_REVISIONS + 5):
         await world.later(HOUR, feed, answer(item("a", f"counter {number}")))
 
-    assert len(await world.rows(revisions)) == MOST_REVISIONS
+    assert len(await world.rows(revisions)) == MAX_REVISIONS
 
 
 async def test_a_purged_entry_that_is_still_offered_stays_purged(world: World) -> None:
     feed = await world.add("/feed", answer(item("a")))
     await world.refresh(feed)
     await world.db.batch([Step(entries.delete().where(entries.c.feed_id == feed.id))])
-    await world.put(tombstones, feed_id=feed.id, guid="guid-a", purged_at=to_text(NOW))
+    await world.put(tombstones, feed_id=feed.id, guid="guid-a", purged_at=to_iso(NOW))
 
     await world.later(HOUR, feed, answer(item("b"), item("a", "changed")))
     await world.later(HOUR, feed, answer(item("a"), item("b")))
@@ -234,7 +233,7 @@ async def test_a_date_long_ago_or_far_ahead_is_kept_in_order(world: World) -> No
     assert sorted(await world.titles()) == ["future", "past"]
 
 
-def _refuse(*args: object, **kw: object) -> None:
+async def _refuse(*args: object, **kw: object) -> None:
     raise NotAFeed("something new")
 
 

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.archive.keys import backup_key, card_key, image_key
-from feedmill.archive.ownership import ForeignStore, own_store
-from feedmill.archive.retention import Keeping, Purged, delete_garbage, foresee
-from feedmill.archive.sweep import sweep
+from feedmill.archive.keys import descriptor_key, image_key, raw_body_key
+from feedmill.archive.orphans import record_orphans
+from feedmill.archive.retention import PurgeCounts, RetentionPeriods, delete_garbage, preview_purge
+from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_ownership
 from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.retention import retention_by_feed
 from feedmill.store.database import Step
-from feedmill.store.feed_settings import Wish, encoded
-from feedmill.store.retention import agreed_lengths
 from feedmill.store.schema import (
     batch_jobs,
     batches,
@@ -36,11 +35,12 @@ from feedmill.store.schema import (
     unread,
     unread_lists,
 )
+from feedmill.store.subscriptions.feed_settings import RetentionPreference, encode_settings
 from tests.flows.places import PLACES, ArchiveWorld, world_at
 from tests.flows.world import DAY, HOUR, answer, item
 
 LONG = timedelta(days=200)
-RAW = Keeping().raw
+RAW = RetentionPeriods().raw
 
 
 @pytest.fixture(params=PLACES)
@@ -72,12 +72,20 @@ async def entry_id(world: ArchiveWorld, title: str) -> int:
 
 async def archive_image(world: ArchiveWorld, entry: int, feed: Feed, guid: str) -> str:
     """An image of the entry, archived."""
-    key, at = image_key(feed.id, guid, 0, "png"), to_text(world.now)
+    key, at = image_key(feed.id, guid, 0, "png"), to_iso(world.now)
     await world.blobs.put(key, b"bytes", "image/png")
     await world.put(
-        image_tasks, feed_id=feed.id, entry_id=entry, position=0, original_url="https://example.org/a.png",
-        status="success", object_key=key, size=5, created_at=at, updated_at=at,
-    )  # fmt: skip
+        image_tasks,
+        feed_id=feed.id,
+        entry_id=entry,
+        position=0,
+        original_url="https://example.org/a.png",
+        status="success",
+        object_key=key,
+        size=5,
+        created_at=at,
+        updated_at=at,
+    )
     return key
 
 
@@ -110,7 +118,7 @@ async def test_an_entry_stays_until_its_time_has_come(world: ArchiveWorld) -> No
     await world.refresh(feed)
     await world.later(HOUR, feed, answer(item("a")))
 
-    world.now += Keeping().entries
+    world.now += RetentionPeriods().entries
     assert (await world.purge()).entries == 0
     world.now += HOUR
     assert (await world.purge()).entries == 1
@@ -118,18 +126,18 @@ async def test_an_entry_stays_until_its_time_has_come(world: ArchiveWorld) -> No
 
 def test_subscribers_agree_on_the_longest_wish_and_who_has_none_wants_the_usual() -> None:
     wishes = [
-        Wish(1, 30, False),
-        Wish(1, 60, False),
-        Wish(2, 30, False),
-        Wish(2, None, False),
-        Wish(3, 400, False),
-        Wish(3, None, False),
-        Wish(4, 30, True),
-        Wish(5, 400, True),
-        Wish(6, None, False),
+        RetentionPreference(1, 30, False),
+        RetentionPreference(1, 60, False),
+        RetentionPreference(2, 30, False),
+        RetentionPreference(2, None, False),
+        RetentionPreference(3, 400, False),
+        RetentionPreference(3, None, False),
+        RetentionPreference(4, 30, True),
+        RetentionPreference(5, 400, True),
+        RetentionPreference(6, None, False),
     ]
 
-    agreed = agreed_lengths(wishes, 180 * DAY)
+    agreed = retention_by_feed(wishes, 180 * DAY)
 
     assert agreed == {1: 60 * DAY, 2: 180 * DAY, 3: 400 * DAY, 4: 180 * DAY, 5: 400 * DAY, 6: 180 * DAY}
 
@@ -140,12 +148,12 @@ async def test_entries_are_kept_as_long_as_their_subscriber_wants(
 ) -> None:
     feed = await old_entries(placed, "a")
     alice = await placed.user("Alice", 1)
-    wish = encoded(FeedSettings(retention_days=days, notify=False))
+    wish = encode_settings(FeedSettings(retention_days=days, notify=False))
     mine = await placed.subscribe(alice, feed)
     await placed.db.batch([Step(subscriptions.update().where(subscriptions.c.id == mine).values(settings=wish))])
     await placed.change(feed, added_by_person=0, tailored=1)
 
-    foreseen = await foresee(placed.db, Keeping(), placed.now)
+    foreseen = await preview_purge(placed.db, RetentionPeriods(), placed.now)
     purged = await placed.purge()
 
     assert (foreseen.entries, sorted(await placed.titles())) == (purged.entries, left)
@@ -154,7 +162,7 @@ async def test_entries_are_kept_as_long_as_their_subscriber_wants(
 @pytest.mark.parametrize("mark", ["starred_at", "later_at"])
 async def test_starred_and_read_later_entries_stay(placed: ArchiveWorld, mark: str) -> None:
     await old_entries(placed, "kept", "read")
-    alice, at = await placed.user("Alice", 1), to_text(placed.now)
+    alice, at = await placed.user("Alice", 1), to_iso(placed.now)
     await placed.put(states, user_id=alice, entry_id=await entry_id(placed, "kept"), **{mark: at})
     await placed.put(states, user_id=alice, entry_id=await entry_id(placed, "read"), read_at=at)
 
@@ -168,7 +176,7 @@ async def test_labelled_entries_stay(placed: ArchiveWorld) -> None:
     await old_entries(placed, "kept", "gone")
     label = await placed.put(labels, user_id=await placed.user("Alice", 1), name="work")
     kept = await entry_id(placed, "kept")
-    await placed.put(entry_labels, label_id=label, entry_id=kept, sort_at=to_text(placed.now))
+    await placed.put(entry_labels, label_id=label, entry_id=kept, sort_at=to_iso(placed.now))
 
     await placed.purge()
 
@@ -178,7 +186,7 @@ async def test_labelled_entries_stay(placed: ArchiveWorld) -> None:
 async def test_what_a_consumer_of_a_pool_has_in_hand_stays_and_what_waits_in_it_goes(placed: ArchiveWorld) -> None:
     names = {"waits": 1, "queued": 2, "leased": 3, "used": 0}
     await old_entries(placed, *names)
-    at = to_text(placed.now)
+    at = to_iso(placed.now)
     group = await placed.put(pool_groups, name="g", rule="{}", created_at=at)
     for name, status in names.items():
         entry = await entry_id(placed, name)
@@ -195,7 +203,7 @@ async def test_what_a_consumer_of_a_pool_has_in_hand_stays_and_what_waits_in_it_
 async def test_unread_lists_and_counts_are_right_after_a_purge(placed: ArchiveWorld) -> None:
     world, feed = placed, await placed.add("/feed", answer(item("a"), item("b"), item("c")))
     people = [await world.user(name, 0) for name in ("Alice", "Bob")]
-    lists = [await world.put(unread_lists, user_id=user, created_at=to_text(world.now)) for user in people]
+    lists = [await world.put(unread_lists, user_id=user, created_at=to_iso(world.now)) for user in people]
     for user, list_id in zip(people, lists, strict=True):
         await world.point_to(user, list_id)
         await world.subscribe(user, feed)
@@ -229,12 +237,12 @@ async def test_a_dry_run_tells_what_a_purge_does(placed: ArchiveWorld) -> None:
     await archive_image(world, await entry_id(world, "a"), feed, "guid-a")
     before = await world.keys()
 
-    foreseen = await foresee(world.db, Keeping(), world.now)
+    foreseen = await preview_purge(world.db, RetentionPeriods(), world.now)
 
     assert sorted(await world.titles()) == ["a", "b", "stays"]
     assert await world.keys() == before
-    assert foreseen == await world.purge() == Purged(2, 2, 2, 0, 0, 3)
-    assert await foresee(world.db, Keeping(), world.now) == Purged(0, 0, 0, 0, 0, 0)
+    assert foreseen == await world.purge() == PurgeCounts(2, 2, 2, 0, 0, 3)
+    assert await preview_purge(world.db, RetentionPeriods(), world.now) == PurgeCounts(0, 0, 0, 0, 0, 0)
 
 
 async def test_more_than_a_lot_is_purged_and_nothing_of_other_feeds(world: ArchiveWorld) -> None:
@@ -267,7 +275,7 @@ async def test_raw_bodies_go_after_thirty_days(placed: ArchiveWorld) -> None:
 async def test_logs_finished_batches_and_left_lists_are_pruned(placed: ArchiveWorld) -> None:
     world, feed = placed, await placed.add("/feed", answer(item("a")))
     await world.refresh(feed)
-    at = to_text(world.now)
+    at = to_iso(world.now)
     done = {"kind": "k", "total": 1, "created_at": at, "heard_at": at, "status": "done"}
     ended = await world.put(batches, token="t", finished_at=at, **done)
     await world.put(batch_jobs, batch_id=ended, feed_id=feed.id)
@@ -290,7 +298,7 @@ async def test_logs_finished_batches_and_left_lists_are_pruned(placed: ArchiveWo
 
 
 async def test_a_long_unread_list_is_emptied_lot_by_lot(world: ArchiveWorld) -> None:
-    alice, at = await world.user("Alice", 0), to_text(world.now)
+    alice, at = await world.user("Alice", 0), to_iso(world.now)
     left = await world.put(unread_lists, user_id=alice, created_at=at, retired_at=at)
     await world.fill_list(left, 2500)
     world.now += 2 * DAY
@@ -303,7 +311,7 @@ async def test_an_object_that_a_row_speaks_of_again_is_not_deleted(world: Archiv
     feed = await world.add("/feed", answer(item("a")))
     await world.refresh(feed)
     key = await archive_image(world, await entry_id(world, "a"), feed, "guid-a")
-    await world.put(object_garbage, key=key, recorded_at=to_text(world.now))
+    await world.put(object_garbage, key=key, recorded_at=to_iso(world.now))
 
     assert await delete_garbage(world.db, world.blobs) == 0
     assert await world.keys("images/") == [key]
@@ -323,7 +331,7 @@ async def test_while_the_store_fails_rows_go_and_their_objects_wait_on_the_recor
     assert await world.titles() == ["stays"]
     assert key in {row["key"] for row in await world.rows(object_garbage)}
     assert (await world.purge()).objects == 3
-    assert await world.keys() == []
+    assert await world.archived_keys() == []
 
 
 async def _unavailable(*args: object) -> None:
@@ -334,16 +342,16 @@ async def test_the_sweep_finds_objects_without_rows_and_spares_the_rest(placed: 
     world, feed = placed, await placed.add("/feed", answer(item("a")))
     await world.refresh(feed)
     kept = await archive_image(world, await entry_id(world, "a"), feed, "guid-a")
-    await own_store(world.db, world.blobs)
-    orphans = [image_key(feed.id, "lost", 3, "png"), backup_key(feed.id, world.now - 2 * RAW), card_key(999)]
-    others = [card_key(feed.id), "images/notes.txt", backup_key(999, world.now)]
+    await ensure_store_ownership(world.db, world.blobs)
+    orphans = [image_key(feed.id, "lost", 3, "png"), raw_body_key(feed.id, world.now - 2 * RAW), descriptor_key(999)]
+    others = [descriptor_key(feed.id), "images/notes.txt", raw_body_key(999, world.now)]
     for key in (*orphans, *others):
         await world.blobs.put(key, b"x", "text/plain")
 
     # The store's own clock says when an object was written.
     later = max([blob.modified_at async for blob in world.blobs.list_keys("")]) + 2 * DAY
     world.now = min(later, world.now)
-    assert await sweep(world.db, world.blobs, later - world.now + RAW, later) == 3
+    assert await record_orphans(world.db, world.blobs, later - world.now + RAW, later) == 3
     assert await delete_garbage(world.db, world.blobs) == 3
     left = await world.keys()
     assert [key for key in orphans if key in left] == []
@@ -354,12 +362,12 @@ async def test_what_was_just_written_is_no_orphan(world: ArchiveWorld) -> None:
     await world.blobs.put(image_key(1, "new", 0, "png"), b"x", "image/png")
     [blob] = [blob async for blob in world.blobs.list_keys("images/")]
 
-    assert await sweep(world.db, world.blobs, RAW, blob.modified_at + HOUR) == 0
+    assert await record_orphans(world.db, world.blobs, RAW, blob.modified_at + HOUR) == 0
 
 
 async def test_a_store_of_another_database_is_not_swept(world: ArchiveWorld) -> None:
-    await own_store(world.db, world.blobs)
+    await ensure_store_ownership(world.db, world.blobs)
     await world.forget_facts()
 
-    with pytest.raises(ForeignStore):
-        await sweep(world.db, world.blobs, RAW, world.now)
+    with pytest.raises(StoreOwnedByAnother):
+        await record_orphans(world.db, world.blobs, RAW, world.now)

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import select
 
 from feedmill.collect.refresh import refresh_feed
-from feedmill.library.delivering import Messenger
-from feedmill.library.webhooks import Webhooks
+from feedmill.library.webhooks.delivery import WebhookSender
+from feedmill.library.webhooks.service import Webhooks
 from feedmill.model.feed import ERROR_AFTER, Feed
-from feedmill.model.webhook import Event
-from feedmill.store.refreshes import ClaimLost
+from feedmill.model.webhook import WebhookEvent
+from feedmill.store.feeds.record_refresh import ClaimLost
 from feedmill.store.schema import deliveries
 from tests.flows.world import DAY, HOUR, World, answer, item
 from tests.www import Answer
@@ -21,12 +21,16 @@ BROKEN = Answer(status=404)
 
 async def _listening(world: World) -> Feed:
     """A feed of Alice's, who has a webhook for everything."""
-    told = Webhooks(Messenger(world.db, world.client, lambda: world.now))
+    told = Webhooks(WebhookSender(world.db, world.client, lambda: world.now))
     world.tools = replace(world.tools, besides=told.tells)
     feed = await world.add(served=answer(item("1")))
     alice = await world.user("alice", 1)
     await world.subscribe(alice, feed)
-    await told.create(alice, "https://alice.example/hook", [Event.NEW_ENTRIES, Event.FEED_FAILING, Event.FEED_HEALED])
+    await told.create(
+        alice,
+        "https://alice.example/hook",
+        [WebhookEvent.NEW_ENTRIES, WebhookEvent.FEED_FAILING, WebhookEvent.FEED_HEALED],
+    )
     return feed
 
 

@@ -5,24 +5,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.coordination.memory import MemoryTurns
+from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.model.refresh import Failed, Postponed
 from feedmill.outbound.client import Client
-from feedmill.outbound.pacing import Pacer
+from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.schema import fetch_log
-from tests.flows.conftest import SHORT
+from tests.flows.conftest import PATIENT
 from tests.flows.world import HOUR, World, answer, item
 from tests.outbound.conftest import LoopbackIsPublic
 from tests.www import Answer, ScriptedNames
 
-SOON = timedelta(seconds=10)
+SOON = timedelta(minutes=5)
 
 
 @pytest.fixture
 async def paced(world: World) -> AsyncIterator[World]:
     """The world with loopback taken for the public Internet, where hosts have turns and pauses."""
-    pacer = Pacer(MemoryTurns(), gap=timedelta())
-    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", SHORT, names=ScriptedNames()) as client:
+    pacer = Pacer(MemoryHostSlots(), gap=timedelta())
+    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, names=ScriptedNames()) as client:
         world.client = client
         world.rewire()
         yield world

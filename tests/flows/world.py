@@ -9,18 +9,24 @@ from xml.sax.saxutils import escape
 from sqlalchemy import Table, select
 
 from feedmill.archive.blobs import Blobs
-from feedmill.collect.refresh import Tools, refresh_feed
+from feedmill.collect.refresh import RefreshTools, refresh_feed
+from feedmill.encryption import Encryption
+from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Claim, Feed
-from feedmill.model.refresh import Decision
-from feedmill.model.times import to_text
+from feedmill.model.refresh import RefreshDecision
+from feedmill.model.timestamps import to_iso
 from feedmill.outbound.client import Client
-from feedmill.store.claims import claim_feeds
+from feedmill.outbound.fetch_options import decrypt_options, encrypt_options
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed, feeds_of_ids
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.feeds.feeds import add_feed, feeds_of_ids
 from feedmill.store.schema import entries, feeds, subscriptions, users
+from tests.waiting import LONGEST_WAIT
 from tests.www import Answer, Web
 
+SECRET_KEY = "a secret key for tests, 0123456789"
+ENCRYPTION = Encryption(lambda: SECRET_KEY, lambda: SECRET_KEY)
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -35,16 +41,16 @@ class World:
     web: Web
     now: datetime = NOW
     dice: float = 0.0
-    soft_limit: timedelta = timedelta(seconds=5)
+    soft_limit: timedelta = timedelta(seconds=LONGEST_WAIT)
     rests: list[float] = field(default_factory=list)
-    said: list[tuple[Feed, Decision]] = field(default_factory=list)
+    said: list[tuple[Feed, RefreshDecision]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rewire()
 
     def rewire(self) -> None:
         """Hands the parts to the refresh anew, after a test has changed some."""
-        self.tools = Tools(
+        self.tools = RefreshTools(
             self.db,
             self.blobs,
             self.client,
@@ -53,6 +59,7 @@ class World:
             announce=lambda feed, decision: self.said.append((feed, decision)),
             clock=lambda: self.now,
             dice=lambda: self.dice,
+            encryption=ENCRYPTION,
         )
 
     async def _rest(self, seconds: float) -> None:
@@ -67,10 +74,10 @@ class World:
         [claim] = await claim_feeds(self.db, [feed.id], self.now)
         return claim
 
-    async def refresh(self, feed: Feed) -> Decision:
+    async def refresh(self, feed: Feed) -> RefreshDecision:
         return await refresh_feed(self.tools, await self.claim(feed))
 
-    async def later(self, length: timedelta, feed: Feed, served: Any = None, path: str = "/feed") -> Decision:
+    async def later(self, length: timedelta, feed: Feed, served: Any = None, path: str = "/feed") -> RefreshDecision:
         """Refreshes again after some time, with something else served if so said."""
         self.now += length
         if served is not None:
@@ -100,10 +107,21 @@ class World:
         return int(rows[-1]["id"]) if "id" in table.c else 0
 
     async def user(self, name: str, list_id: int) -> int:
-        return await self.put(users, name=name, unread_list_id=list_id, created_at=to_text(self.now))
+        return await self.put(users, name=name, unread_list_id=list_id, created_at=to_iso(self.now))
 
     async def subscribe(self, user_id: int, feed: Feed) -> int:
-        return await self.put(subscriptions, user_id=user_id, feed_id=feed.id, created_at=to_text(self.now))
+        return await self.put(subscriptions, user_id=user_id, feed_id=feed.id, created_at=to_iso(self.now))
+
+
+def encrypted(http_options: str) -> Encrypted:
+    """HTTP options as a row keeps them."""
+    made = encrypt_options(ENCRYPTION, http_options)
+    assert made is not None
+    return made
+
+
+def decrypted(feed: Feed) -> str | None:
+    return decrypt_options(ENCRYPTION, feed.http_options)
 
 
 def item(name: str, text: str = "", date: datetime | None = None, guid: str | None = "", link: str | None = "") -> str:

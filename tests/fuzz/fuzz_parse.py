@@ -9,18 +9,18 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["feedmill"]):
-    from feedmill.collect.formats.dates import parse_date
-    from feedmill.collect.identify import identify
-    from feedmill.collect.parse import parse
+    from feedmill.collect.entries.identity import identify_entries
+    from feedmill.collect.parsing.formats.dates import parse_date
+    from feedmill.collect.parsing.parse_feed import parse_feed
     from feedmill.errors import NotAFeed
 
 
 def try_parse(data: bytes) -> None:
     try:
-        feed = parse(data, content_type="text/xml", url="https://example.org/feed.xml")
+        feed = parse_feed(data, content_type="text/xml", url="https://example.org/feed.xml")
     except NotAFeed:
         return
-    assert all(identify(feed.entries)), "an entry without identity"
+    assert all(identify_entries(feed.entries)), "an entry without identity"
     parse_date(data[:100].decode("utf-8", "replace"))
 
 

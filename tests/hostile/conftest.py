@@ -1,5 +1,15 @@
-"""The site and the people of the pages' tests."""
+"""The site and the people of the pages' tests; no starter feed of the real web is asked for."""
 
+import pytest
+
+from feedmill.library.feeds.starters import TOPICS, StarterTopic
+from feedmill.serve.web.subscriptions import starter_feeds
 from tests.web.conftest import alice, charlie, nobody, site
+from tests.web.valid_forms import STARTER
 
 __all__ = ["alice", "charlie", "nobody", "site"]
+
+
+@pytest.fixture(autouse=True)
+def starter_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starter_feeds, "TOPICS", (StarterTopic(TOPICS[0].key, [STARTER]),))

@@ -2,7 +2,7 @@
 
 from fastapi.routing import APIRoute
 
-from feedmill.serve.rest import OPEN, ROUTERS
+from feedmill.serve.rest import PUBLIC_ROUTES, ROUTERS
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor
 
@@ -15,7 +15,7 @@ PATHS = sorted(
 
 
 async def test_no_answer_of_the_api_is_kept_for_somebody_else(site: Site, alice: Visitor) -> None:
-    asked = [path for path in PATHS if f"GET {path}" not in OPEN]
+    asked = [path for path in PATHS if f"GET {path}" not in PUBLIC_ROUTES]
     answers = {path: await alice.client.get(f"/api{path}", params={"q": "mill"}) for path in asked}
 
     said = {path: answer.headers.get("cache-control", "") for path, answer in answers.items() if answer.is_success}

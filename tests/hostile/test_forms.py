@@ -21,7 +21,7 @@ async def test_a_form_in_an_odd_encoding_is_refused(alice: Visitor, charset: str
 @pytest.mark.parametrize("charset", ["", ";charset=UTF-8", '; charset="utf-8"; x=y'])
 async def test_a_form_in_utf_8_is_taken(alice: Visitor, charset: str) -> None:
     kind = {"Content-Type": f"application/x-www-form-urlencoded{charset}"}
-    body = f"csrf={await alice.csrf()}&quiet=1"
+    body = f"csrf={alice.csrf()}&quiet=yes"
 
     assert (await alice.client.post("/marks", content=body, headers=kind)).status_code == 204
 
@@ -31,7 +31,7 @@ async def test_the_api_redirects_nobody_to_the_host_that_a_request_names(site: S
 
     answer = await program.get("/api/feeds/")
 
-    assert (answer.status_code, answer.headers.get("location")) == (404, None)
+    assert (answer.status_code, answer.headers.get("location")) == (421, None)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedmill.store.tokens import add_token
+from feedmill.store.users.api_tokens import add_token
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor
 

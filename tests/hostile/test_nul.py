@@ -1,10 +1,13 @@
 """NUL, which PostgreSQL keeps in no text, is refused in every form before anything looks at it."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from feedmill.library.users.manage_users import create_first_admin
+from tests.browser import papers
 from tests.databases import emptied
 from tests.serve.rest.site import Site, running_site
 from tests.web.visitor import Visitor
@@ -35,6 +38,8 @@ async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     async with emptied(request, "postgresql", tmp_path), Web() as web:
         database = request.getfixturevalue("postgres_service").url
         async with running_site(tmp_path, web, database=database) as site:
+            alice = await create_first_admin(site.app.db, "alice", papers.PASSWORD, datetime.now(UTC))
+            await papers.subscribe_to(site, alice, papers.papers(web.url(""))[1])
             yield site
 
 

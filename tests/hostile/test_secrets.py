@@ -1,9 +1,11 @@
 """What opens somebody's feed is on no page of administration, whatever the admin does with it."""
 
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from starlette.routing import Route
 
 from feedmill import logs
@@ -28,13 +30,18 @@ def _logs_as_a_server_writes_them(site: Site) -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     logs.set_up(site.app.settings)
+    # A logger that is kept would write like this in every later test.
+    structlog.configure(cache_logger_on_first_use=False)
     yield
     root.handlers[:], root.level = handlers, level
+    logging.captureWarnings(False)
+    threading.excepthook = threading.__excepthook__
+    structlog.reset_defaults()
 
 
 async def test_administration_shows_no_password_of_a_feed(site: Site, alice: Visitor) -> None:
     address = site.web.serve("/secret.xml", Answer(status=401)).replace("://", "://reader:hunter2@")
-    token = {"X-CSRF-Token": await alice.csrf()}
+    token = {"X-CSRF-Token": alice.csrf()}
     added = await alice.client.post("/api/feeds", json={"url": address, "anyway": True}, headers=token)
     logging.getLogger("somebody.else").warning("could not ask %s", address)
 

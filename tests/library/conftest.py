@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.model.account import User
+from feedmill.model.user import User
 from tests.flows.conftest import any_world, world
 from tests.flows.world import World
 from tests.library.readers import Readers

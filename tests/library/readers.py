@@ -6,19 +6,19 @@ from typing import Any
 
 from sqlalchemy import select
 
-from feedmill.library import subscriptions as own
-from feedmill.library.discovery import Answers
-from feedmill.library.subscribe import Subscribed, Wish, subscribe
-from feedmill.library.tailoring import tailor
-from feedmill.model.account import User
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.library.filters.new_entries import filter_writes
+from feedmill.library.subscriptions import edit as own
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
 from feedmill.model.feed import Claim, Feed
-from feedmill.model.refresh import Decision
-from feedmill.model.subscription import Choice, Subscription
-from feedmill.store.accounts import add_user
+from feedmill.model.refresh import RefreshDecision
+from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.user import User
 from feedmill.store.database import Step
-from feedmill.store.feeds import feeds_of_ids
+from feedmill.store.feeds.feeds import feeds_of_ids
 from feedmill.store.schema import unread, users
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.users.users import add_user
 from tests.flows.world import World
 
 CHOSEN = ("title", "interval_seconds", "archive_policy")
@@ -27,7 +27,7 @@ CHOSEN = ("title", "interval_seconds", "archive_policy")
 @dataclass
 class Readers:
     world: World
-    answers: Answers = field(default_factory=Answers)
+    answers: ResponseCache = field(default_factory=ResponseCache)
 
     async def person(self, name: str, quota_feeds: int | None = None) -> User:
         user = await add_user(self.world.db, name, None, False, self.world.now)
@@ -35,24 +35,28 @@ class Readers:
         await self.world.db.batch([Step(changed)])
         return replace(user, quota_feeds=quota_feeds)
 
-    async def subscribe(self, user: User, url: str, **wish: Any) -> Subscribed:
+    async def subscribe(self, user: User, url: str, **wish: Any) -> SubscribeResult:
         chosen = {name: wish.pop(name) for name in CHOSEN if name in wish}
-        return await subscribe(self.world.tools, user, Wish(url, Choice(**chosen), **wish), self.answers)
+        return await subscribe(
+            self.world.tools, user, SubscribeRequest(url, SubscriptionOptions(**chosen), **wish), self.answers
+        )
 
     async def change(self, user: User, subscription: Subscription, **chosen: Any) -> Subscription:
         rules = self.world.tools.rules
-        return await own.change(self.world.db, rules, user.id, subscription.id, own.Change(chosen), self.world.now)
+        return await own.update_subscription(
+            self.world.db, rules, user.id, subscription.id, own.SubscriptionChange(chosen), self.world.now
+        )
 
     async def settle(self, user: User, subscription: Subscription, **settings: Any) -> None:
         """Changes what is done with the feed's entries."""
-        db, change = self.world.db, own.Change({}, settings=settings)
-        await own.change(db, self.world.tools.rules, user.id, subscription.id, change, self.world.now)
+        db, change = self.world.db, own.SubscriptionChange({}, settings=settings)
+        await own.update_subscription(db, self.world.tools.rules, user.id, subscription.id, change, self.world.now)
 
     def tailored(self) -> "Readers":
         """Refreshes do from now on what subscribers want done, as those of the app."""
 
-        async def besides(claim: Claim, decision: Decision) -> Sequence[Step]:
-            return await tailor(self.world.db, claim, decision)
+        async def besides(claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
+            return await filter_writes(self.world.db, claim, decision)
 
         self.world.tools = replace(self.world.tools, besides=besides)
         return self

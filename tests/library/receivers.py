@@ -8,34 +8,43 @@ from typing import Any
 import msgspec
 from sqlalchemy import select
 
-from feedmill.coordination.memory import MemoryTurns
-from feedmill.library.delivering import Messenger
-from feedmill.library.webhooks import Webhooks
-from feedmill.model.account import User
+from feedmill.coordination.memory import MemoryHostSlots
+from feedmill.library.webhooks.delivery import WebhookSender
+from feedmill.library.webhooks.service import Webhooks
 from feedmill.model.feed import Feed
-from feedmill.model.times import to_text
-from feedmill.model.webhook import Delivery, Event, Webhook
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.model.webhook import Delivery, Webhook, WebhookEvent
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.pacing import Pacer
-from feedmill.store.accounts import add_user
+from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database, Step
-from feedmill.store.delivery_log import to_delivery
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import deliveries, entries, subscriptions
-from feedmill.store.webhooks import tell
+from feedmill.store.users.users import add_user
+from feedmill.store.webhooks.delivery_log import to_delivery
+from feedmill.store.webhooks.webhooks import step_to_queue_event
 from tests.www import Web
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-EVERYTHING = (Event.NEW_ENTRIES, Event.FEED_FAILING, Event.FEED_HEALED)
+EVERYTHING = (WebhookEvent.NEW_ENTRIES, WebhookEvent.FEED_FAILING, WebhookEvent.FEED_HEALED)
 
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "title", "paused", "created_at")
 ADD_ENTRY = insert(
-    entries, "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at", "title", "link",
+    entries,
+    "feed_id",
+    "guid",
+    "sort_at",
+    "refresh_token",
+    "digest",
+    "first_seen_at",
+    "last_seen_at",
+    "title",
+    "link",
     "summary",
-)  # fmt: skip
+)
 ALL_DELIVERIES = select(deliveries).order_by(deliveries.c.id)
 
 
@@ -48,12 +57,12 @@ class Receivers:
     webhooks: Webhooks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.webhooks = Webhooks(Messenger(self.db, self.client, lambda: self.now))
+        self.webhooks = Webhooks(WebhookSender(self.db, self.client, lambda: self.now))
 
     async def reader(self, name: str, feed: Feed, *, title: str | None = None, paused: bool = False) -> User:
         user = await add_user(self.db, name, None, False, self.now)
         row = {"user_id": user.id, "feed_id": feed.id, "title": title, "paused": int(paused)}
-        await self.db.batch([Step(SUBSCRIBE, row | {"created_at": to_text(self.now)})])
+        await self.db.batch([Step(SUBSCRIBE, row | {"created_at": to_iso(self.now)})])
         return user
 
     async def feed(self, url: str = "https://example.org/feed") -> Feed:
@@ -64,17 +73,19 @@ class Receivers:
         url = self.web.url(path) if served is None else self.web.serve(path, served)
         return await self.webhooks.create(user.id, url, EVERYTHING)
 
-    async def happens(self, feed: Feed, event: Event = Event.NEW_ENTRIES, titles: tuple[str, ...] = ("one",)) -> None:
+    async def happens(
+        self, feed: Feed, event: WebhookEvent = WebhookEvent.NEW_ENTRIES, titles: tuple[str, ...] = ("one",)
+    ) -> None:
         """What a refresh writes of an event, with its entries."""
-        token, at = token_hex(8), to_text(self.now)
+        token, at = token_hex(8), to_iso(self.now)
         same = {"feed_id": feed.id, "sort_at": at, "refresh_token": token, "first_seen_at": at, "last_seen_at": at}
         rows = [
             same
             | {"guid": token + title, "digest": "d", "title": title, "link": "https://e.org", "summary": "<p>x</p>"}
             for title in titles
         ]
-        added = [Step(ADD_ENTRY, rows)] if event is Event.NEW_ENTRIES else []
-        await self.db.batch([*added, tell(event, feed.id, token, self.now)])
+        added = [Step(ADD_ENTRY, rows)] if event is WebhookEvent.NEW_ENTRIES else []
+        await self.db.batch([*added, step_to_queue_event(event, feed.id, token, self.now)])
 
     async def deliver(self) -> int:
         return await self.webhooks.deliver()
@@ -89,4 +100,4 @@ class Receivers:
 
 def open_client(policy: AddressPolicy | None = None) -> Client:
     """A client that may ask this machine, unless a policy says otherwise."""
-    return Client(Pacer(MemoryTurns()), policy or AddressPolicy(["127.0.0.0/8"]), "Feedmill/test")
+    return Client(Pacer(MemoryHostSlots()), policy or AddressPolicy(["127.0.0.0/8"]), "Feedmill/test")

@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from feedmill.model.account import User
 from feedmill.model.refresh import NewEntry
-from feedmill.model.times import to_text
-from feedmill.store.accounts import add_user
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.entry_rows import add_entries
-from feedmill.store.feeds import add_feed
+from feedmill.store.entries.add_entries import steps_to_add_entries
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import entries, folder_subscriptions, folders, subscriptions, unread, users
+from feedmill.store.users.users import add_user
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -36,7 +36,7 @@ class Shelf:
         return (await add_feed(self.db, f"https://{name}.example.org/", self.now)).id
 
     async def subscribe(self, user: User, feed_id: int, title: str | None = None) -> int:
-        row = {"user_id": user.id, "feed_id": feed_id, "title": title, "created_at": to_text(self.now)}
+        row = {"user_id": user.id, "feed_id": feed_id, "title": title, "created_at": to_iso(self.now)}
         await self.db.batch([Step(insert(subscriptions, *row), row)])
         mine = (subscriptions.c.user_id == user.id, subscriptions.c.feed_id == feed_id)
         [found] = await self.db.query(select(subscriptions.c.id).where(*mine))
@@ -57,7 +57,7 @@ class Shelf:
             new_entry(title, at or NOW - 30 * DAY + HOUR * (number + place), **more)
             for place, title in enumerate(titles)
         ]
-        await self.db.batch(add_entries(feed_id, f"refresh {number}", new, to_text(self.now), in_feed=True))
+        await self.db.batch(steps_to_add_entries(feed_id, f"refresh {number}", new, to_iso(self.now), in_feed=True))
         found = await self.db.query(select(entries.c.id, entries.c.title).where(entries.c.feed_id == feed_id))
         by_title = {row["title"]: int(row["id"]) for row in found}
         return [by_title[title] for title in titles]
@@ -74,9 +74,22 @@ class Shelf:
 
 def new_entry(title: str, at: datetime, **more: Any) -> NewEntry:
     given: dict[str, Any] = {
-        "guid": title, "digest": "d", "sort_at": at, "published_at": at, "updated_at": None,
-        "link": f"https://example.org/{title}", "title": title, "author": None, "summary": None,
-        "content_html": f"<p>{title}</p>", "base_url": None, "language": None, "image_url": None, "comments_url": None,
-        "categories": (), "enclosures": (), "images": (),
-    }  # fmt: skip
+        "guid": title,
+        "digest": "d",
+        "sort_at": at,
+        "published_at": at,
+        "updated_at": None,
+        "link": f"https://example.org/{title}",
+        "title": title,
+        "author": None,
+        "summary": None,
+        "content_html": f"<p>{title}</p>",
+        "base_url": None,
+        "language": None,
+        "image_url": None,
+        "comments_url": None,
+        "categories": (),
+        "enclosures": (),
+        "images": (),
+    }
     return NewEntry(**(given | more))

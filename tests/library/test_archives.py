@@ -7,33 +7,31 @@ from datetime import timedelta
 import pytest
 
 from feedmill.errors import NotAllowed, NotFound
-from feedmill.library import replaying
-from feedmill.library.archives import (
-    answer_before,
+from feedmill.library.archive import replay as replaying
+from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
+from feedmill.library.archive.images import fetch_missing_images, list_images, retry_failed_images
+from feedmill.library.archive.raw_bodies import (
     days_left,
-    fetch_missing,
-    find_answer,
-    forecast,
-    images_page,
-    in_text,
-    kept_answers,
-    measure_feeds,
-    try_failed_again,
+    decode_raw_body,
+    find_raw_body,
+    list_raw_bodies,
+    previous_raw_body,
 )
-from feedmill.library.freeing import free_images, may_free, would_free
-from feedmill.library.marking import mark_one
-from feedmill.library.replaying import TakesTooLong, replay, try_replay
-from feedmill.model.account import User
+from feedmill.library.archive.replay import TakesTooLong, preview_replay, replay
+from feedmill.library.archive.storage_usage import forecast_storage, storage_usage_by_feed
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.model.entry_lists import EntryMarks
 from feedmill.model.image import ImageStatus
-from feedmill.model.reading import Marks
 from feedmill.model.subscription import Subscription
-from feedmill.model.times import to_text
-from feedmill.store.claims import claim_feeds
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.store.archive.feed_images import image_totals
 from feedmill.store.database import Step
-from feedmill.store.kept_images import sum_images
+from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.schema import entries, image_tasks, object_garbage, subscriptions
 from tests.flows.world import DAY, HOUR, MINUTE, World, answer, item
 from tests.library.readers import Readers
+from tests.waiting import LONGEST_WAIT
 
 PICTURES = '<img src="https://example.org/1.png"><img src="https://example.org/2.png">'
 
@@ -64,34 +62,34 @@ async def test_kept_answers_come_page_by_page_with_the_newest_first(any_world: W
     mine = await subscribed(readers, alice, answers=3)
     await subscribed(readers, alice, "/other")
 
-    first = await kept_answers(any_world.db, mine.feed_id, None, 2)
-    rest = await kept_answers(any_world.db, mine.feed_id, first.more, 2)
+    first = await list_raw_bodies(any_world.db, mine.feed_id, None, 2)
+    rest = await list_raw_bodies(any_world.db, mine.feed_id, first.more, 2)
 
     assert [kept.entry_count for kept in (*first.items, *rest.items)] == [3, 2, 1]
     assert [kept.new_entries for kept in first.items] == [1, 1]
     assert rest.more is None
-    before = await answer_before(any_world.db, mine.feed_id, first.items[0])
+    before = await previous_raw_body(any_world.db, mine.feed_id, first.items[0])
     assert before == first.items[1]
-    assert await answer_before(any_world.db, mine.feed_id, rest.items[0]) is None
+    assert await previous_raw_body(any_world.db, mine.feed_id, rest.items[0]) is None
 
 
 async def test_an_answer_is_found_by_those_only_who_have_the_feed(readers: Readers, alice: User, bob: User) -> None:
     mine, his = await subscribed(readers, alice), await subscribed(readers, bob, "/his")
-    [kept] = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+    [kept] = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
 
-    assert await find_answer(readers.world.db, alice.id, mine.id, kept.id) == kept
+    assert await find_raw_body(readers.world.db, alice.id, mine.id, kept.id) == kept
     for user, subscription, body in ((bob, mine, kept.id), (bob, his, kept.id), (alice, mine, 10**15)):
         with pytest.raises(NotFound):
-            await find_answer(readers.world.db, user.id, subscription.id, body)
+            await find_raw_body(readers.world.db, user.id, subscription.id, body)
 
 
 async def test_an_answer_is_read_in_its_own_encoding() -> None:
-    assert in_text("<t>磨坊</t>".encode("gb18030"), "text/xml; charset=gb2312") == "<t>磨坊</t>"
+    assert decode_raw_body("<t>磨坊</t>".encode("gb18030"), "text/xml; charset=gb2312") == "<t>磨坊</t>"
 
 
 async def test_days_run_down_to_none(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice)
-    [kept] = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+    [kept] = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
 
     left = [days_left(kept, timedelta(days=30), kept.at + age) for age in (MINUTE, DAY, 29.5 * DAY, 40 * DAY)]
 
@@ -110,7 +108,7 @@ async def test_reading_again_says_first_and_then_brings_what_is_missing(readers:
     await lose_entries(readers.world)
     tools = readers.world.tools
 
-    would = await try_replay(tools, alice.id, mine.id, None)
+    would = await preview_replay(tools, alice.id, mine.id, None)
     assert await readers.world.titles() == []
     done = await replay(tools, alice.id, mine.id, None)
 
@@ -122,7 +120,7 @@ async def test_reading_again_says_first_and_then_brings_what_is_missing(readers:
 
 async def test_one_answer_alone_can_be_read_again(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice, answers=3)
-    kept = (await kept_answers(readers.world.db, mine.feed_id, None, 9)).items
+    kept = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
     await lose_entries(readers.world)
 
     done = await replay(readers.world.tools, alice.id, mine.id, kept[1].id)
@@ -133,7 +131,7 @@ async def test_one_answer_alone_can_be_read_again(readers: Readers, alice: User)
 
 async def test_nobody_reads_anothers_feed_again(readers: Readers, alice: User, bob: User) -> None:
     mine = await subscribed(readers, alice)
-    for asked in (try_replay, replay):
+    for asked in (preview_replay, replay):
         with pytest.raises(NotFound):
             await asked(readers.world.tools, bob.id, mine.id, None)
 
@@ -146,7 +144,7 @@ async def test_a_feed_that_is_held_is_not_waited_for_without_end(
     monkeypatch.setattr(replaying, "PATIENCE", timedelta(milliseconds=50))
 
     with pytest.raises(TakesTooLong):
-        await asyncio.wait_for(replay(readers.world.tools, alice.id, mine.id, None), 5)
+        await asyncio.wait_for(replay(readers.world.tools, alice.id, mine.id, None), LONGEST_WAIT)
 
     assert (await readers.world.feed(claim.feed)).claimed_until is not None
 
@@ -159,17 +157,17 @@ async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_w
     alice = await readers.person("alice")
     mine = await subscribed(readers, alice)
     await settle(any_world, 0, status="failed", attempts=3, last_error="HTTP 404", next_attempt_at=None)
-    await settle(any_world, 1, next_attempt_at=to_text(any_world.now + DAY))
+    await settle(any_world, 1, next_attempt_at=to_iso(any_world.now + DAY))
 
-    [failed], more = await images_page(any_world.db, any_world.blobs, mine.feed_id, ImageStatus.FAILED, None, 9)
+    [failed], more = await list_images(any_world.db, any_world.blobs, mine.feed_id, ImageStatus.FAILED, None, 9)
     assert (failed.entry_title, failed.url, failed.attempts, more) == ("0", None, 3, None)
     assert failed.last_error == "HTTP 404"
-    assert await try_failed_again(any_world.db, alice.id, mine.id, any_world.now) == 1
-    assert await fetch_missing(any_world.db, alice.id, mine.id, any_world.now) == 1
+    assert await retry_failed_images(any_world.db, alice.id, mine.id, any_world.now) == 1
+    assert await fetch_missing_images(any_world.db, alice.id, mine.id, any_world.now) == 1
 
     rows = await any_world.rows(image_tasks)
     assert {(row["status"], row["attempts"], row["next_attempt_at"]) for row in rows} == {
-        ("pending", 0, to_text(any_world.now))
+        ("pending", 0, to_iso(any_world.now))
     }
 
 
@@ -178,12 +176,12 @@ async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded
     for position in (0, 1):
         await settle(world, position, status="success", object_key=f"images/1/01234567/{position}.png", size=10)
 
-    [newest], more = await images_page(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, None, 1)
-    [other], end = await images_page(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, more, 1)
+    [newest], more = await list_images(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, None, 1)
+    [other], end = await list_images(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, more, 1)
 
     assert [newest.url, other.url] == ["/images/1/01234567/1.png", "/images/1/01234567/0.png"]
     assert end is None
-    counts = await sum_images(world.db, mine.feed_id)
+    counts = await image_totals(world.db, mine.feed_id)
     assert (counts["success"].images, counts["success"].bytes, counts["failed"].images) == (2, 20, 0)
 
 
@@ -192,7 +190,7 @@ async def test_images_that_nobody_asked_for_are_fetched_when_somebody_does(reade
     mine = (await readers.subscribe(alice, url, archive_policy="none")).subscription
     assert await readers.world.rows(image_tasks) == []
 
-    asked = [await fetch_missing(readers.world.db, alice.id, mine.id, readers.world.now) for _ in range(2)]
+    asked = [await fetch_missing_images(readers.world.db, alice.id, mine.id, readers.world.now) for _ in range(2)]
 
     assert asked == [2, 0]
     assert [row["status"] for row in await readers.world.rows(image_tasks)] == ["pending", "pending"]
@@ -200,7 +198,7 @@ async def test_images_that_nobody_asked_for_are_fetched_when_somebody_does(reade
 
 async def test_nobody_changes_anothers_images(readers: Readers, alice: User, bob: User) -> None:
     mine = await subscribed(readers, alice)
-    for asked in (try_failed_again, fetch_missing):
+    for asked in (retry_failed_images, fetch_missing_images):
         with pytest.raises(NotFound):
             await asked(readers.world.db, bob.id, mine.id, readers.world.now)
 
@@ -217,32 +215,32 @@ async def test_images_of_older_entries_make_room_but_not_those_of_marked_ones(an
         kept = {"status": "success", "size": 100, "object_key": f"images/{row['entry_id']}/{row['position']}"}
         await any_world.db.batch([Step(image_tasks.update().where(image_tasks.c.id == row["id"]).values(**kept))])
     first, second, _ = (row["id"] for row in await any_world.rows(entries))
-    old = entries.update().where(entries.c.id.in_([first, second])).values(sort_at=to_text(any_world.now - 50 * DAY))
+    old = entries.update().where(entries.c.id.in_([first, second])).values(sort_at=to_iso(any_world.now - 50 * DAY))
     await any_world.db.batch([Step(old)])
-    await mark_one(any_world.db, alice.id, second, Marks(starred=True), any_world.now)
+    await apply_marks_to_entry(any_world.db, alice.id, second, EntryMarks(starred=True), any_world.now)
 
-    would = await would_free(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
-    freed = await free_images(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
+    would = await preview_image_deletion(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
+    freed = await delete_old_images(any_world.db, alice, mine.id, 40 * DAY, any_world.now)
 
     assert (would.images, would.bytes) == (freed.images, freed.bytes) == (2, 200)
     assert first not in {row["entry_id"] for row in await any_world.rows(image_tasks)}
     assert len(await any_world.rows(image_tasks)) == 4
     assert {row["key"] for row in await any_world.rows(object_garbage)} == {f"images/{first}/{n}" for n in (0, 1)}
-    assert (await would_free(any_world.db, alice, mine.id, 40 * DAY, any_world.now)).images == 0
+    assert (await preview_image_deletion(any_world.db, alice, mine.id, 40 * DAY, any_world.now)).images == 0
 
 
 async def test_images_that_others_see_too_go_by_an_admins_word_alone(readers: Readers, alice: User, bob: User) -> None:
     mine = await subscribed(readers, alice)
     await settle(readers.world, 0, status="success", size=100, object_key="images/x")
-    assert await may_free(readers.world.db, alice, mine.feed_id)
+    assert await may_delete_images(readers.world.db, alice, mine.feed_id)
     with pytest.raises(NotFound):
-        await free_images(readers.world.db, bob, mine.id, DAY, readers.world.now)
+        await delete_old_images(readers.world.db, bob, mine.id, DAY, readers.world.now)
 
     await readers.subscribe(bob, mine.url)
 
     with pytest.raises(NotAllowed):
-        await free_images(readers.world.db, alice, mine.id, DAY, readers.world.now)
-    assert await may_free(readers.world.db, replace(alice, is_admin=True), mine.feed_id)
+        await delete_old_images(readers.world.db, alice, mine.id, DAY, readers.world.now)
+    assert await may_delete_images(readers.world.db, replace(alice, is_admin=True), mine.feed_id)
     assert len(await readers.world.rows(object_garbage)) == 0
 
 
@@ -257,15 +255,16 @@ async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_wor
     await readers.subscribe(bob, large.url)
     await settle(any_world, 0, status="success", size=500)
 
-    found = await measure_feeds(any_world.db, alice.id)
+    found = await storage_usage_by_feed(any_world.db, alice.id)
 
     assert [(each.feed.id, each.space.bodies, each.space.images) for each in found] == [
-        (large.id, 3, 1), (small.id, 1, 1),
-    ]  # fmt: skip
+        (large.id, 3, 1),
+        (small.id, 1, 1),
+    ]
     assert [each.space.image_bytes for each in found] == [500, 500]
     assert found[0].space.raw_bytes > found[1].space.raw_bytes > 0
     raw = sum(each.space.raw_bytes for each in found)
-    ahead = await forecast(any_world.db, alice.id, found, 15 * DAY, any_world.now)
-    later = await forecast(any_world.db, alice.id, found, 15 * DAY, any_world.now + 4000 * DAY)
+    ahead = await forecast_storage(any_world.db, alice.id, found, 15 * DAY, any_world.now)
+    later = await forecast_storage(any_world.db, alice.id, found, 15 * DAY, any_world.now + 4000 * DAY)
     assert (ahead.came_in, ahead.in_a_month) == (raw + 1000, round(raw / 2) + 2000)
     assert (later.came_in, later.in_a_month) == (0, 1000)

@@ -7,17 +7,17 @@ import pytest
 
 from feedmill.archive.files import FolderBlobs
 from feedmill.errors import NotFound
-from feedmill.library.article import Article, read_article, reading_minutes
-from feedmill.library.difference import Piece
-from feedmill.library.marking import mark
-from feedmill.library.reading import Wanted
-from feedmill.library.revisions import compare_versions, original_html, versions_of
-from feedmill.model.account import User
-from feedmill.model.parsed import Enclosure
-from feedmill.model.reading import Marks, Order, Scope, View
+from feedmill.library.entries.article import Article, read_article, reading_minutes
+from feedmill.library.entries.lists import EntryListQuery
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
+from feedmill.library.entries.text_diff import DiffPiece
+from feedmill.model.entry_lists import EntryMarks, EntryOrder, EntryScope, EntryView
+from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import Revision
+from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.entry_rows import add_revisions
+from feedmill.store.entries.add_entries import steps_to_add_revisions
 from tests.library.shelf import NOW, Shelf
 
 SEEN = "2026-02-19T00:00:00.000Z"
@@ -63,17 +63,17 @@ async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(desk: Desk
 async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_stays(desk: Desk) -> None:
     [entry] = await desk.shelf.arrive(desk.feed, "first", content_html="<p>one word</p>")
     revision = Revision(entry, 1, "e", "https://example.org/", "second", None, None, "<p>another word</p>")
-    await desk.db.batch(add_revisions([revision], SEEN))
+    await desk.db.batch(steps_to_add_revisions([revision], SEEN))
 
     newest, first = await desk.read(entry), await desk.read(entry, version=0)
 
     assert (newest.title, newest.html, newest.version) == ("second", "<p>another word</p>", 1)
     assert (first.title, first.html, first.version) == ("first", "<p>one word</p>", 0)
     assert await original_html(desk.db, desk.alice.id, entry) == "<p>one word</p>"
-    versions = await versions_of(desk.db, desk.alice.id, entry)
+    versions = await revisions_of(desk.db, desk.alice.id, entry)
     assert [(one.number, one.seen_at, one.title) for one in versions][1:] == [(1, SEEN, "second")]
-    changed = await compare_versions(desk.db, desk.alice.id, entry, 0, 1)
-    assert changed.text == [Piece("removed", "one"), Piece("added", "another"), Piece("same", " word")]
+    changed = await diff_revisions(desk.db, desk.alice.id, entry, 0, 1)
+    assert changed.text == [DiffPiece("removed", "one"), DiffPiece("added", "another"), DiffPiece("same", " word")]
     with pytest.raises(NotFound):
         await desk.read(entry, version=2)
 
@@ -85,28 +85,28 @@ async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(desk: Des
     with pytest.raises(NotFound, match="there is no such entry"):
         await desk.read(entry, charlie)
     with pytest.raises(NotFound, match="there is no such entry"):
-        await versions_of(desk.db, charlie.id, entry)
+        await revisions_of(desk.db, charlie.id, entry)
     with pytest.raises(NotFound, match="there is no such entry"):
-        await compare_versions(desk.db, charlie.id, entry, 0, 0)
+        await diff_revisions(desk.db, charlie.id, entry, 0, 0)
 
 
-@pytest.mark.parametrize("order", Order)
-async def test_the_neighbours_are_those_of_the_list_that_is_read(desk: Desk, order: Order) -> None:
+@pytest.mark.parametrize("order", EntryOrder)
+async def test_the_neighbours_are_those_of_the_list_that_is_read(desk: Desk, order: EntryOrder) -> None:
     a, b, c, d = await desk.shelf.arrive(desk.feed, *"abcd")
-    await mark(desk.db, desk.alice.id, [c], Marks(read=True), NOW)
-    await mark(desk.db, desk.alice.id, [a, d], Marks(starred=True), NOW)
+    await apply_marks(desk.db, desk.alice.id, [c], EntryMarks(read=True), NOW)
+    await apply_marks(desk.db, desk.alice.id, [a, d], EntryMarks(starred=True), NOW)
 
-    async def beside(entry: int, view: View) -> tuple[int | None, int | None]:
-        article = await desk.read(entry, within=Wanted(view, Scope((desk.subscription,)), order))
+    async def beside(entry: int, view: EntryView) -> tuple[int | None, int | None]:
+        article = await desk.read(entry, within=EntryListQuery(view, EntryScope((desk.subscription,)), order))
         around = (article.previous_id, article.next_id)
-        return around if order is Order.OLDEST else (around[1], around[0])
+        return around if order is EntryOrder.OLDEST else (around[1], around[0])
 
-    assert await beside(b, View.ALL) == (a, c)
-    assert await beside(b, View.UNREAD) == (a, d)
+    assert await beside(b, EntryView.ALL) == (a, c)
+    assert await beside(b, EntryView.UNREAD) == (a, d)
     # It was read just now and has left the list; its place is still known.
-    assert await beside(c, View.UNREAD) == (b, d)
-    assert await beside(a, View.STARRED) == (None, d)
-    assert await beside(b, View.STARRED) == (None, None)
+    assert await beside(c, EntryView.UNREAD) == (b, d)
+    assert await beside(a, EntryView.STARRED) == (None, d)
+    assert await beside(b, EntryView.STARRED) == (None, None)
 
 
 @pytest.mark.parametrize(("html", "minutes"), [("", 1), ("<p>word </p>" * 500, 3), ("<p>" + "字" * 1000 + "</p>", 3)])

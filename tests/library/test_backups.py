@@ -5,21 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.archive.backup import back_up
-from feedmill.archive.backup_check import check_backup
-from feedmill.archive.backup_files import Manifest
-from feedmill.library.backups import OLD, Backup, last_backup, note_backup, note_check
-from feedmill.store.audit import trail
+from feedmill.archive.backup.check import check_backup
+from feedmill.archive.backup.create import create_backup
+from feedmill.archive.backup.file_format import Manifest
+from feedmill.library.archive.backup_status import (
+    WARNING_AGE,
+    BackupStatus,
+    last_backup,
+    record_backup,
+    record_backup_check,
+)
+from feedmill.store.admin.audit_log import audit_log_page
 from tests.flows.world import DAY, HOUR, World, answer, item
 
 
 async def made(world: World, folder: Path) -> Manifest:
-    manifest = await back_up(world.db, world.blobs, folder, world.now, portable=True, with_objects=True)
-    await note_backup(world.db, str(folder), manifest, world.now)
+    manifest = await create_backup(world.db, world.blobs, folder, world.now, portable=True, with_objects=True)
+    await record_backup(world.db, str(folder), manifest, world.now)
     return manifest
 
 
-async def told(world: World) -> Backup:
+async def told(world: World) -> BackupStatus:
     found = await last_backup(world.db)
     assert found is not None
     return found
@@ -43,9 +49,9 @@ async def test_the_last_one_is_told_with_its_size_and_not_called_sound_before_it
     on_disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     assert (found.folder, found.sound, found.checked_at) == (str(folder), None, None)
     assert 0 < on_disk - found.size < 10_000
-    assert not found.is_old(world.now + OLD)
-    assert found.is_old(world.now + OLD + DAY)
-    assert [deed.action for deed in await trail(world.db, 2**53 - 1, 5)] == ["backup.make", "backup.make"]
+    assert not found.is_old(world.now + WARNING_AGE)
+    assert found.is_old(world.now + WARNING_AGE + DAY)
+    assert [deed.action for deed in await audit_log_page(world.db, 2**53 - 1, 5)] == ["backup.make", "backup.make"]
 
 
 @pytest.mark.parametrize("damaged", [False, True])
@@ -55,7 +61,7 @@ async def test_a_check_of_the_last_one_is_remembered(world: World, tmp_path: Pat
     if damaged:
         (folder / "objects.jsonl.gz").write_bytes(b"gone")
 
-    await note_check(world.db, *await check_backup(folder), world.now + timedelta(hours=1))
+    await record_backup_check(world.db, *await check_backup(folder), world.now + timedelta(hours=1))
 
     found = await told(world)
     assert (found.sound, bool(found.wrong)) == (not damaged, damaged)
@@ -67,6 +73,6 @@ async def test_a_check_of_an_older_one_says_nothing_of_the_last(world: World, tm
     world.now += HOUR
     await made(world, tmp_path / "kept")
 
-    await note_check(world.db, older, [], world.now)
+    await record_backup_check(world.db, older, [], world.now)
 
     assert (await told(world)).sound is None

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from feedmill.collect.find import FeedHere
-from feedmill.library.discovery import REMEMBERED_BYTES, REMEMBERED_FOR, Answers
-from feedmill.model.outcome import Freshness, Response, Validators
+from feedmill.collect.discovery.candidates import CACHE_LIFETIME, CACHE_MAX_BYTES, ResponseCache
+from feedmill.collect.discovery.find_feed import FetchedFeed
+from feedmill.model.fetch_outcome import Freshness, Response, Validators
 from tests.flows.world import NOW
 
 ALICE, BOB = 1, 2
@@ -19,15 +19,15 @@ class Clock:
         return self.now
 
 
-def here(url: str, size: int = 10) -> FeedHere:
+def here(url: str, size: int = 10) -> FetchedFeed:
     response = Response(
         url, url, 200, {}, b"x" * size, "", Validators(), Freshness(), None, True, size, NOW, timedelta()
     )
-    return FeedHere(url, response, "News")
+    return FetchedFeed(url, response, "News")
 
 
 def test_an_answer_is_good_for_one_person_and_once() -> None:
-    answers = Answers()
+    answers = ResponseCache()
     answers.keep(ALICE, here("a"))
 
     assert answers.take(BOB, "a") is None
@@ -37,17 +37,17 @@ def test_an_answer_is_good_for_one_person_and_once() -> None:
 
 def test_an_answer_is_forgotten_after_some_minutes() -> None:
     clock = Clock()
-    answers = Answers(clock)
+    answers = ResponseCache(clock)
     answers.keep(ALICE, here("a"))
 
-    clock.now += REMEMBERED_FOR
+    clock.now += CACHE_LIFETIME
 
     assert answers.take(ALICE, "a") is None
 
 
 def test_the_oldest_answers_go_when_they_become_too_large() -> None:
-    answers = Answers()
+    answers = ResponseCache()
     for url in ("a", "b", "c"):
-        answers.keep(ALICE, here(url, REMEMBERED_BYTES // 2))
+        answers.keep(ALICE, here(url, CACHE_MAX_BYTES // 2))
 
     assert [answers.take(ALICE, url) is None for url in ("a", "b", "c")] == [True, False, False]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from feedmill.library.effective import effective
-from feedmill.settings import Settings, load
+from feedmill.library.admin.effective_settings import effective_settings
+from feedmill.settings import Settings, load_settings
 
 SECRETS = {
     "database": "postgresql://feedmill:hunter2@db/feedmill",
@@ -15,9 +15,9 @@ SECRETS = {
 
 
 def test_every_setting_is_there_with_its_value_origin_and_sentence() -> None:
-    found = {one.name: one for one in effective(load(port="9000"))}
+    found = {one.name: one for one in effective_settings(load_settings(port="9000"))}
 
-    assert list(found) == list(Settings.model_fields)
+    assert list(found) == list(Settings.fields)
     assert (found["port"].value, found["port"].origin) == (9000, "command line")
     assert (found["listen"].value, found["listen"].origin) == ("127.0.0.1", "default")
     assert all(one.description for one in found.values())
@@ -25,11 +25,11 @@ def test_every_setting_is_there_with_its_value_origin_and_sentence() -> None:
 
 @pytest.mark.parametrize("name", SECRETS)
 def test_no_secret_is_shown(name: str) -> None:
-    found = {one.name: str(one.value) for one in effective(load(**{name: SECRETS[name]}))}
+    found = {one.name: str(one.value) for one in effective_settings(load_settings(**{name: SECRETS[name]}))}
 
     assert "***" in found[name]
     assert "hunter2" not in str(found)
 
 
 def test_a_secret_that_nobody_set_is_empty() -> None:
-    assert {one.name: one.value for one in effective(load())}["redis"] == ""
+    assert {one.name: one.value for one in effective_settings(load_settings())}["redis"] == ""

@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from feedmill.library.feed_table import NO_FOLDER, WEEKS, Asked, FeedTable, by_week, feed_table
-from feedmill.library.folders import ensure_folders
-from feedmill.model.account import User
+from feedmill.library.feeds.table import NO_FOLDER, WEEKS, FeedTable, FeedTableQuery, entries_by_week, feed_table
+from feedmill.library.subscriptions.folders import ensure_folders
+from feedmill.model.user import User
 from tests.flows.world import DAY, NOW, World, answer, item
 from tests.library.readers import Readers
 from tests.www import Answer
@@ -30,14 +30,14 @@ def titles(table: FeedTable) -> list[str]:
 
 
 async def test_feeds_are_ordered_by_title_whatever_their_case(world: World, alice: User, furnished: object) -> None:
-    table = await feed_table(world.db, alice.id, Asked(), NOW)
+    table = await feed_table(world.db, alice.id, FeedTableQuery(), NOW)
 
     assert titles(table) == ["apple pie", "Middle", "Zebra"]
     assert (table.found, table.every, table.states) == (3, 3, {"healthy": 2, "failing": 1})
 
 
 async def test_a_row_has_its_folders_its_size_and_its_weeks(world: World, alice: User, furnished: object) -> None:
-    [row] = (await feed_table(world.db, alice.id, Asked(text="zebra"), NOW)).rows
+    [row] = (await feed_table(world.db, alice.id, FeedTableQuery(text="zebra"), NOW)).rows
 
     assert row.folders == ["Work / Code"]
     assert row.bytes > 200
@@ -47,19 +47,19 @@ async def test_a_row_has_its_folders_its_size_and_its_weeks(world: World, alice:
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        (Asked(text="PIE apple"), ["apple pie"]),
-        (Asked(text="/middle"), ["Middle"]),
-        (Asked(text="nothing"), []),
-        (Asked(state="failing"), ["Middle"]),
-        (Asked(folder_id=NO_FOLDER), ["apple pie", "Middle"]),
-        (Asked(sort="items", down=True), ["Zebra", "Middle", "apple pie"]),
-        (Asked(sort="state"), ["Middle", "apple pie", "Zebra"]),
-        (Asked(sort="folder"), ["apple pie", "Middle", "Zebra"]),
-        (Asked(most=2, page=2), ["Zebra"]),
+        (FeedTableQuery(text="PIE apple"), ["apple pie"]),
+        (FeedTableQuery(text="/middle"), ["Middle"]),
+        (FeedTableQuery(text="nothing"), []),
+        (FeedTableQuery(state="failing"), ["Middle"]),
+        (FeedTableQuery(folder_id=NO_FOLDER), ["apple pie", "Middle"]),
+        (FeedTableQuery(sort="items", down=True), ["Zebra", "Middle", "apple pie"]),
+        (FeedTableQuery(sort="state"), ["Middle", "apple pie", "Zebra"]),
+        (FeedTableQuery(sort="folder"), ["apple pie", "Middle", "Zebra"]),
+        (FeedTableQuery(most=2, page=2), ["Zebra"]),
     ],
 )
 async def test_what_is_asked_for_is_found(
-    world: World, alice: User, furnished: object, asked: Asked, found: list[str]
+    world: World, alice: User, furnished: object, asked: FeedTableQuery, found: list[str]
 ) -> None:
     assert titles(await feed_table(world.db, alice.id, asked, NOW)) == found
 
@@ -67,20 +67,20 @@ async def test_what_is_asked_for_is_found(
 async def test_a_folder_has_what_is_in_the_folders_inside_it(
     world: World, alice: User, furnished: dict[str, int]
 ) -> None:
-    assert titles(await feed_table(world.db, alice.id, Asked(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
+    assert titles(await feed_table(world.db, alice.id, FeedTableQuery(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
 
 
 async def test_the_largest_archive_comes_first_when_asked(world: World, alice: User, furnished: object) -> None:
-    rows = (await feed_table(world.db, alice.id, Asked(sort="size", down=True), NOW)).rows
+    rows = (await feed_table(world.db, alice.id, FeedTableQuery(sort="size", down=True), NOW)).rows
 
     assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
 
 
 async def test_nobody_has_anothers_feeds(world: World, bob: User, furnished: object) -> None:
-    assert (await feed_table(world.db, bob.id, Asked(), NOW)).every == 0
+    assert (await feed_table(world.db, bob.id, FeedTableQuery(), NOW)).every == 0
 
 
 def test_days_fall_into_weeks() -> None:
-    weeks = by_week({"2026-01-01": 1, "2026-01-07": 2, "2026-01-08": 4, "2025-12-31": 9}, date(2026, 1, 1))
+    weeks = entries_by_week({"2026-01-01": 1, "2026-01-07": 2, "2026-01-08": 4, "2025-12-31": 9}, date(2026, 1, 1))
 
     assert weeks == [3, 4] + [0] * (WEEKS - 2)

@@ -3,12 +3,12 @@
 import pytest
 
 from feedmill.errors import BadInput, NotFound
-from feedmill.library import folders as own
-from feedmill.library.folders import MAX_DEPTH, FolderInItself, ensure_folders, paths_of
-from feedmill.model.account import User
-from feedmill.store.accounts import add_user
+from feedmill.library.subscriptions import folders as own
+from feedmill.library.subscriptions.folders import MAX_DEPTH, FolderInItself, ensure_folders, folder_paths
+from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.folders import FolderExists, folders_of
+from feedmill.store.subscriptions.folders import FolderExists, folders_of
+from feedmill.store.users.users import add_user
 from tests.flows.world import NOW
 
 
@@ -18,7 +18,7 @@ async def owner(db: Database) -> User:
 
 
 async def paths(db: Database, user: User) -> set[str]:
-    return {"/".join(path) for path in paths_of(await folders_of(db, user.id)).values()}
+    return {"/".join(path) for path in folder_paths(await folders_of(db, user.id)).values()}
 
 
 async def test_folders_are_made_where_they_are_missing_and_only_once(db: Database, owner: User) -> None:

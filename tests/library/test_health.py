@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from feedmill.errors import NotFound
-from feedmill.library.health import Health, ask_for_all, read_health, report
-from feedmill.library.survey import Survey, duplicates, survey
-from feedmill.model.account import User
+from feedmill.library.feeds.health import FeedHealth, force_full_fetch, health_report, read_feed_health
+from feedmill.library.feeds.health_overview import HealthOverview, duplicates, health_overview
 from feedmill.model.subscription import Subscription
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.store.schema import feeds, fetch_log
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item
 from tests.library.readers import Readers
@@ -27,17 +27,17 @@ async def subscribed(readers: Readers, user: User, path: str = "/feed", **more: 
     return (await readers.subscribe(user, url, **more)).subscription
 
 
-async def health_of(readers: Readers, user: User, mine: Subscription) -> Health:
-    return await read_health(readers.world.db, user.id, mine.id, readers.world.now)
+async def health_of(readers: Readers, user: User, mine: Subscription) -> FeedHealth:
+    return await read_feed_health(readers.world.db, user.id, mine.id, readers.world.now)
 
 
-async def look(readers: Readers, user: User) -> Survey:
-    return await survey(readers.world.db, user.id, readers.world.now)
+async def look(readers: Readers, user: User) -> HealthOverview:
+    return await health_overview(readers.world.db, user.id, readers.world.now)
 
 
 async def log(world: World, feed_id: int, age: timedelta, **values: Any) -> None:
     line = {"outcome": "updated", "bytes": 1000, "ms": 100, "new_entries": 0, "revised_entries": 0} | values
-    await world.put(fetch_log, feed_id=feed_id, at=to_text(world.now - age), **line)
+    await world.put(fetch_log, feed_id=feed_id, at=to_iso(world.now - age), **line)
 
 
 # --- one feed ---------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ async def test_a_feed_that_never_answered_has_a_health_too(readers: Readers, ali
 async def test_after_asking_for_all_the_next_request_has_no_validators(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice)
 
-    await ask_for_all(readers.world.db, alice.id, mine.id)
+    await force_full_fetch(readers.world.db, alice.id, mine.id)
     readers.world.now += HOUR
     await readers.refresh(mine)
 
@@ -110,13 +110,13 @@ async def test_nobody_learns_of_anothers_feed(readers: Readers, alice: User, bob
     with pytest.raises(NotFound):
         await health_of(readers, bob, mine)
     with pytest.raises(NotFound):
-        await ask_for_all(readers.world.db, bob.id, mine.id)
+        await force_full_fetch(readers.world.db, bob.id, mine.id)
 
 
 async def test_a_report_has_the_facts_and_no_login(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice, http_options=LOGIN)
 
-    text = report(await health_of(readers, alice, mine), readers.world.now)
+    text = health_report(await health_of(readers, alice, mine), readers.world.now)
 
     assert f"Feed: {mine.url}\n" in text
     assert "updated  HTTP 200" in text
@@ -166,7 +166,7 @@ async def test_a_feed_is_idle_after_three_times_its_rhythm(
 ) -> None:
     feed = await readers.feed(await subscribed(readers, alice))
     seconds = int(rhythm.total_seconds()) if rhythm else None
-    last = to_text(readers.world.now - silent)
+    last = to_iso(readers.world.now - silent)
     await readers.world.change(feed, rhythm_seconds=seconds, last_entry_at=last)
 
     idle = (await look(readers, alice)).idle

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, Icons, address_of, missed
-from feedmill.model.account import User
-from feedmill.model.outcome import Deferred, HttpError, Outcome, Throttled
-from feedmill.model.times import to_text
+from feedmill.library.feeds.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, IconFetcher, icon_url_of, missing_icon
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, HttpError, Throttled
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.feeds import add_feed
-from feedmill.store.icons import Miss
+from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.icons import IconFailure
 from feedmill.store.schema import feeds, icons
 from tests.archive import pictures
 from tests.library.receivers import open_client
@@ -35,18 +35,18 @@ class House:
     db: Database
     web: Web
     client: Client
-    work: Icons = field(init=False)
+    work: IconFetcher = field(init=False)
     alice: User = field(init=False)
 
     def __post_init__(self) -> None:
         self.shelf, self.now = Shelf(self.db), NOW
-        self.work = Icons(self.db, self.client, lambda: self.now)
+        self.work = IconFetcher(self.db, self.client, lambda: self.now)
 
     async def feed(self, path: str = "/feed", **facts: Any) -> int:
         """A feed of the web, which says this of itself."""
         feed = (await add_feed(self.db, self.web.url(path), self.now)).id
         await self.shelf.subscribe(self.alice, feed)
-        said = {"last_success_at": to_text(self.now), "site_url": self.web.url("/about/")} | facts
+        said = {"last_success_at": to_iso(self.now), "site_url": self.web.url("/about/")} | facts
         await self.db.batch([Step(feeds.update().where(feeds.c.id == feed).values(said))])
         return feed
 
@@ -103,7 +103,7 @@ async def test_a_site_without_an_icon_is_asked_ever_more_rarely(house: House) ->
     for _ in range(4):
         await house.work.fetch()
         [row] = await house.rows()
-        waits.append(next(pause for pause in PAUSES if to_text(house.now + pause) == row["next_attempt_at"]).days)
+        waits.append(next(pause for pause in PAUSES if to_iso(house.now + pause) == row["next_attempt_at"]).days)
         house.now += timedelta(days=waits[-1])
 
     assert waits == [1, 7, 30, 30]
@@ -183,14 +183,14 @@ async def test_a_new_feed_waits_until_feeds_are_looked_for_again(house: House) -
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Deferred("u", "u", NOW + MINUTE), Miss(7, NOW + MINUTE, counted=False)),
-        (Throttled("u", "u", 429, "url", None, NOW + 2 * PAUSES[0]), Miss(7, NOW + 2 * PAUSES[0])),
-        (Throttled("u", "u", 429, "url", None, NOW + MINUTE), Miss(7, NOW + PAUSES[0])),
-        (HttpError("u", "u", 403), Miss(7, NOW + PAUSES[0])),
+        (Deferred("u", "u", NOW + MINUTE), IconFailure(7, NOW + MINUTE, counted=False)),
+        (Throttled("u", "u", 429, "url", None, NOW + 2 * PAUSES[0]), IconFailure(7, NOW + 2 * PAUSES[0])),
+        (Throttled("u", "u", 429, "url", None, NOW + MINUTE), IconFailure(7, NOW + PAUSES[0])),
+        (HttpError("u", "u", 403), IconFailure(7, NOW + PAUSES[0])),
     ],
 )
-def test_a_host_that_wants_a_rest_gets_it(outcome: Outcome, expected: Miss) -> None:
-    assert missed(outcome, {"feed_id": 7, "attempts": 0}, NOW) == expected
+def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconFailure) -> None:
+    assert missing_icon(outcome, {"feed_id": 7, "attempts": 0}, NOW) == expected
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_a_host_that_wants_a_rest_gets_it(outcome: Outcome, expected: Miss) -> N
 def test_the_address_is_of_the_web_and_has_no_login_in_it(
     icon_url: str | None, site_url: str | None, url: str, address: str
 ) -> None:
-    assert address_of({"icon_url": icon_url, "site_url": site_url, "url": url, "attempts": 0}) == address
+    assert icon_url_of({"icon_url": icon_url, "site_url": site_url, "url": url, "attempts": 0}) == address

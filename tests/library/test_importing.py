@@ -2,16 +2,16 @@
 
 import pytest
 
-from feedmill.library.exporting import export
-from feedmill.library.folders import paths_of
-from feedmill.library.importing import BadOpml, Plan, carry_out, plan_import
-from feedmill.library.opml import OpmlFeed, read_opml, write_opml
-from feedmill.model.account import User
-from feedmill.store.additions import NewFeed, add_feeds
-from feedmill.store.folders import folders_of
+from feedmill.library.subscriptions.export_opml import export_opml
+from feedmill.library.subscriptions.folders import folder_paths
+from feedmill.library.subscriptions.import_opml import BadOpml, ImportPlan, plan_import, run_import
+from feedmill.library.subscriptions.opml import OpmlFeed, read_opml, write_opml
+from feedmill.model.user import User
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.schema import feeds, folders, subscriptions
-from feedmill.store.subscribing import add_subscriptions
-from tests.flows.world import NOW, World, answer, item
+from feedmill.store.subscriptions.add_subscriptions import add_subscriptions
+from feedmill.store.subscriptions.folders import folders_of
+from tests.flows.world import ENCRYPTION, NOW, World, answer, item
 from tests.library.readers import Readers
 
 LISTED = [
@@ -25,20 +25,20 @@ def opml(*listed: OpmlFeed) -> bytes:
     return write_opml(listed or LISTED, title="List")
 
 
-async def imported(world: World, user: User, data: bytes) -> Plan:
+async def imported(world: World, user: User, data: bytes) -> ImportPlan:
     plan = await plan_import(world.db, user, data)
-    await carry_out(world.db, user, plan, world.now)
+    await run_import(world.db, ENCRYPTION, user, plan, world.now)
     return plan
 
 
 async def filed(world: World, readers: Readers, user: User) -> dict[str, set[str]]:
-    paths = paths_of(await folders_of(world.db, user.id))
+    paths = folder_paths(await folders_of(world.db, user.id))
     return {each.title: {"/".join(paths[id]) for id in each.folder_ids} for each in await readers.mine(user)}
 
 
 async def test_a_list_becomes_subscriptions_in_their_folders(world: World, readers: Readers, alice: User) -> None:
     plan = await plan_import(world.db, alice, opml())
-    feed_ids = await carry_out(world.db, alice, plan, NOW)
+    feed_ids = await run_import(world.db, ENCRYPTION, alice, plan, NOW)
 
     assert await filed(world, readers, alice) == {"A": {"Tech/Python", "Daily"}, "B": set()}
     assert sorted(feed_ids) == sorted(each.feed_id for each in await readers.mine(alice))
@@ -82,7 +82,7 @@ async def test_an_import_that_was_killed_goes_on_when_it_is_run_again(
             raise SystemExit
         await add_subscriptions(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("feedmill.library.importing.add_subscriptions", dies_at_the_second)
+    monkeypatch.setattr("feedmill.library.subscriptions.import_opml.add_subscriptions", dies_at_the_second)
     with pytest.raises(SystemExit):
         await imported(world, alice, many)
     half = len(await readers.mine(alice))
@@ -131,7 +131,7 @@ async def test_a_login_in_a_list_makes_a_private_feed_and_is_never_exported(
 
     [mine] = await readers.mine(alice)
     assert (mine.url, mine.is_private) == ("https://a.example/feed", True)
-    written = await export(world.db, alice.id, None, NOW)
+    written = await export_opml(world.db, alice.id, None, NOW)
     assert b"secret" not in written
     assert b"#user" not in written
 
@@ -141,7 +141,7 @@ async def test_what_is_exported_can_be_imported_by_somebody_else(
 ) -> None:
     await imported(world, alice, opml())
 
-    written = await export(world.db, alice.id, None, NOW)
+    written = await export_opml(world.db, alice.id, None, NOW)
     await imported(world, bob, written)
 
     assert sorted(read_opml(written).feeds, key=str) == sorted(LISTED, key=str)
@@ -152,6 +152,6 @@ async def test_one_folder_is_exported_with_those_inside_it(world: World, alice: 
     await imported(world, alice, opml())
     tech = next(folder.id for folder in await folders_of(world.db, alice.id) if folder.name == "Tech")
 
-    written = read_opml(await export(world.db, alice.id, tech, NOW))
+    written = read_opml(await export_opml(world.db, alice.id, tech, NOW))
 
     assert written.feeds == [LISTED[0]]

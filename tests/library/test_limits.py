@@ -2,12 +2,12 @@
 
 import pytest
 
-from feedmill.errors import TooMany
-from feedmill.library.folders import ensure_folders, make_folder
-from feedmill.library.labels import ensure_label, make_label
-from feedmill.library.limits import MOST, NoRoom, check_room
-from feedmill.library.search import keep_search
-from feedmill.model.account import User
+from feedmill.errors import LimitExceeded
+from feedmill.library.entries.labels import ensure_label, make_label
+from feedmill.library.search.run_search import create_saved_search
+from feedmill.library.subscriptions.folders import ensure_folders, make_folder
+from feedmill.library.users.limits import MAX_COUNTS, ByteQuotaReached, check_byte_quota
+from feedmill.model.user import User
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import raw_bodies, users
@@ -17,8 +17,8 @@ from tests.library.shelf import Shelf
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of each are as many as there may be."""
-    for kind in MOST:
-        monkeypatch.setitem(MOST, kind, 2)
+    for kind in MAX_COUNTS:
+        monkeypatch.setitem(MAX_COUNTS, kind, 2)
 
 
 async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: Database, few: None) -> None:
@@ -26,16 +26,16 @@ async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: 
     for name in ("one", "two"):
         await make_label(db, alice.id, name)
         await make_folder(db, alice.id, name, 0, 0)
-        await keep_search(db, alice.id, name, name)
+        await create_saved_search(db, alice.id, name, name)
 
     for refused in (
         make_label(db, alice.id, "three"),
         make_folder(db, alice.id, "three", 0, 0),
-        keep_search(db, alice.id, "three", "three"),
+        create_saved_search(db, alice.id, "three", "three"),
         ensure_label(db, alice.id, "three"),
         ensure_folders(db, alice.id, [("three",)]),
     ):
-        with pytest.raises(TooMany, match="at most 2"):
+        with pytest.raises(LimitExceeded, match="at most 2"):
             await refused
     assert await ensure_label(db, alice.id, "one")
     assert ("one",) in await ensure_folders(db, alice.id, [("one",), ("two",)])
@@ -53,12 +53,12 @@ async def test_the_quota_of_bytes_counts_what_is_kept_of_the_feeds_of_a_person(a
 
     for enough in (None, 801):
         await _set_quota(any_db, alice, enough)
-        await check_room(any_db, alice.id)
+        await check_byte_quota(any_db, alice.id)
     for used_up in (800, 0):
         await _set_quota(any_db, alice, used_up)
-        with pytest.raises(NoRoom, match="800 of"):
-            await check_room(any_db, alice.id)
-    await check_room(any_db, bob.id)
+        with pytest.raises(ByteQuotaReached, match="800 of"):
+            await check_byte_quota(any_db, alice.id)
+    await check_byte_quota(any_db, bob.id)
 
 
 async def _set_quota(db: Database, user: User, most: int | None) -> None:

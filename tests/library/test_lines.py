@@ -4,17 +4,17 @@ import time
 
 import pytest
 
-from feedmill.library.lines import MOST_LINES, Line, TooDifferent, compare_lines
+from feedmill.library.archive.line_diff import MOST_LINES, DiffLine, TooDifferent, diff_lines
 
 
 def test_documents_that_are_the_same_have_no_differences() -> None:
-    assert compare_lines("<a>\n<b/></a>", "<a><b/>\n</a>") == []
+    assert diff_lines("<a>\n<b/></a>", "<a><b/>\n</a>") == []
 
 
 def test_a_feed_of_one_long_line_is_compared_tag_by_tag() -> None:
     old, new = "<r><i>one</i><i>two</i></r>", "<r><i>one</i><i>TWO</i></r>"
 
-    assert [(line.kind, line.text) for line in compare_lines(old, new)] == [
+    assert [(line.kind, line.text) for line in diff_lines(old, new)] == [
         ("same", "<r>"),
         ("same", "<i>one</i>"),
         ("removed", "<i>two</i>"),
@@ -27,18 +27,18 @@ def test_what_is_far_from_any_difference_is_only_counted() -> None:
     lines = [f"line {n}" for n in range(40)]
     changed = [*lines[:20], "between", *lines[20:]]
 
-    found = compare_lines("\n".join(lines), "\n".join(changed))
+    found = diff_lines("\n".join(lines), "\n".join(changed))
 
-    assert found[0] == Line("skipped", count=18)
+    assert found[0] == DiffLine("skipped", count=18)
     assert [line.text for line in found[1:-1]] == ["line 18", "line 19", "between", "line 20", "line 21"]
-    assert found[-1] == Line("skipped", count=18)
+    assert found[-1] == DiffLine("skipped", count=18)
 
 
 def test_without_the_added_lines_it_is_the_first_document() -> None:
     old = "\n".join(f"a{n % 7} {n % 5}" for n in range(60))
     new = "\n".join(f"a{n % 7} {n % 4}" for n in range(70))
 
-    found = compare_lines(old, new)
+    found = diff_lines(old, new)
 
     kept = sum(line.count for line in found if line.kind in ("same", "skipped", "removed"))
     assert kept == 60
@@ -49,13 +49,13 @@ def test_two_documents_with_nothing_in_common_are_given_up_and_not_waited_for() 
     old = "\n".join(f"old {n}" for n in range(MOST_LINES + 1))
 
     with pytest.raises(TooDifferent):
-        compare_lines(old, old.replace("old", "new"))
+        diff_lines(old, old.replace("old", "new"))
 
 
 def test_the_worst_that_is_compared_takes_no_seconds() -> None:
     old = [f"line {n % (MOST_LINES // 15)}" for n in range(MOST_LINES)]
 
     started = time.process_time()
-    compare_lines("\n".join(old), "\n".join(["first", *old[:0:-1]]))
+    diff_lines("\n".join(old), "\n".join(["first", *old[:0:-1]]))
 
     assert time.process_time() - started < 2

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from feedmill.library.main_text import LONGEST_PAGE, main_html
+from feedmill.html.readability import LONGEST_PAGE, extract_article
 
 PROSE = "The river rose in the night, and by the morning, as everybody had feared, it stood in the streets. "
 ARTICLE = f"<p>{PROSE}</p><p>Nobody was hurt. {PROSE}</p><img src='/flood.jpg'><p>{PROSE}</p>"
@@ -24,7 +24,7 @@ LAYOUTS = {
 def test_the_article_is_found_and_what_stands_around_is_not(layout: str) -> None:
     page = LAYOUTS[layout].format(menu=MENU, article=ARTICLE, teasers=TEASER * 5)
 
-    found = main_html(f"<html><body>{page}</body></html>")
+    found = extract_article(f"<html><body>{page}</body></html>")
 
     assert found is not None
     assert found.count("The river rose") == page.count("The river rose")
@@ -34,7 +34,7 @@ def test_the_article_is_found_and_what_stands_around_is_not(layout: str) -> None
 
 
 def test_lines_that_are_only_broken_are_prose_too() -> None:
-    found = main_html(f"<body><div>{MENU}</div><div id=t>{PROSE}<br><br>{PROSE}<br></div></body>")
+    found = extract_article(f"<body><div>{MENU}</div><div id=t>{PROSE}<br><br>{PROSE}<br></div></body>")
 
     assert found is not None
     assert found.count("The river rose") == 2
@@ -42,13 +42,13 @@ def test_lines_that_are_only_broken_are_prose_too() -> None:
 
 @pytest.mark.parametrize("page", ["", " ", "<", "<p>Too short.</p>", MENU, "x" * (LONGEST_PAGE + 1), "<!--", "\x00"])
 def test_where_there_is_no_article_none_is_found(page: str) -> None:
-    assert main_html(page) is None
+    assert extract_article(page) is None
 
 
 @pytest.mark.parametrize("piece", ["<div>", "<p>a, b, c", "<a href=x>y", "<table><tr><td>", "<b>", "<div class=ad>x"])
 def test_a_hostile_page_takes_no_longer_than_a_moment(piece: str) -> None:
     started = time.process_time()
 
-    main_html(piece * (LONGEST_PAGE // len(piece)))
+    extract_article(piece * (LONGEST_PAGE // len(piece)))
 
     assert time.process_time() - started < 20

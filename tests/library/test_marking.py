@@ -7,19 +7,19 @@ import pytest
 from sqlalchemy import select
 
 from feedmill.errors import BadInput, NotFound
-from feedmill.library.marking import LATER_FOR, mark, mark_one, take_back
-from feedmill.library.reading import Wanted, list_entries
-from feedmill.model.account import User
-from feedmill.model.reading import Marks, Scope, Sweep, View
-from feedmill.model.times import to_text
+from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.entries.marks import LATER_FOR, apply_marks, apply_marks_to_entry, undo_mark_all_read
+from feedmill.model.entry_lists import EntryMarks, EntryScope, EntryView, MarkAllRead
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
 from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
-from feedmill.store.labels import add_label
+from feedmill.store.entries.labels import add_label
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.states import expire_read_later
+from feedmill.store.entries.undo_mark_all_read import KEPT_FOR, UNDO_FOR, empty_retired_lists
+from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
-from feedmill.store.states import expire_later
-from feedmill.store.sweeps import sweep
-from feedmill.store.undo import KEPT_FOR, UNDO_FOR, empty_retired_lists
-from feedmill.store.unread import steps_to_drop_subscription
 from tests.library.shelf import DAY, HOUR, NOW, Shelf
 
 
@@ -28,9 +28,12 @@ async def test_reading_and_unreading_change_the_count_by_what_they_change(any_db
     alice, ids = await _shelf_of_alice(shelf, "abcd")
 
     for marks, expected in (
-        (Marks(read=True), 1), (Marks(read=True), 1), (Marks(read=False), 4), (Marks(read=False), 4),
-    ):  # fmt: skip
-        await mark(any_db, alice.id, ids[:3], marks, NOW)
+        (EntryMarks(read=True), 1),
+        (EntryMarks(read=True), 1),
+        (EntryMarks(read=False), 4),
+        (EntryMarks(read=False), 4),
+    ):
+        await apply_marks(any_db, alice.id, ids[:3], marks, NOW)
         assert await shelf.unread_of(alice) == (expected, expected)
 
 
@@ -43,7 +46,7 @@ async def test_many_feeds_are_marked_at_once_and_counted_apart(any_db: Database)
         await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
         ids += await shelf.arrive(feed, f"{name} a", f"{name} b")
 
-    await mark(any_db, alice.id, [ids[0], ids[1], ids[2]], Marks(read=True), NOW)
+    await apply_marks(any_db, alice.id, [ids[0], ids[1], ids[2]], EntryMarks(read=True), NOW)
 
     assert await shelf.unread_of(alice) == (3, 3)
     assert await shelf.unread_of(bob) == (6, 6)
@@ -53,10 +56,10 @@ async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) 
     shelf = Shelf(any_db)
     alice, [entry] = await _shelf_of_alice(shelf, "a")
 
-    await mark(any_db, alice.id, [entry], Marks(starred=True, later=True), NOW)
-    await mark(any_db, alice.id, [entry], Marks(starred=True, later=NOW + DAY), NOW + HOUR)
+    await apply_marks(any_db, alice.id, [entry], EntryMarks(starred=True, later=True), NOW)
+    await apply_marks(any_db, alice.id, [entry], EntryMarks(starred=True, later=NOW + DAY), NOW + HOUR)
     [state] = await any_db.query(select(states))
-    await mark(any_db, alice.id, [entry], Marks(starred=False, later=False), NOW)
+    await apply_marks(any_db, alice.id, [entry], EntryMarks(starred=False, later=False), NOW)
     [after] = await any_db.query(select(states))
 
     assert state["starred_at"] == state["later_at"] == "2026-02-18T08:30:00.000Z"
@@ -68,13 +71,13 @@ async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) 
 async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
     shelf = Shelf(db)
     alice, ids = await _shelf_of_alice(shelf, "ab")
-    await mark(db, alice.id, ids[:1], Marks(later=True), NOW)
-    await mark(db, alice.id, ids[1:], Marks(later=NOW + 60 * DAY), NOW)
+    await apply_marks(db, alice.id, ids[:1], EntryMarks(later=True), NOW)
+    await apply_marks(db, alice.id, ids[1:], EntryMarks(later=NOW + 60 * DAY), NOW)
 
-    assert await expire_later(db, NOW + LATER_FOR - HOUR) == 0
-    assert await expire_later(db, NOW + LATER_FOR) == 1
+    assert await expire_read_later(db, NOW + LATER_FOR - HOUR) == 0
+    assert await expire_read_later(db, NOW + LATER_FOR) == 1
 
-    left = (await list_entries(db, alice.id, Wanted(View.LATER), NOW)).items
+    left = (await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW)).items
     assert [item.id for item in left] == ids[1:]
 
 
@@ -83,10 +86,10 @@ async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
     alice, ids = await _shelf_of_alice(shelf, "a")
     settings = Settings(later_days=2)
 
-    await mark_one(db, alice.id, ids[0], Marks(later=True), NOW, settings.later_for)
+    await apply_marks_to_entry(db, alice.id, ids[0], EntryMarks(later=True), NOW, settings.later_for)
 
     [state] = await db.query(select(states.c.later_until))
-    assert state["later_until"] == to_text(NOW + 2 * DAY)
+    assert state["later_until"] == to_iso(NOW + 2 * DAY)
 
 
 async def test_later_can_not_end_before_it_begins(db: Database) -> None:
@@ -94,7 +97,7 @@ async def test_later_can_not_end_before_it_begins(db: Database) -> None:
     alice, ids = await _shelf_of_alice(shelf, "a")
 
     with pytest.raises(BadInput):
-        await mark(db, alice.id, ids, Marks(later=NOW), NOW)
+        await apply_marks(db, alice.id, ids, EntryMarks(later=NOW), NOW)
 
 
 async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
@@ -102,10 +105,10 @@ async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
     alice, [a, b] = await _shelf_of_alice(shelf, "ab")
     red, blue = [(await add_label(any_db, alice.id, name))["id"] for name in ("red", "blue")]
 
-    await mark(any_db, alice.id, [a, b], Marks(add_labels=(red, blue)), NOW)
-    await mark(any_db, alice.id, [a], Marks(add_labels=(red,), remove_labels=(blue,)), NOW)
+    await apply_marks(any_db, alice.id, [a, b], EntryMarks(add_labels=(red, blue)), NOW)
+    await apply_marks(any_db, alice.id, [a], EntryMarks(add_labels=(red,), remove_labels=(blue,)), NOW)
 
-    items = (await list_entries(any_db, alice.id, Wanted(View.ALL), NOW)).items
+    items = (await list_entries(any_db, alice.id, EntryListQuery(EntryView.ALL), NOW)).items
     assert {item.title: [label.name for label in item.labels] for item in items} == {"a": ["red"], "b": ["blue", "red"]}
 
 
@@ -116,7 +119,7 @@ async def test_the_label_of_another_is_not_there(db: Database) -> None:
     theirs = (await add_label(db, charlie.id, "red"))["id"]
 
     with pytest.raises(NotFound):
-        await mark(db, alice.id, ids, Marks(add_labels=(theirs,)), NOW)
+        await apply_marks(db, alice.id, ids, EntryMarks(add_labels=(theirs,)), NOW)
 
 
 async def test_nobody_marks_what_they_may_not_see(db: Database) -> None:
@@ -124,13 +127,13 @@ async def test_nobody_marks_what_they_may_not_see(db: Database) -> None:
     alice, ids = await _shelf_of_alice(shelf, "ab")
     charlie = await shelf.person("charlie")
 
-    done = await mark(db, charlie.id, [*ids, 10**9], Marks(read=True, starred=True), NOW)
+    done = await apply_marks(db, charlie.id, [*ids, 10**9], EntryMarks(read=True, starred=True), NOW)
 
     assert (done.ids, done.missing) == ([], [*ids, 10**9])
     assert await db.query(select(states)) == []
     assert await shelf.unread_of(alice) == (2, 2)
     with pytest.raises(NotFound):
-        await mark_one(db, charlie.id, ids[0], Marks(starred=True), NOW)
+        await apply_marks_to_entry(db, charlie.id, ids[0], EntryMarks(starred=True), NOW)
 
 
 async def test_what_is_not_subscribed_to_any_more_can_not_become_unread(db: Database) -> None:
@@ -138,10 +141,10 @@ async def test_what_is_not_subscribed_to_any_more_can_not_become_unread(db: Data
     alice, feed = await shelf.person(), await shelf.feed()
     hers = await shelf.subscribe(alice, feed)
     ids = await shelf.arrive(feed, "a")
-    await mark(db, alice.id, ids, Marks(read=True, starred=True), NOW)
+    await apply_marks(db, alice.id, ids, EntryMarks(read=True, starred=True), NOW)
     await db.batch(steps_to_drop_subscription(alice.id, hers))
 
-    done = await mark(db, alice.id, ids, Marks(read=False), NOW)
+    done = await apply_marks(db, alice.id, ids, EntryMarks(read=False), NOW)
 
     assert done.ids == ids
     assert await shelf.unread_of(alice) == (0, 0)
@@ -154,7 +157,7 @@ async def test_a_star_has_the_images_archived_where_the_feed_wants_that(db: Data
     await db.batch([Step(feeds.update().values(archive_policy="starred"))])
     starred, _ = await shelf.arrive(feed, "a", "b", content_html='<img src="https://example.org/a.png">')
 
-    await mark(db, alice.id, [starred], Marks(starred=True), NOW)
+    await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
 
     assert [row["entry_id"] for row in await db.query(select(image_tasks))] == [starred]
 
@@ -168,7 +171,7 @@ async def test_marking_all_read_touches_no_row_and_no_other_reader(any_db: Datab
     await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
     await shelf.arrive(feed, *"abc")
 
-    swept = await sweep(any_db, alice.id, Sweep(), NOW)
+    swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
     await shelf.arrive(feed, "d")
 
     assert swept.marked == 3
@@ -186,13 +189,13 @@ async def test_marking_what_is_old_leaves_what_is_new_and_can_be_undone(any_db: 
     await shelf.arrive(feed, *(f"old {number}" for number in range(old)), at=NOW - 8 * DAY)
     await shelf.arrive(feed, "new 1", "new 2", at=NOW - DAY)
 
-    swept = await sweep(any_db, alice.id, Sweep(before=NOW - 7 * DAY), NOW)
+    swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(before=NOW - 7 * DAY), NOW)
     await shelf.arrive(feed, "newer")
 
     assert swept.marked == old
     assert sorted(await _unread(any_db, alice)) == ["new 1", "new 2", "newer"]
     assert await shelf.unread_of(alice) == (3, 3)
-    await take_back(any_db, alice.id, swept.undo, NOW)
+    await undo_mark_all_read(any_db, alice.id, swept.undo, NOW)
     assert await shelf.unread_of(alice) == (old + 3, old + 3)
 
 
@@ -201,11 +204,11 @@ async def test_what_arrives_while_somebody_looks_is_not_marked_with_the_rest(db:
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, "seen")
-    looked = await list_entries(db, alice.id, Wanted(), NOW)
+    looked = await list_entries(db, alice.id, EntryListQuery(), NOW)
     # Dated before everything else: only its id says that it came later.
     await shelf.arrive(feed, "unseen", at=NOW - 100 * DAY)
 
-    await sweep(db, alice.id, Sweep(up_to=looked.as_of), NOW)
+    await mark_unread_as_read(db, alice.id, MarkAllRead(up_to=looked.as_of), NOW)
 
     assert await _unread(db, alice) == ["unseen"]
 
@@ -218,28 +221,30 @@ async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> N
     one, two, _ = [await shelf.subscribe(alice, feed) for feed in feeds]
     [[a], _, _] = [await shelf.arrive(feed, title) for feed, title in zip(feeds, "abc", strict=True)]
     label = (await add_label(db, alice.id, "red"))["id"]
-    await mark(db, alice.id, [a], Marks(add_labels=(label,)), NOW)
+    await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     scopes = {
-        "subscription": Scope((one,)), "folder": Scope((one, two)), "label": Scope(label_id=label),
-        "several": Scope((one, two), label),
-    }  # fmt: skip
+        "subscription": EntryScope((one,)),
+        "folder": EntryScope((one, two)),
+        "label": EntryScope(label_id=label),
+        "several": EntryScope((one, two), label),
+    }
 
-    swept = await sweep(db, alice.id, Sweep(scopes[scope]), NOW)
+    swept = await mark_unread_as_read(db, alice.id, MarkAllRead(scopes[scope]), NOW)
 
     left = ["c"] if scope == "folder" else ["c", "b"]
     assert (await _unread(db, alice), swept.marked) == (left, 3 - len(left))
-    await take_back(db, alice.id, swept.undo, NOW)
+    await undo_mark_all_read(db, alice.id, swept.undo, NOW)
     assert await shelf.unread_of(alice) == (3, 3)
 
 
 async def test_undo_brings_back_what_was_marked_but_not_what_was_read_since(any_db: Database) -> None:
     shelf = Shelf(any_db)
     alice, ids = await _shelf_of_alice(shelf, "abc")
-    swept = await sweep(any_db, alice.id, Sweep(), NOW)
-    await mark(any_db, alice.id, ids[:1], Marks(read=True), NOW + HOUR)
-    await mark(any_db, alice.id, ids[1:2], Marks(read=False), NOW + HOUR)
+    swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
+    await apply_marks(any_db, alice.id, ids[:1], EntryMarks(read=True), NOW + HOUR)
+    await apply_marks(any_db, alice.id, ids[1:2], EntryMarks(read=False), NOW + HOUR)
 
-    await take_back(any_db, alice.id, swept.undo, NOW + HOUR)
+    await undo_mark_all_read(any_db, alice.id, swept.undo, NOW + HOUR)
 
     assert await _unread(any_db, alice) == ["c", "b"]
     assert await shelf.unread_of(alice) == (2, 2)
@@ -249,18 +254,20 @@ async def test_an_undo_works_once_for_its_owner_and_for_a_day(db: Database) -> N
     shelf = Shelf(db)
     alice, _ = await _shelf_of_alice(shelf, "ab")
     charlie = await shelf.person("charlie")
-    swept = await sweep(db, alice.id, Sweep(), NOW)
+    swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
 
     for user, token, now in (
-        (charlie, swept.undo, NOW), (alice, "0" * 32, NOW), (alice, swept.undo, NOW + UNDO_FOR + HOUR),
-    ):  # fmt: skip
+        (charlie, swept.undo, NOW),
+        (alice, "0" * 32, NOW),
+        (alice, swept.undo, NOW + UNDO_FOR + HOUR),
+    ):
         with pytest.raises(NotFound):
-            await take_back(db, user.id, token, now)
-    await take_back(db, alice.id, swept.undo, NOW + UNDO_FOR)
+            await undo_mark_all_read(db, user.id, token, now)
+    await undo_mark_all_read(db, alice.id, swept.undo, NOW + UNDO_FOR)
 
     assert await shelf.unread_of(alice) == (2, 2)
     with pytest.raises(NotFound):
-        await take_back(db, alice.id, swept.undo, NOW)
+        await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
 
 async def test_two_markings_are_undone_in_any_order(db: Database) -> None:
@@ -268,13 +275,13 @@ async def test_two_markings_are_undone_in_any_order(db: Database) -> None:
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, *"abc")
-    first = await sweep(db, alice.id, Sweep(), NOW)
+    first = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
     await shelf.arrive(feed, "d")
-    second = await sweep(db, alice.id, Sweep(), NOW)
+    second = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
 
-    await take_back(db, alice.id, first.undo, NOW)
+    await undo_mark_all_read(db, alice.id, first.undo, NOW)
     assert await shelf.unread_of(alice) == (3, 3)
-    await take_back(db, alice.id, second.undo, NOW)
+    await undo_mark_all_read(db, alice.id, second.undo, NOW)
     assert await shelf.unread_of(alice) == (4, 4)
 
 
@@ -283,7 +290,7 @@ async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) 
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, *"abcdefg")
-    await sweep(any_db, alice.id, Sweep(), NOW)
+    await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
     await shelf.arrive(feed, "new")
 
     assert await empty_retired_lists(any_db, NOW + KEPT_FOR) == 0
@@ -311,8 +318,8 @@ async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> No
 async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
     shelf = Shelf(db)
     alice, _ = await _shelf_of_alice(shelf, "abc")
-    swept = await sweep(db, alice.id, Sweep(), NOW)
-    await take_back(db, alice.id, swept.undo, NOW)
+    swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
+    await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
     await empty_retired_lists(db, NOW + KEPT_FOR + HOUR)
 
@@ -328,7 +335,10 @@ async def test_the_count_is_right_when_two_mark_the_same_at_once(any_db: Databas
 
     for read in (True, False, True):
         await asyncio.gather(
-            *(mark(any_db, alice.id, ids[start : start + 4], Marks(read=read), NOW) for start in (0, 1, 2, 0))
+            *(
+                apply_marks(any_db, alice.id, ids[start : start + 4], EntryMarks(read=read), NOW)
+                for start in (0, 1, 2, 0)
+            )
         )
         expected = 0 if read else 6
         assert await shelf.unread_of(alice) == (expected, expected)
@@ -341,13 +351,13 @@ async def test_the_count_is_right_whatever_happens_at_once(db: Database) -> None
     ids = await shelf.arrive(feed, *"abcdef")
 
     for number in range(15):
-        swept = await sweep(db, alice.id, Sweep(before=NOW - 29 * DAY), NOW)
+        swept = await mark_unread_as_read(db, alice.id, MarkAllRead(before=NOW - 29 * DAY), NOW)
         await asyncio.gather(
             shelf.arrive(feed, f"more {number}"),
-            sweep(db, alice.id, Sweep(), NOW),
-            mark(db, alice.id, ids, Marks(read=number % 2 == 0), NOW),
-            take_back(db, alice.id, swept.undo, NOW),
-            sweep(db, alice.id, Sweep(up_to=ids[number % 6]), NOW),
+            mark_unread_as_read(db, alice.id, MarkAllRead(), NOW),
+            apply_marks(db, alice.id, ids, EntryMarks(read=number % 2 == 0), NOW),
+            undo_mark_all_read(db, alice.id, swept.undo, NOW),
+            mark_unread_as_read(db, alice.id, MarkAllRead(up_to=ids[number % 6]), NOW),
         )
         listed, counted = await shelf.unread_of(alice)
         assert listed == counted
@@ -360,12 +370,15 @@ async def test_what_arrives_while_others_are_marked_or_brought_back_is_unread(db
     old = await shelf.arrive(feed, *(f"old {number}" for number in range(40)))
 
     for number in range(10):
-        await mark(db, alice.id, old, Marks(read=False), NOW)
-        during = (sweep(db, alice.id, Sweep(up_to=old[-1]), NOW), shelf.arrive(feed, f"during {number}"))
+        await apply_marks(db, alice.id, old, EntryMarks(read=False), NOW)
+        during = (
+            mark_unread_as_read(db, alice.id, MarkAllRead(up_to=old[-1]), NOW),
+            shelf.arrive(feed, f"during {number}"),
+        )
         swept, _ = await asyncio.gather(*during)
         assert f"during {number}" in await _unread(db, alice)
 
-        await asyncio.gather(take_back(db, alice.id, swept.undo, NOW), shelf.arrive(feed, f"after {number}"))
+        await asyncio.gather(undo_mark_all_read(db, alice.id, swept.undo, NOW), shelf.arrive(feed, f"after {number}"))
         assert f"after {number}" in await _unread(db, alice)
 
 
@@ -376,4 +389,4 @@ async def _shelf_of_alice(shelf: Shelf, titles: Sequence[str]) -> tuple[User, li
 
 
 async def _unread(db: Database, user: User) -> list[str]:
-    return [item.title for item in (await list_entries(db, user.id, Wanted(), NOW)).items]
+    return [item.title for item in (await list_entries(db, user.id, EntryListQuery(), NOW)).items]

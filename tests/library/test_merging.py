@@ -3,27 +3,32 @@
 import pytest
 
 from feedmill.collect.refresh import refresh_feed
-from feedmill.library.administer import change_address
-from feedmill.library.merging import NotMergeable, find_feed, merge
-from feedmill.model.account import Actor
+from feedmill.library.feeds.change_url import change_feed_url
+from feedmill.library.feeds.merge_feeds import NotMergeable, find_feed_to_merge, merge_into_feed, plan_merge
 from feedmill.model.feed import Feed
-from feedmill.store.additions import ids_of_urls
-from feedmill.store.administered_feeds import Administered, Merging, read_administered
-from feedmill.store.raw import feeds_with_bodies, merged_feeds
-from feedmill.store.refreshes import ClaimLost
-from tests.flows.world import World, answer, item
+from feedmill.model.user import Actor
+from feedmill.store.admin.feeds import AdminFeed, read_admin_feed
+from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
+from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
+from feedmill.store.feeds.merge_feeds import MergePreview
+from feedmill.store.feeds.moves import merged_feeds
+from feedmill.store.feeds.record_refresh import ClaimLost
+from feedmill.store.schema import entries
+from tests.flows.world import ENCRYPTION, HOUR, World, answer, item
 
 ADMIN = Actor(7, None)
 
 
-async def seen(world: World, feed: Feed) -> Administered:
-    found = await read_administered(world.db, feed.id)
+async def seen(world: World, feed: Feed) -> AdminFeed:
+    found = await read_admin_feed(world.db, feed.id)
     assert found is not None
     return found
 
 
-async def merged(world: World, source: Feed, target: Feed) -> Merging:
-    return await merge(world.db, await seen(world, source), await seen(world, target), ADMIN, world.now)
+async def merged(world: World, source: Feed, target: Feed) -> MergePreview:
+    feeds = await seen(world, source), await seen(world, target)
+    preview, _ = await merge_into_feed(world.db, ENCRYPTION, *feeds, ADMIN, world.now)
+    return preview
 
 
 @pytest.fixture
@@ -44,21 +49,50 @@ async def test_what_it_comes_to_is_counted(world: World, two: tuple[Feed, Feed])
     for reader, feed in ((alice, source), (bob, source), (bob, target)):
         await world.subscribe(reader, feed)
 
-    assert await merged(world, source, target) == Merging(readers=2, readers_of_both=1, entries=2, twins=1)
-    assert sorted(await world.titles()) == ["new", "old", "twin"]
+    preview = await merged(world, source, target)
+
+    assert (preview.readers, preview.readers_of_both, preview.entries, preview.same_entries) == (2, 1, 2, 1)
+    assert [entry.title for entry in preview.first_movable] == ["old"]
+    assert sorted(await world.titles()) == ["new", "old", "twin", "twin"]
 
 
-async def test_raw_bodies_are_kept_and_belong_to_the_heir_also_after_it_moved(
+async def test_entries_move_up_to_the_last_one_that_was_shown(world: World, two: tuple[Feed, Feed]) -> None:
+    source, target = two
+    shown = (
+        await plan_merge(world.db, ENCRYPTION, await seen(world, source), await seen(world, target))
+    ).newest_movable
+    world.now += HOUR
+    world.web.serve("/a", answer(item("came since"), item("old")))
+    await world.refresh(source)
+
+    _, moved = await merge_into_feed(
+        world.db,
+        ENCRYPTION,
+        await seen(world, source),
+        await seen(world, target),
+        ADMIN,
+        world.now,
+        move_entries=True,
+        up_to=shown,
+    )
+
+    titles = [row["title"] for row in await world.rows(entries, feed_id=target.id)]
+    assert (moved, sorted(titles)) == (1, ["new", "old", "twin"])
+
+
+async def test_raw_bodies_are_kept_and_the_url_leads_to_the_other_feed_also_after_that_moved(
     world: World, two: tuple[Feed, Feed]
 ) -> None:
     source, target = two
     await merged(world, source, target)
 
-    await change_address(world.db, await world.feed(target), "https://elsewhere.example/feed", ADMIN, world.now)
+    await change_feed_url(
+        world.db, ENCRYPTION, await world.feed(target), "https://elsewhere.example/feed", ADMIN, world.now
+    )
 
-    assert await feeds_with_bodies(world.db) == [source.id, target.id]
+    assert await feeds_with_raw_bodies(world.db) == [source.id, target.id]
     assert await merged_feeds(world.db) == {source.id: target.id}
-    assert await ids_of_urls(world.db, [source.url]) == {source.url: target.id}
+    assert await feed_ids_by_any_url(world.db, [source.url]) == {source.url: target.id}
 
 
 async def test_a_refresh_that_runs_meanwhile_brings_nothing_to_the_feed_that_is_gone(
@@ -90,6 +124,6 @@ async def test_a_feed_is_found_by_number_and_by_address(world: World, two: tuple
     source, target = two
     await merged(world, source, target)
 
-    found = [(await find_feed(world.db, text)).feed.id for text in (f" {target.id} ", target.url, source.url)]
+    found = [(await find_feed_to_merge(world.db, text)).feed.id for text in (f" {target.id} ", target.url, source.url)]
 
     assert found == [target.id] * 3

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.library.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml, write_opml
+from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml, write_opml
 
 NAMES = st.text(max_size=20)
 FEEDS = st.builds(
     OpmlFeed,
-    url=st.sampled_from([f"https://example.org/{path}" for path in ("", "a?b=1&c=2", "é/'", "x;y", "%22", "&amp;")]),
+    url=st.sampled_from([f"https://example.org/{path}" for path in ("", "a?b=1&c=2", "é/%27", "x;y", "%22", "&amp;")]),
     title=NAMES,
     site_url=st.sampled_from([None, "https://example.org/", "http://h/?a&b"]),
     folder=st.lists(NAMES, max_size=3).map(tuple),
@@ -147,8 +147,8 @@ def test_entity_declarations_are_refused():
     "data",
     [
         b'<outline a="' * 1_000_000,
-        b'<outline text="a">' * 300_000 + b'<outline xmlUrl="https://a.example/"/>',
-        b'<outline type="rss"/>' * 300_000,
+        b'<outline text="a">' * 100_000 + b'<outline xmlUrl="https://a.example/"/>',
+        b'<outline type="rss"/>' * 100_000,
         b"<outline " + b"x" * MAX_BYTES,
         (b"<outline " + b"a " * 9_000 + b">") * 300,
         b"<outline/>" + b"<" * 5_000_000,
@@ -160,7 +160,8 @@ def test_hostile_lists_take_bounded_time(data: bytes):
 
     document = read_opml(data)
 
-    assert time.process_time() - began < 10
+    # One that read all of it again for each outline would take minutes.
+    assert time.process_time() - began < 5
     assert len(document.errors) < 1_010
 
 
@@ -218,7 +219,7 @@ def test_what_is_exported_imports_again(feeds: list[OpmlFeed]):
     st.lists(
         st.builds(
             OpmlFeed,
-            url=st.integers(0, 9).map("https://example.org/{}?a=1&b=';".format),
+            url=st.integers(0, 9).map("https://example.org/{}?a=1&b=%27;".format),
             title=st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=9),
             site_url=st.sampled_from([None, "https://example.org/"]),
             folder=st.lists(st.sampled_from(["News", "R&D", 'a"b', "中 文", "<x>"]), max_size=3).map(tuple),

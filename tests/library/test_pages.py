@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.library.bookmarks import Bookmarks
-from feedmill.library.pages import PageReader
+from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
+from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.outbound.addresses import AddressPolicy
-from feedmill.store.accounts import add_user
 from feedmill.store.database import Database
+from feedmill.store.users.users import add_user
 from tests.library.receivers import open_client
 from tests.www import Answer, Web
 
@@ -24,7 +24,7 @@ class Shelf:
     def __init__(self, db: Database, web: Web, policy: AddressPolicy | None = None) -> None:
         self.now, self.web, self.db = NOW, web, db
         self.client = open_client(policy)
-        self.bookmarks = Bookmarks(PageReader(db, self.client, lambda: self.now))
+        self.bookmarks = Bookmarks(BookmarkPageFetcher(db, self.client, lambda: self.now))
         self.alice = 0
 
     async def save(self, served: Answer) -> Bookmark:

@@ -2,7 +2,7 @@
 
 import re
 
-from feedmill.library.passages import AFTER, BEFORE, passage
+from feedmill.library.search.snippets import AFTER, BEFORE, snippet
 
 WORDS = re.compile("larch|水闸")
 
@@ -10,7 +10,7 @@ WORDS = re.compile("larch|水闸")
 def test_a_passage_begins_and_ends_between_words() -> None:
     text = f"{'before ' * 40}larch{' after' * 80}"
 
-    shown = passage(text, WORDS)
+    shown = snippet(text, WORDS)
 
     assert shown is not None
     assert re.fullmatch(r"… (before )+larch( after)+ …", shown)
@@ -18,14 +18,14 @@ def test_a_passage_begins_and_ends_between_words() -> None:
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert passage("one larch", WORDS) == "one larch"
+    assert snippet("one larch", WORDS) == "one larch"
 
 
 def test_where_no_spaces_are_written_the_passage_is_cut_anywhere() -> None:
-    shown = passage("磨" * 300 + "水闸" + "磨" * 300, WORDS)
+    shown = snippet("磨" * 300 + "水闸" + "磨" * 300, WORDS)
 
     assert shown == "… " + "磨" * BEFORE + "水闸" + "磨" * AFTER + " …"
 
 
 def test_what_has_none_of_the_words_has_no_passage() -> None:
-    assert passage("oak", WORDS) is None
+    assert snippet("oak", WORDS) is None

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from feedmill.library.preferences import keep_preferences, preferences_of
-from feedmill.store.accounts import user_of_id
+from feedmill.library.users.preferences import preferences_of, save_preferences
 from feedmill.store.database import Database
+from feedmill.store.users.users import user_of_id
 from tests.library.shelf import Shelf
 
 
 async def test_preferences_are_kept_beside_those_that_are_not_named(db: Database) -> None:
     alice = await Shelf(db).person()
 
-    changed = await keep_preferences(db, alice, {"theme": "dark", "zone": "Asia/Shanghai"})
-    await keep_preferences(db, changed, {"theme": "sepia"})
+    changed = await save_preferences(db, alice, {"theme": "dark", "zone": "Asia/Shanghai"})
+    await save_preferences(db, changed, {"theme": "sepia"})
 
     found = await user_of_id(db, alice.id)
     assert found is not None

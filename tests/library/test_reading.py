@@ -8,14 +8,14 @@ import pytest
 
 from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
-from feedmill.library.marking import mark
-from feedmill.library.reading import Listed, Page, Wanted, list_entries
-from feedmill.library.scopes import find_scope
-from feedmill.model.account import User
-from feedmill.model.reading import EVERYTHING, Marks, Order, Place, Scope, View
+from feedmill.library.entries.lists import EntryListPage, EntryListQuery, EntrySummary, list_entries
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.entries.scopes import find_scope
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryMarks, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.labels import add_label
-from feedmill.store.unread import steps_to_drop_subscription
+from feedmill.store.entries.labels import add_label
+from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from tests.library.shelf import DAY, HOUR, NOW, Shelf
 
 
@@ -27,16 +27,24 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
     came = zip([first, second, first, second, third], "abcde", strict=True)
     [[a], [b], [c], [d], _] = [await shelf.arrive(feed, title) for feed, title in came]
     label = (await add_label(any_db, alice.id, "red"))["id"]
-    await mark(any_db, alice.id, [a, d], Marks(read=True), NOW)
-    await mark(any_db, alice.id, [b, c], Marks(starred=True, later=True), NOW)
-    await mark(any_db, alice.id, [a, c], Marks(add_labels=(label,)), NOW)
+    await apply_marks(any_db, alice.id, [a, d], EntryMarks(read=True), NOW)
+    await apply_marks(any_db, alice.id, [b, c], EntryMarks(starred=True, later=True), NOW)
+    await apply_marks(any_db, alice.id, [a, c], EntryMarks(add_labels=(label,)), NOW)
 
     seen = {
-        (view, len(ids or ()), labelled is not None): "".join(await _walk(any_db, alice, view, Scope(ids, labelled)))
-        for view, ids, labelled in product(View, (None, (one,), (one, two)), (None, label))
+        (view, len(ids or ()), labelled is not None): "".join(
+            await _walk(any_db, alice, view, EntryScope(ids, labelled))
+        )
+        for view, ids, labelled in product(EntryView, (None, (one,), (one, two)), (None, label))
     }
 
-    marked = {View.UNREAD: "cb", View.ALL: "dcba", View.STARRED: "cb", View.LATER: "cb", View.HISTORY: "da"}
+    marked = {
+        EntryView.UNREAD: "cb",
+        EntryView.ALL: "dcba",
+        EntryView.STARRED: "cb",
+        EntryView.LATER: "cb",
+        EntryView.HISTORY: "da",
+    }
     of_one, red = set("ac"), set("ac")
     assert seen == {
         (view, count, labelled): "".join(
@@ -45,11 +53,11 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
         for (view, titles), count, labelled in product(marked.items(), (0, 1, 2), (False, True))
     }
     for view, titles in marked.items():
-        assert await _walk(any_db, alice, view, EVERYTHING, Order.OLDEST) == list(reversed(titles))
+        assert await _walk(any_db, alice, view, ALL_ENTRIES, EntryOrder.OLDEST) == list(reversed(titles))
 
 
-@pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
-async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: View) -> None:
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: EntryView) -> None:
     shelf = Shelf(db)
     alice = await shelf.person()
     feed = await shelf.feed("one")
@@ -57,20 +65,20 @@ async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Datab
     for hour in range(6):
         await shelf.arrive(feed, str(hour), at=NOW + HOUR * hour)
 
-    async def pages(order: Order) -> list[list[str]]:
-        first = await list_entries(db, alice.id, Wanted(view, order=order, most=2, since=NOW + HOUR * 3), NOW)
-        rest = Wanted(view, order=order, beyond=from_cursor(first.next or ""), since=NOW + HOUR * 3)
+    async def pages(order: EntryOrder) -> list[list[str]]:
+        first = await list_entries(db, alice.id, EntryListQuery(view, order=order, most=2, since=NOW + HOUR * 3), NOW)
+        rest = EntryListQuery(view, order=order, beyond=from_cursor(first.next or ""), since=NOW + HOUR * 3)
         second = await list_entries(db, alice.id, rest, NOW)
         assert second.next is None
         return [[item.title for item in page.items] for page in (first, second)]
 
-    assert await pages(Order.NEWEST) == [["5", "4"], ["3"]]
-    assert await pages(Order.OLDEST) == [["3", "4"], ["5"]]
+    assert await pages(EntryOrder.NEWEST) == [["5", "4"], ["3"]]
+    assert await pages(EntryOrder.OLDEST) == [["3", "4"], ["5"]]
 
 
-@pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
-@pytest.mark.parametrize("order", Order)
-async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: View, order: Order) -> None:
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+@pytest.mark.parametrize("order", EntryOrder)
+async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: EntryView, order: EntryOrder) -> None:
     shelf = Shelf(db)
     alice = await shelf.person()
     feeds = [await shelf.feed(f"f{number}") for number in range(4)]
@@ -82,8 +90,8 @@ async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: View, order: 
     await shelf.arrive(feeds[1], "lazy new", at=NOW + HOUR * 5)
     await shelf.arrive(feeds[2], *(f"both {number}" for number in range(9)), at=NOW + HOUR * 5)
 
-    walked = await _walk(db, alice, view, Scope(subscribed), order, page=4)
-    plain = await _walk(db, alice, view, EVERYTHING, order, page=100)
+    walked = await _walk(db, alice, view, EntryScope(subscribed), order, page=4)
+    plain = await _walk(db, alice, view, ALL_ENTRIES, order, page=100)
 
     assert len(walked) == len(set(walked)) == 41
     assert walked == plain
@@ -98,7 +106,7 @@ async def test_no_page_repeats_or_skips_while_entries_arrive(db: Database) -> No
     seen, beyond = list[str](), None
 
     for number in range(5):
-        page = await _page(db, alice, Wanted(View.UNREAD, beyond=beyond, most=4))
+        page = await _page(db, alice, EntryListQuery(EntryView.UNREAD, beyond=beyond, most=4))
         seen += [item.title for item in page.items]
         beyond = from_cursor(page.next) if page.next else None
         await shelf.arrive(feed, f"on top {number}", at=NOW)
@@ -114,7 +122,7 @@ async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Databa
     await shelf.subscribe(alice, feed)
     [first] = await shelf.arrive(feed, "first")
 
-    page = await _page(db, alice, Wanted())
+    page = await _page(db, alice, EntryListQuery())
     [second] = await shelf.arrive(feed, "second", at=NOW - 100 * DAY)
 
     assert first <= page.as_of < second
@@ -126,7 +134,7 @@ async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> No
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, "a", content_html=f"<p>It began <b>well</b>.</p><p>{'and went on ' * 500}")
 
-    [seen] = (await _page(db, alice, Wanted(View.ALL))).items
+    [seen] = (await _page(db, alice, EntryListQuery(EntryView.ALL))).items
 
     assert seen.excerpt.startswith("It began well. and went on")
     assert len(seen.excerpt) <= 300
@@ -138,10 +146,12 @@ async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database
     hers, _ = await shelf.subscribe(alice, feed, title="Mine"), await shelf.subscribe(bob, feed)
     [entry] = await shelf.arrive(feed, "a", summary="<p>In&nbsp;short</p>")
     label = (await add_label(db, alice.id, "red"))["id"]
-    await mark(db, alice.id, [entry], Marks(read=True, starred=True, later=NOW + DAY, add_labels=(label,)), NOW)
+    await apply_marks(
+        db, alice.id, [entry], EntryMarks(read=True, starred=True, later=NOW + DAY, add_labels=(label,)), NOW
+    )
 
-    [seen] = (await _page(db, alice, Wanted(View.ALL))).items
-    [of_bob] = (await _page(db, bob, Wanted(View.ALL))).items
+    [seen] = (await _page(db, alice, EntryListQuery(EntryView.ALL))).items
+    [of_bob] = (await _page(db, bob, EntryListQuery(EntryView.ALL))).items
 
     assert (seen.subscription_id, seen.feed_title, seen.excerpt) == (hers, "Mine", "In short")
     assert (seen.unread, seen.starred, seen.later, [one.name for one in seen.labels]) == (False, True, True, ["red"])
@@ -155,7 +165,7 @@ async def test_titles_are_plain_text(db: Database) -> None:
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, "Fish &amp; <b>chips</b>\n at   noon")
 
-    [item] = (await _page(db, alice, Wanted())).items
+    [item] = (await _page(db, alice, EntryListQuery())).items
 
     assert item.title == "Fish & chips at noon"
 
@@ -166,18 +176,18 @@ async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: 
     hers = await shelf.subscribe(alice, feed)
     starred, later, labelled, read = await shelf.arrive(feed, "starred", "later", "labelled", "read")
     label = (await add_label(db, alice.id, "red"))["id"]
-    await mark(db, alice.id, [starred], Marks(starred=True), NOW)
-    await mark(db, alice.id, [later], Marks(later=True), NOW)
-    await mark(db, alice.id, [labelled], Marks(add_labels=(label,)), NOW)
-    await mark(db, alice.id, [starred, read], Marks(read=True), NOW)
+    await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
+    await apply_marks(db, alice.id, [later], EntryMarks(later=True), NOW)
+    await apply_marks(db, alice.id, [labelled], EntryMarks(add_labels=(label,)), NOW)
+    await apply_marks(db, alice.id, [starred, read], EntryMarks(read=True), NOW)
 
     await db.batch(steps_to_drop_subscription(alice.id, hers))
 
-    assert await _walk(db, alice, View.STARRED) == ["starred"]
-    assert await _walk(db, alice, View.LATER) == ["later"]
-    assert await _walk(db, alice, View.ALL, Scope(label_id=label)) == ["labelled"]
-    assert await _walk(db, alice, View.HISTORY) == ["starred"]
-    assert await _walk(db, alice, View.ALL) == await _walk(db, alice, View.UNREAD) == []
+    assert await _walk(db, alice, EntryView.STARRED) == ["starred"]
+    assert await _walk(db, alice, EntryView.LATER) == ["later"]
+    assert await _walk(db, alice, EntryView.ALL, EntryScope(label_id=label)) == ["labelled"]
+    assert await _walk(db, alice, EntryView.HISTORY) == ["starred"]
+    assert await _walk(db, alice, EntryView.ALL) == await _walk(db, alice, EntryView.UNREAD) == []
 
 
 async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
@@ -185,10 +195,10 @@ async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     [entry] = await shelf.arrive(feed, "a")
-    await mark(db, alice.id, [entry], Marks(later=NOW + HOUR), NOW)
+    await apply_marks(db, alice.id, [entry], EntryMarks(later=NOW + HOUR), NOW)
 
-    before = await list_entries(db, alice.id, Wanted(View.LATER), NOW + HOUR - timedelta(minutes=1))
-    after = await list_entries(db, alice.id, Wanted(View.LATER), NOW + HOUR)
+    before = await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW + HOUR - timedelta(minutes=1))
+    after = await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW + HOUR)
 
     assert ([item.id for item in before.items], after.items) == ([entry], [])
 
@@ -205,7 +215,7 @@ async def test_a_folder_stands_for_all_that_is_filed_below_it(db: Database) -> N
 
     scope = await find_scope(db, alice.id, None, top, None)
 
-    assert await _walk(db, alice, View.UNREAD, scope) == await _walk(db, alice, View.ALL, scope) == ["b", "a"]
+    assert await _walk(db, alice, EntryView.UNREAD, scope) == await _walk(db, alice, EntryView.ALL, scope) == ["b", "a"]
 
 
 async def test_an_empty_folder_is_empty(db: Database) -> None:
@@ -217,7 +227,7 @@ async def test_an_empty_folder_is_empty(db: Database) -> None:
 
     scope = await find_scope(db, alice.id, None, folder, None)
 
-    assert [await _walk(db, alice, view, scope) for view in View] == [[], [], [], [], []]
+    assert [await _walk(db, alice, view, scope) for view in EntryView] == [[], [], [], [], []]
 
 
 async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Database) -> None:
@@ -238,28 +248,33 @@ async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Databas
 
 
 def test_a_cursor_leads_back_to_its_place() -> None:
-    place = Place("2026-02-18T08:30:00.000Z", 2**53 - 1)
+    place = ListPosition("2026-02-18T08:30:00.000Z", 2**53 - 1)
 
     assert from_cursor(to_cursor(place)) == place
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "!!!", "äöü", "AAAA", "a" * 1000, to_cursor(Place("yesterday", 1))])
+@pytest.mark.parametrize("cursor", ["", "x", "!!!", "äöü", "AAAA", "a" * 1000, to_cursor(ListPosition("yesterday", 1))])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(NotFound):
         from_cursor(cursor)
 
 
-async def _page(db: Database, user: User, wanted: Wanted) -> Page:
+async def _page(db: Database, user: User, wanted: EntryListQuery) -> EntryListPage:
     return await list_entries(db, user.id, wanted, NOW)
 
 
 async def _walk(
-    db: Database, user: User, view: View, scope: Scope = EVERYTHING, order: Order = Order.NEWEST, page: int = 2
+    db: Database,
+    user: User,
+    view: EntryView,
+    scope: EntryScope = ALL_ENTRIES,
+    order: EntryOrder = EntryOrder.NEWEST,
+    page: int = 2,
 ) -> list[str]:
     """All titles of a list, page by page."""
-    items, beyond, more = list[Listed](), None, True
+    items, beyond, more = list[EntrySummary](), None, True
     while more:
-        got = await _page(db, user, Wanted(view, scope, order, beyond, page))
+        got = await _page(db, user, EntryListQuery(view, scope, order, beyond, page))
         items += got.items
         more = got.next is not None
         beyond = from_cursor(got.next) if got.next else None

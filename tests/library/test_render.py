@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feedmill.library.render import ATTRIBUTES, EVERYWHERE, render, sanitize
-from feedmill.library.rewrite import TAGS
+from feedmill.html.rewrite_tags import ALLOWED_TAGS
+from feedmill.html.sanitize import COMMON_ATTRIBUTES, TAG_ATTRIBUTES, render_article_html, sanitize_html
+from tests.examples import examples
 
 BASE = "https://blog.example.org/2026/post"
 LAZY = ' loading="lazy" decoding="async" referrerpolicy="no-referrer"'
@@ -37,7 +38,9 @@ def forbidden(html: str) -> list[tuple[str, str, str]]:
 
 
 def _is_allowed(tag: str, name: str, value: str) -> bool:
-    if tag not in TAGS or (name and name not in ATTRIBUTES.get(tag, frozenset()) | EVERYWHERE | ADDED):
+    if tag not in ALLOWED_TAGS or (
+        name and name not in TAG_ATTRIBUTES.get(tag, frozenset()) | COMMON_ATTRIBUTES | ADDED
+    ):
         return False
     if name == "srcset":
         return all(SAFE_ADDRESS.match(part.strip()) for part in value.split(", "))
@@ -62,7 +65,7 @@ def _is_allowed(tag: str, name: str, value: str) -> bool:
     ],
 )
 def test_archived_images_take_the_place_of_the_original_wherever_it_is_named(written: str, shown: str) -> None:
-    html = render(written, BASE, {"https://blog.example.org/a.png": "/images/1/x/0.png"})
+    html = render_article_html(written, BASE, {"https://blog.example.org/a.png": "/images/1/x/0.png"})
 
     assert shown in html
     assert not forbidden(html)
@@ -71,19 +74,19 @@ def test_archived_images_take_the_place_of_the_original_wherever_it_is_named(wri
 def test_links_to_an_archived_image_stay_links_to_the_original() -> None:
     archived = {"https://blog.example.org/a.png": "/images/1/x/0.png"}
 
-    html = render('<a href="/a.png"><img src="/a.png"></a>', BASE, archived)
+    html = render_article_html('<a href="/a.png"><img src="/a.png"></a>', BASE, archived)
 
     assert html == f'<a href="https://blog.example.org/a.png"{REL}><img src="/images/1/x/0.png"{LAZY}></a>'
 
 
 def test_no_entry_can_point_at_our_own_site_by_a_relative_address() -> None:
-    assert sanitize('<img src="/logout"><a href="/admin">x</a>') == f"<a{REL}>x</a>"
+    assert sanitize_html('<img src="/logout"><a href="/admin">x</a>') == f"<a{REL}>x</a>"
 
 
 def test_addresses_of_the_bucket_are_taken_as_they_are() -> None:
     signed = "https://bucket.example/images/1/x/0.png?X-Sig=a%2Bb&X-Date=1"
 
-    html = render('<img src="/a.png">', BASE, {"https://blog.example.org/a.png": signed})
+    html = render_article_html('<img src="/a.png">', BASE, {"https://blog.example.org/a.png": signed})
 
     assert f'src="{signed.replace("&", "&amp;")}"' in html
 
@@ -91,11 +94,11 @@ def test_addresses_of_the_bucket_are_taken_as_they_are() -> None:
 def test_an_image_that_is_repeated_for_browsers_without_scripts_is_shown_once() -> None:
     html = '<img data-src="/a.png"><noscript><img src="/a.png"></noscript><noscript><img src="/b.png"></noscript>'
 
-    assert render(html, BASE).count("<img") == 2
+    assert render_article_html(html, BASE).count("<img") == 2
 
 
 def test_nothing_to_show_is_nothing() -> None:
-    assert render(None) == render("") == ""
+    assert render_article_html(None) == render_article_html("") == ""
 
 
 # --- what is left and what goes ---------------------------------------------------------------------------
@@ -123,7 +126,7 @@ def test_nothing_to_show_is_nothing() -> None:
     ],
 )
 def test_text_keeps_its_shape_and_becomes_well_formed(written: str, shown: str) -> None:
-    assert sanitize(written, BASE) == shown
+    assert sanitize_html(written, BASE) == shown
 
 
 @pytest.mark.parametrize(
@@ -169,7 +172,7 @@ def test_text_keeps_its_shape_and_becomes_well_formed(written: str, shown: str) 
     ],
 )
 def test_nothing_that_acts_is_left(hostile: str) -> None:
-    for html in (sanitize(hostile, BASE), sanitize(hostile), render(hostile, BASE)):
+    for html in (sanitize_html(hostile, BASE), sanitize_html(hostile), render_article_html(hostile, BASE)):
         assert not forbidden(html)
         assert "<script" not in html.lower()
 
@@ -183,19 +186,23 @@ data:image/png;base64,AAAA noscript> textarea> title> iframe> template> xmp> pla
 PIECES = st.sampled_from([*WORDS.split(), " ", "\n", "\t", "\x0c", "\x00", "\u202e"])
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_whatever_is_written_what_is_shown_never_holds_the_forbidden(html: str) -> None:
-    for shown in (sanitize(html), sanitize(html, BASE), render(html, BASE, {BASE: "/images/1/x/0.png"})):
+    for shown in (
+        sanitize_html(html),
+        sanitize_html(html, BASE),
+        render_article_html(html, BASE, {BASE: "/images/1/x/0.png"}),
+    ):
         assert not forbidden(shown)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
-    once = sanitize(html, BASE)
+    once = sanitize_html(html, BASE)
 
-    assert sanitize(once, BASE) == once
+    assert sanitize_html(once, BASE) == once
 
 
 @pytest.mark.parametrize(
@@ -220,7 +227,7 @@ def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
 def test_no_entry_takes_long_or_grows_out_of_bounds(html: str) -> None:
     started = time.process_time()
 
-    shown = sanitize(html, BASE)
+    shown = sanitize_html(html, BASE)
 
     assert time.process_time() - started < 10
     assert len(shown) < 10 * len(html)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Error, Page, Request, Route
 
-from feedmill.library.render import sanitize
-from feedmill.serve.web.safety import STRICT
+from feedmill.html.sanitize import sanitize_html
+from feedmill.serve.http.security_headers import STRICT_HEADERS
 from tests.library.vectors import all_vectors
 
 VECTORS = dict(all_vectors())
@@ -67,7 +67,7 @@ class Reader:
         route.abort()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def context(chromium_service: Any) -> Iterator[BrowserContext]:
     context = chromium_service.browser.new_context()
     yield context
@@ -82,7 +82,7 @@ def test_sanitised_no_article_runs_or_asks_for_anything(context: BrowserContext)
     reader = Reader(context)
 
     for name, html in VECTORS.items():
-        assert reader.show(sanitize(html, "http://evil.test/page")) == (0, []), name
+        assert reader.show(sanitize_html(html, "http://evil.test/page")) == (0, []), name
 
 
 def test_unsanitised_and_without_a_policy_they_do_work(context: BrowserContext) -> None:
@@ -95,7 +95,7 @@ def test_unsanitised_and_without_a_policy_they_do_work(context: BrowserContext) 
 
 
 def test_even_unsanitised_the_policy_of_the_pages_stops_them(context: BrowserContext) -> None:
-    reader = Reader(context, STRICT["Content-Security-Policy"])
+    reader = Reader(context, STRICT_HEADERS["Content-Security-Policy"])
 
     stopped = {name: reader.show(html) for name, html in VECTORS.items()}
 

@@ -4,19 +4,30 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feedmill.library.rules import LONGEST, MOST_LINES, BadRule, Rules, judge, kept_rules, read_rules
+from feedmill.library.filters.rules import (
+    LONGEST,
+    MOST_LINES,
+    BadRule,
+    FilterRules,
+    judge_entry,
+    parse_rules,
+    stored_rules,
+)
 from feedmill.model.feed_settings import FeedSettings
 from tests.library.shelf import new_entry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 ENTRY = new_entry(
-    "Sponsored: the Best Kilns", NOW, author="Ada Lovelace", link="https://shop.example.org/kilns/sale?x=1",
+    "Sponsored: the Best Kilns",
+    NOW,
+    author="Ada Lovelace",
+    link="https://shop.example.org/kilns/sale?x=1",
     content_html="<p>Fire &amp; clay for everybody. 人工智能会改变世界。</p>",
-)  # fmt: skip
+)
 
 
 def blocks(block: str = "", keep: str = "") -> bool:
-    return judge(read_rules(block, keep), ENTRY).is_blocked
+    return judge_entry(parse_rules(block, keep), ENTRY).is_blocked
 
 
 @pytest.mark.parametrize(
@@ -69,9 +80,9 @@ def test_what_is_blocked_is_not_kept_and_what_no_keep_rule_finds_is_blocked(
 
 
 def test_the_rule_that_decided_is_named() -> None:
-    assert judge(read_rules("glaze\nkilns", ""), ENTRY).line == "kilns"
-    assert judge(read_rules("", "fire"), ENTRY).line == "fire"
-    assert judge(read_rules("", "glaze"), ENTRY).line == ""
+    assert judge_entry(parse_rules("glaze\nkilns", ""), ENTRY).line == "kilns"
+    assert judge_entry(parse_rules("", "fire"), ENTRY).line == "fire"
+    assert judge_entry(parse_rules("", "glaze"), ENTRY).line == ""
 
 
 @pytest.mark.parametrize(
@@ -91,19 +102,19 @@ def test_the_rule_that_decided_is_named() -> None:
 )
 def test_what_can_t_be_asked_is_refused_with_its_line(rule: str, mistake: str) -> None:
     with pytest.raises(BadRule) as refused:
-        read_rules("", f"fine\n{rule}")
+        parse_rules("", f"fine\n{rule}")
 
     assert (refused.value.field, refused.value.line, refused.value.mistake) == ("keep_rules", 2, mistake)
 
 
 def test_there_is_a_limit_to_rules() -> None:
     with pytest.raises(BadRule) as too_long:
-        read_rules("ab " * LONGEST, "")
+        parse_rules("ab " * LONGEST, "")
     with pytest.raises(BadRule) as too_many:
-        read_rules("a\n" * (MOST_LINES + 1), "")
+        parse_rules("a\n" * (MOST_LINES + 1), "")
 
     assert (too_long.value.mistake, too_many.value.mistake) == ("rules_too_long", "too_many_rules")
 
 
 def test_rules_that_can_t_be_read_any_more_block_nothing() -> None:
-    assert kept_rules(FeedSettings(block_rules="feed:3")) == Rules()
+    assert stored_rules(FeedSettings(block_rules="feed:3")) == FilterRules()

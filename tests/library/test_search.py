@@ -4,27 +4,27 @@ import pytest
 
 from feedmill.errors import NotFound
 from feedmill.library.cursors import to_cursor
-from feedmill.library.marking import mark
-from feedmill.library.search import Asked, search
-from feedmill.model.account import User
-from feedmill.model.reading import Marks, Place
-from feedmill.model.search import Order
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.search.run_search import SearchRequest, run_search
+from feedmill.model.entry_lists import EntryMarks, ListPosition
+from feedmill.model.search_query import SearchOrder
+from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.labels import add_label
+from feedmill.store.entries.labels import add_label
 from tests.library.shelf import NOW, Shelf
 
-ORDERS: tuple[Order, ...] = ("rank", "date")
+ORDERS: tuple[SearchOrder, ...] = ("rank", "date")
 
 
-async def found(db: Database, user: User, text: str, order: Order = "date") -> list[str]:
-    page = await search(db, user.id, Asked(text, order), NOW)
+async def found(db: Database, user: User, text: str, order: SearchOrder = "date") -> list[str]:
+    page = await run_search(db, user.id, SearchRequest(text, order), NOW)
     return [item.title for item in page.items]
 
 
-async def walked(db: Database, user: User, text: str, order: Order, most: int) -> list[str]:
+async def walked(db: Database, user: User, text: str, order: SearchOrder, most: int) -> list[str]:
     titles, cursor = list[str](), None
     while True:
-        page = await search(db, user.id, Asked(text, order, cursor, most), NOW)
+        page = await run_search(db, user.id, SearchRequest(text, order, cursor, most), NOW)
         titles += [item.title for item in page.items]
         if page.next is None:
             return titles
@@ -43,12 +43,21 @@ async def test_names_are_the_persons_own(db: Database) -> None:
     [a] = await shelf.arrive(one, "a")
     await shelf.arrive(two, "b")
     label = (await add_label(db, alice.id, "To Read"))["id"]
-    await mark(db, alice.id, [a], Marks(add_labels=(label,)), NOW)
+    await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     expected = {
-        "feed:cafe": ["a"], "feed:新闻": ["b"], f"feed:{first}": ["a"], f"feed:{first},{second}": ["b", "a"],
-        "feed:nothing": [], "feed:one.example": ["a"], "folder:outer": ["b"], "folder:INNER": ["b"], "folder:x": [],
-        'label:"to read"': ["a"], '-#"To Read"': ["b"], "feed:cafe OR folder:inner": ["b", "a"],
-    }  # fmt: skip
+        "feed:cafe": ["a"],
+        "feed:新闻": ["b"],
+        f"feed:{first}": ["a"],
+        f"feed:{first},{second}": ["b", "a"],
+        "feed:nothing": [],
+        "feed:one.example": ["a"],
+        "folder:outer": ["b"],
+        "folder:INNER": ["b"],
+        "folder:x": [],
+        'label:"to read"': ["a"],
+        '-#"To Read"': ["b"],
+        "feed:cafe OR folder:inner": ["b", "a"],
+    }
 
     assert {text: await found(db, alice, text) for text in expected} == expected
     assert await found(db, bob, "feed:cafe") == []
@@ -85,7 +94,7 @@ async def test_everybody_finds_their_own(db: Database) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_pages_follow_each_other_and_end(db: Database, order: Order) -> None:
+async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder) -> None:
     shelf = Shelf(db)
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
@@ -104,9 +113,30 @@ async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, "near a b c", content_html="it's 100% title and not or rowid select")
     finding = [
-        "near", '"NEAR(a b)"', "title", "in:title:^near", "it's", "100%", "a\\", "a&b", "a|b", "a<->b", "+a", "~a",
-        ">a <b", "{title}", "se**", '"a" "b"', "NOT", "a+b", "(a)b", "\x00a", "not*", "-title:near", "' a",
-    ]  # fmt: skip
+        "near",
+        '"NEAR(a b)"',
+        "title",
+        "in:title:^near",
+        "it's",
+        "100%",
+        "a\\",
+        "a&b",
+        "a|b",
+        "a<->b",
+        "+a",
+        "~a",
+        ">a <b",
+        "{title}",
+        "se**",
+        '"a" "b"',
+        "NOT",
+        "a+b",
+        "(a)b",
+        "\x00a",
+        "not*",
+        "-title:near",
+        "' a",
+    ]
     finding_nothing = ['"title : a"', "a;drop", "ro*wid", "-title", "@1", "tznear", "xz100", "rowid:1 a*b"]
 
     for order in ORDERS:
@@ -116,17 +146,17 @@ async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_
             assert await found(any_db, alice, text, order) == [], text
 
 
-NO_DATE = to_cursor(Place("2026-13-45T99:00:00.000Z", 1))
+NO_DATE = to_cursor(ListPosition("2026-13-45T99:00:00.000Z", 1))
 
 
 @pytest.mark.parametrize(
     ("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%"), ("date", NO_DATE)]
 )
-async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: Order, cursor: str) -> None:
+async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: SearchOrder, cursor: str) -> None:
     alice = await Shelf(db).person()
 
     with pytest.raises(NotFound):
-        await search(db, alice.id, Asked("a", order, cursor), NOW)
+        await run_search(db, alice.id, SearchRequest("a", order, cursor), NOW)
 
 
 async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> None:
@@ -134,8 +164,8 @@ async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> 
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     await shelf.arrive(feed, "a")
-    last = to_cursor(Place("9999-12-31T23:59:59.999Z", 2**53 - 1))
+    last = to_cursor(ListPosition("9999-12-31T23:59:59.999Z", 2**53 - 1))
 
-    page = await search(db, alice.id, Asked("a", "date", last), NOW)
+    page = await run_search(db, alice.id, SearchRequest("a", "date", last), NOW)
 
     assert [item.title for item in page.items] == ["a"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.library.search_hints import looser, terms_of, words_to_mark
+from feedmill.library.search.query_hints import looser_searches, terms_of, words_to_highlight
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_terms_that_must_all_hold_are_told_apart(text: str, terms: list[str]) ->
     ],
 )
 def test_what_was_looked_for_is_marked(text: str, said: str, marked: list[str]) -> None:
-    pattern = words_to_mark(text)
+    pattern = words_to_highlight(text)
 
     assert pattern is not None
     assert pattern.findall(said) == marked
 
 
 def test_a_search_without_words_marks_nothing() -> None:
-    assert words_to_mark("is:unread -larch feed:3") is None
+    assert words_to_highlight("is:unread -larch feed:3") is None
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_a_search_without_words_marks_nothing() -> None:
     ],
 )
 def test_looser_searches_ask_for_less(text: str, searches: list[str]) -> None:
-    assert looser(text) == searches
+    assert looser_searches(text) == searches

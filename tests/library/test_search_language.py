@@ -5,27 +5,27 @@ from random import Random
 
 import pytest
 
-from feedmill.library.search_language import MOST_DEPTH, parse
-from feedmill.library.search_tokens import MOST_CHARACTERS, MOST_TERMS, BadSearch, cut
-from feedmill.model.search import (
-    Condition,
-    Dated,
-    Either,
-    Every,
-    Has,
-    Labelled,
-    Language,
-    OfFeeds,
-    State,
-    Text,
-    Without,
+from feedmill.library.search.query_parser import MOST_DEPTH, parse_query
+from feedmill.library.search.query_tokens import MOST_CHARACTERS, MOST_TERMS, BadSearch, tokenize
+from feedmill.model.search_query import (
+    And,
+    DateRange,
+    HasLabel,
+    HasMedia,
+    HasState,
+    InFeeds,
+    InLanguage,
+    Not,
+    Or,
+    SearchCondition,
+    TextMatch,
 )
-from feedmill.store.search_words import site_word
+from feedmill.store.search.tokenizer import site_word
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
-A, B, C, D = (Text((letter,)) for letter in "abcd")
-FEED, FOLDER, LABEL = OfFeeds((1, 2)), OfFeeds((3,)), Labelled((4,))
-UNREAD = State("unread")
+A, B, C, D = (TextMatch((letter,)) for letter in "abcd")
+FEED, FOLDER, LABEL = InFeeds((1, 2)), InFeeds((3,)), HasLabel((4,))
+UNREAD = HasState("unread")
 
 
 class Names:
@@ -45,107 +45,107 @@ def day(year: int, month: int = 1, number: int = 1) -> datetime:
     return datetime(year, month, number, tzinfo=UTC)
 
 
-def read(text: str) -> Condition:
-    return parse(cut(text), Names(), NOW)
+def read(text: str) -> SearchCondition:
+    return parse_query(tokenize(text), Names(), NOW)
 
 
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
         ("a", A),
-        ("A b", Every((A, B))),
-        ("a AND b", Every((A, B))),
-        ("a OR b", Either((A, B))),
-        ("a || b", Either((A, B))),
-        ("a b OR c d", Either((Every((A, B)), Every((C, D))))),
-        ("a (b OR c) d", Every((A, Either((B, C)), D))),
-        ("-a", Without(A)),
-        ("!a b", Every((Without(A), B))),
-        ("-(a b)", Without(Every((A, B)))),
-        ("--a", Without(Without(A))),
-        ("a - b", Every((A, B))),
-        ('"a b"', Text(("a", "b"))),
-        ("“a b”", Text(("a", "b"))),
-        ('-"a b"', Without(Text(("a", "b")))),
-        ("a-b", Text(("a", "b"))),
-        ("or and not", Every((Text(("or",)), Text(("and",)), Text(("not",))))),
-        ("OR-gate", Text(("or", "gate"))),
-        ("ab*", Text(("ab",), prefix=True)),
-        ('"ab*"', Text(("ab",))),
-        ("芯片 好", Every((Text(("芯片",)), Text(("好",), prefix=True)))),
+        ("A b", And((A, B))),
+        ("a AND b", And((A, B))),
+        ("a OR b", Or((A, B))),
+        ("a || b", Or((A, B))),
+        ("a b OR c d", Or((And((A, B)), And((C, D))))),
+        ("a (b OR c) d", And((A, Or((B, C)), D))),
+        ("-a", Not(A)),
+        ("!a b", And((Not(A), B))),
+        ("-(a b)", Not(And((A, B)))),
+        ("--a", Not(Not(A))),
+        ("a - b", And((A, B))),
+        ('"a b"', TextMatch(("a", "b"))),
+        ("“a b”", TextMatch(("a", "b"))),
+        ('-"a b"', Not(TextMatch(("a", "b")))),
+        ("a-b", TextMatch(("a", "b"))),
+        ("or and not", And((TextMatch(("or",)), TextMatch(("and",)), TextMatch(("not",))))),
+        ("OR-gate", TextMatch(("or", "gate"))),
+        ("ab*", TextMatch(("ab",), prefix=True)),
+        ('"ab*"', TextMatch(("ab",))),
+        ("芯片 好", And((TextMatch(("芯片",)), TextMatch(("好",), prefix=True)))),
         ("(((a)))", A),
         ("() a", A),
     ],
 )
-def test_words_and_how_they_are_joined(text: str, condition: Condition) -> None:
+def test_words_and_how_they_are_joined(text: str, condition: SearchCondition) -> None:
     assert read(text) == condition
 
 
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
-        ("in:title a", Text(("a",), "title")),
-        ("in:title:a b", Every((Text(("a",), "title"), B))),
-        ("IN:Title:a", Text(("a",), "title")),
-        ('in:author:"a b"', Text(("a", "b"), "author")),
-        ("in:text (a OR b)", Either((Text(("a",), "text"), Text(("b",), "text")))),
-        ("-in:title:a", Without(Text(("a",), "title"))),
-        ("in:title -a", Without(Text(("a",), "title"))),
-        ("in:url:a/b", Text(("url0a", "url0b"), prefix=True)),
-        ("intitle:a", Text(("a",), "title")),
-        ("author:a", Text(("a",), "author")),
-        ("inurl:a", Text(("url0a",), prefix=True)),
+        ("in:title a", TextMatch(("a",), "title")),
+        ("in:title:a b", And((TextMatch(("a",), "title"), B))),
+        ("IN:Title:a", TextMatch(("a",), "title")),
+        ('in:author:"a b"', TextMatch(("a", "b"), "author")),
+        ("in:text (a OR b)", Or((TextMatch(("a",), "text"), TextMatch(("b",), "text")))),
+        ("-in:title:a", Not(TextMatch(("a",), "title"))),
+        ("in:title -a", Not(TextMatch(("a",), "title"))),
+        ("in:url:a/b", TextMatch(("url0a", "url0b"), prefix=True)),
+        ("intitle:a", TextMatch(("a",), "title")),
+        ("author:a", TextMatch(("a",), "author")),
+        ("inurl:a", TextMatch(("url0a",), prefix=True)),
         ("feed:7", FEED),
         ('feed:"my feed"', FEED),
         ("f:7", FEED),
-        ("feed:unknown", OfFeeds(())),
+        ("feed:unknown", InFeeds(())),
         ("folder:news", FOLDER),
         ("label:red", LABEL),
         ("#red", LABEL),
-        ("!#red", Without(LABEL)),
-        ("a #red", Every((A, LABEL))),
+        ("!#red", Not(LABEL)),
+        ("a #red", And((A, LABEL))),
         ("c#", C),
         ("is:unread", UNREAD),
-        ("is:Starred", State("starred")),
-        ("-is:read", Without(State("read"))),
-        ("has:audio", Has("audio")),
-        ("lang:zh-CN", Language("zh-cn")),
-        ("site:example.org", Text((site_word("example.org"),))),
-        ("site:https://www.example.org/x", Text((site_word("example.org"),))),
-        ("http://a.b", Text(("http", "a", "b"))),
-        ("a:b", Text(("a", "b"))),
-        ("12:30", Text(("12", "30"))),
-        ("a OR is:unread", Either((A, UNREAD))),
+        ("is:Starred", HasState("starred")),
+        ("-is:read", Not(HasState("read"))),
+        ("has:audio", HasMedia("audio")),
+        ("lang:zh-CN", InLanguage("zh-cn")),
+        ("site:example.org", TextMatch((site_word("example.org"),))),
+        ("site:https://www.example.org/x", TextMatch((site_word("example.org"),))),
+        ("http://a.b", TextMatch(("http", "a", "b"))),
+        ("a:b", TextMatch(("a", "b"))),
+        ("12:30", TextMatch(("12", "30"))),
+        ("a OR is:unread", Or((A, UNREAD))),
     ],
 )
-def test_fields(text: str, condition: Condition) -> None:
+def test_fields(text: str, condition: SearchCondition) -> None:
     assert read(text) == condition
 
 
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
-        ("on:2026", Dated(day(2026), day(2027))),
-        ("on:2026-01", Dated(day(2026), day(2026, 2))),
-        ("on:2025-12", Dated(day(2025, 12), day(2026))),
-        ("on:2026-1-31", Dated(day(2026, 1, 31), day(2026, 2))),
-        ("on:2026/01/31", Dated(day(2026, 1, 31), day(2026, 2))),
-        ("on:today", Dated(day(2026, 2, 18), day(2026, 2, 19))),
-        ("on:yesterday", Dated(day(2026, 2, 17), day(2026, 2, 18))),
-        ("on:-7d", Dated(day(2026, 2, 11), day(2026, 2, 12))),
-        ("before:2026-01", Dated(until=day(2026))),
-        ("after:2026-01", Dated(since=day(2026))),
-        ("after:-7d", Dated(since=NOW - timedelta(days=7))),
-        ("after:-12h", Dated(since=NOW - timedelta(hours=12))),
-        ("before:-1y", Dated(until=NOW - timedelta(days=365))),
-        ("date:2026-01", Dated(day(2026), day(2026, 2))),
-        ("pubdate:2026-01/2026-02-05", Dated(day(2026), day(2026, 2, 6))),
-        ("date:2026-01/", Dated(since=day(2026))),
-        ("date:/2026-01", Dated(until=day(2026, 2))),
-        ("date:P1W/", Dated(since=NOW - timedelta(days=7))),
+        ("on:2026", DateRange(day(2026), day(2027))),
+        ("on:2026-01", DateRange(day(2026), day(2026, 2))),
+        ("on:2025-12", DateRange(day(2025, 12), day(2026))),
+        ("on:2026-1-31", DateRange(day(2026, 1, 31), day(2026, 2))),
+        ("on:2026/01/31", DateRange(day(2026, 1, 31), day(2026, 2))),
+        ("on:today", DateRange(day(2026, 2, 18), day(2026, 2, 19))),
+        ("on:yesterday", DateRange(day(2026, 2, 17), day(2026, 2, 18))),
+        ("on:-7d", DateRange(day(2026, 2, 11), day(2026, 2, 12))),
+        ("before:2026-01", DateRange(until=day(2026))),
+        ("after:2026-01", DateRange(since=day(2026))),
+        ("after:-7d", DateRange(since=NOW - timedelta(days=7))),
+        ("after:-12h", DateRange(since=NOW - timedelta(hours=12))),
+        ("before:-1y", DateRange(until=NOW - timedelta(days=365))),
+        ("date:2026-01", DateRange(day(2026), day(2026, 2))),
+        ("pubdate:2026-01/2026-02-05", DateRange(day(2026), day(2026, 2, 6))),
+        ("date:2026-01/", DateRange(since=day(2026))),
+        ("date:/2026-01", DateRange(until=day(2026, 2))),
+        ("date:P1W/", DateRange(since=NOW - timedelta(days=7))),
     ],
 )
-def test_dates(text: str, condition: Condition) -> None:
+def test_dates(text: str, condition: SearchCondition) -> None:
     assert read(text) == condition
 
 

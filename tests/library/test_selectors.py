@@ -3,8 +3,8 @@
 import pytest
 from lxml import html
 
-from feedmill.library.main_text import main_html
-from feedmill.library.selectors import LONGEST, BadSelector, read_selector
+from feedmill.html.readability import extract_article
+from feedmill.html.selectors import LONGEST, BadSelector, parse_selector
 
 PAGE = """<body><header id="top">Top</header>
 <main role="main"><div class="post big"><p id="p1">One</p><div class="inner"><p>Two</p></div>
@@ -13,7 +13,7 @@ PAGE = """<body><header id="top">Top</header>
 
 
 def meant(selector: str, page: str = PAGE) -> list[str]:
-    chosen = read_selector(selector)
+    chosen = parse_selector(selector)
     assert chosen is not None
     return [" ".join(element.text_content().split()) for element in chosen.outermost(html.fromstring(page))]
 
@@ -49,13 +49,13 @@ def test_what_is_inside_of_what_was_found_is_not_found_again() -> None:
 )
 def test_what_is_no_selector_of_ours_is_refused(selector: str) -> None:
     with pytest.raises(BadSelector) as refused:
-        read_selector(selector, "keep_selector")
+        parse_selector(selector, "keep_selector")
 
     assert refused.value.field == "keep_selector"
 
 
 def test_an_empty_selector_means_nothing() -> None:
-    assert read_selector("  ") is None
+    assert parse_selector("  ") is None
 
 
 def test_a_page_as_deep_as_it_likes_is_walked_once() -> None:
@@ -65,7 +65,7 @@ def test_a_page_as_deep_as_it_likes_is_walked_once() -> None:
 
 
 def test_an_article_is_what_is_kept_without_what_is_dropped_and_without_scripts() -> None:
-    found = main_html(PAGE, read_selector(".post"), read_selector(".ad, .inner"))
+    found = extract_article(PAGE, parse_selector(".post"), parse_selector(".ad, .inner"))
 
     assert found is not None
     assert all(word in found for word in ("One", "Three"))
@@ -75,4 +75,4 @@ def test_an_article_is_what_is_kept_without_what_is_dropped_and_without_scripts(
 def test_where_nothing_is_kept_the_article_is_found_by_itself() -> None:
     page = f"<body><div>{'<p>The river rose, and the river fell, and nobody minded it much.</p>' * 6}</div></body>"
 
-    assert "The river rose" in (main_html(page, read_selector(".post"), None) or "")
+    assert "The river rose" in (extract_article(page, parse_selector(".post"), None) or "")

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from feedmill.library import starred
-from feedmill.library.marking import mark_one
-from feedmill.library.starred import export_starred
-from feedmill.model.account import User
-from feedmill.model.reading import Marks
+from feedmill.library.entries import export_starred as starred
+from feedmill.library.entries.export_starred import export_starred
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.model.entry_lists import EntryMarks
 from feedmill.model.refresh import Revision
+from feedmill.model.user import User
 from feedmill.store.database import Database, Step
-from feedmill.store.entry_rows import add_revisions
-from feedmill.store.labels import add_label
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from feedmill.store.entries.labels import add_label
 from feedmill.store.schema import subscriptions
 from tests.library.shelf import HOUR, NOW, Shelf
 
@@ -29,11 +29,11 @@ async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_label
     await shelf.subscribe(bob, feed)
     first, second, _ = await shelf.arrive(feed, "one", "two", "three", content_html="<p>old</p><script>x</script>")
     label = await add_label(any_db, alice.id, "later on")
-    await mark_one(any_db, alice.id, first, Marks(starred=True, add_labels=(int(label["id"]),)), NOW)
-    await mark_one(any_db, alice.id, second, Marks(starred=True), NOW + HOUR)
-    await mark_one(any_db, bob.id, second, Marks(starred=True), NOW)
+    await apply_marks_to_entry(any_db, alice.id, first, EntryMarks(starred=True, add_labels=(int(label["id"]),)), NOW)
+    await apply_marks_to_entry(any_db, alice.id, second, EntryMarks(starred=True), NOW + HOUR)
+    await apply_marks_to_entry(any_db, bob.id, second, EntryMarks(starred=True), NOW)
     revised = Revision(first, 1, "d", "https://x.example/1", "one!", None, None, "<p>new</p>")
-    await any_db.batch(add_revisions([revised], "2026-02-18T00:00:00.000Z"))
+    await any_db.batch(steps_to_add_revisions([revised], "2026-02-18T00:00:00.000Z"))
     # What is starred stays, also when its feed is left.
     await any_db.batch([Step(subscriptions.delete().where(subscriptions.c.id == mine))])
 
@@ -61,7 +61,7 @@ async def test_many_come_page_by_page_each_once(
     alice, feed = await shelf.person(), await shelf.feed()
     await shelf.subscribe(alice, feed)
     for id in await shelf.arrive(feed, *(str(n) for n in range(starred_entries))):
-        await mark_one(db, alice.id, id, Marks(starred=True), NOW + id * HOUR)
+        await apply_marks_to_entry(db, alice.id, id, EntryMarks(starred=True), NOW + id * HOUR)
 
     titles = [item["title"] for item in (await exported(db, alice))["items"]]
 

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from feedmill.collect.address import read_address
-from feedmill.library.starters import TOPICS, Starter
-from feedmill.serve.web.words import LANGUAGES, words
+from feedmill.collect.pasted_url import parse_pasted_url
+from feedmill.i18n.catalogue import LANGUAGES, translator
+from feedmill.library.feeds.starters import TOPICS, StarterFeed
 
 EVERY = [feed for topic in TOPICS for feed in topic.feeds]
 
@@ -18,17 +18,17 @@ def test_there_are_twelve_in_four_topics() -> None:
 
 
 @pytest.mark.parametrize("feed", EVERY, ids=lambda feed: feed.title)
-def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: Starter) -> None:
+def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: StarterFeed) -> None:
     parts = urlsplit(feed.url)
 
     assert (parts.scheme, parts.port, parts.username, parts.fragment) == ("https", None, None, "")
-    assert read_address(feed.url).url == feed.url
+    assert parse_pasted_url(feed.url).url == feed.url
     assert feed.title.strip() == feed.title != ""
     assert feed.language in ("en", "zh-CN")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_topic_has_its_words(language: str) -> None:
-    names = [words(language)(f"starters.{topic.key}") for topic in TOPICS]
+    names = [translator(language)(f"starters.{topic.key}") for topic in TOPICS]
 
     assert len(set(names)) == len(names)

@@ -6,17 +6,17 @@ from base64 import b64encode
 import msgspec
 import pytest
 
+from feedmill.collect.discovery.candidates import DiscoveryStep
 from feedmill.collect.first_fetch import HEAD_START
 from feedmill.errors import CallerError
-from feedmill.library.discovery import Tried
-from feedmill.library.subscribe import Wish, discover, subscribe_found
-from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds
-from feedmill.model.account import User
-from feedmill.model.times import to_text
-from feedmill.store.additions import NewFeed, add_feeds
-from feedmill.store.claims import claim_due
+from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, discover, subscribe_to_candidate
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
+from feedmill.store.feeds.claims import claim_due_feeds
 from feedmill.store.schema import entries, feeds, states, subscriptions
-from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from tests.flows.world import DAY, HOUR, NOW, World, answer, encrypted, item
 from tests.library.readers import Readers
 from tests.serve.rest.subscribing import page_with
 from tests.www import Answer, Seen
@@ -143,7 +143,7 @@ async def test_a_feed_that_is_down_can_be_added_anyway_and_is_due_at_once(
     done = await readers.subscribe(alice, url, anyway=True)
 
     assert (done.is_fetched, done.subscription.state) == (False, "queued")
-    assert [claim.feed.id for claim in await claim_due(world.db, world.now, 10)] == [done.subscription.feed_id]
+    assert [claim.feed.id for claim in await claim_due_feeds(world.db, world.now, 10)] == [done.subscription.feed_id]
 
 
 async def test_an_address_that_may_not_be_asked_is_not_added_anyway(readers: Readers, alice: User) -> None:
@@ -157,7 +157,7 @@ async def test_a_second_reader_shares_the_feed_and_finds_its_newest_entries_unre
     url = world.web.serve("/feed", answer(*(item(str(n), date=NOW - n * HOUR) for n in range(60))))
     await readers.subscribe(alice, url)
     [read] = await world.rows(entries, guid="guid-0")
-    await world.put(states, user_id=bob.id, entry_id=read["id"], read_at=to_text(NOW))
+    await world.put(states, user_id=bob.id, entry_id=read["id"], read_at=to_iso(NOW))
 
     done = await readers.subscribe(bob, url)
 
@@ -206,13 +206,13 @@ async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
     async def crash(*given: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr("feedmill.library.subscribe.take_answer", crash)
+    monkeypatch.setattr("feedmill.library.subscriptions.subscribe.refresh_with_response", crash)
     with pytest.raises(SystemExit):
         await readers.subscribe(alice, url)
 
     [mine] = await readers.mine(alice)
-    assert await claim_due(world.db, world.now, 10) == []
-    assert [claim.feed.id for claim in await claim_due(world.db, world.now + HEAD_START, 10)] == [mine.feed_id]
+    assert await claim_due_feeds(world.db, world.now, 10) == []
+    assert [claim.feed.id for claim in await claim_due_feeds(world.db, world.now + HEAD_START, 10)] == [mine.feed_id]
 
 
 # --- what a login opens -----------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ async def test_what_a_login_showed_does_not_become_the_first_fetch_of_a_shared_f
 
 async def test_a_feed_that_the_operators_login_opens_is_not_shared(world: World, readers: Readers, bob: User) -> None:
     url = world.web.serve("/feed", for_alice_alone)
-    await add_feeds(world.db, [NewFeed(url, http_options=LOGIN)], NOW, NOW)
+    await add_feeds(world.db, [NewFeed(url, http_options=encrypted(LOGIN))], NOW, NOW)
 
     his = (await readers.subscribe(bob, url)).subscription
 
@@ -282,7 +282,7 @@ async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
     world: World, readers: Readers, bob: User
 ) -> None:
     locked = world.web.serve("/locked", for_alice_alone)
-    await add_feeds(world.db, [NewFeed(locked, http_options=LOGIN)], NOW, NOW)
+    await add_feeds(world.db, [NewFeed(locked, http_options=encrypted(LOGIN))], NOW, NOW)
     his = (await readers.subscribe(bob, world.web.serve("/open", answer(item("a"))))).subscription
     world.web.serve("/open", Answer(status=301, headers={"Location": locked}))
 
@@ -299,8 +299,8 @@ async def test_what_was_found_is_subscribed_to_without_asking_again(
     url = world.web.serve("/feed", answer(item("a"), title="News"))
     await discover(world.tools, alice, url, readers.answers)
 
-    remembered = await subscribe_found(world.tools, alice, Wish(url), readers.answers)
-    forgotten = await subscribe_found(world.tools, alice, Wish(f"{url}?other"), readers.answers)
+    remembered = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(url), readers.answers)
+    forgotten = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(f"{url}?other"), readers.answers)
 
     assert (remembered.is_fetched, remembered.subscription.unread_count) == (True, 1)
     assert (forgotten.is_fetched, forgotten.subscription.state) == (False, "queued")
@@ -310,13 +310,16 @@ async def test_what_was_found_is_subscribed_to_without_asking_again(
 async def test_each_step_of_looking_is_told_as_it_begins_and_ends(world: World, readers: Readers, alice: User) -> None:
     feed = world.web.serve("/feed", answer(item("a")))
     page = world.web.serve("/", page_with("/feed"))
-    told: list[Tried] = []
+    told: list[DiscoveryStep] = []
 
     await discover(world.tools, alice, page, readers.answers, tell=told.append)
 
     assert [(step.url, bool(step.answer)) for step in told] == [
-        (page, False), (page, True), (feed, False), (feed, True),
-    ]  # fmt: skip
+        (page, False),
+        (page, True),
+        (feed, False),
+        (feed, True),
+    ]
 
 
 async def test_looking_with_a_login_is_remembered_for_nobody(world: World, readers: Readers, alice: User) -> None:

@@ -6,16 +6,16 @@ import msgspec
 import pytest
 
 from feedmill.errors import NotFound
-from feedmill.library.subscriptions import change_login
-from feedmill.model.account import Actor, User
+from feedmill.library.subscriptions.edit import change_login
 from feedmill.model.feed import Feed
-from feedmill.model.times import to_text
-from feedmill.store.additions import NewFeed, add_feeds, want_too
-from feedmill.store.administration import delete_account
-from feedmill.store.declared import Comparison, apply
-from feedmill.store.refreshes import ClaimLost, record
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import Actor, User
+from feedmill.store.admin.users import delete_user
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
+from feedmill.store.feeds.declared import DeclaredChanges, apply_declared_changes
+from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
 from feedmill.store.schema import entries, folder_subscriptions, folders, states, unread
-from tests.flows.world import DAY, HOUR, MINUTE, NOW, World, answer, item
+from tests.flows.world import DAY, HOUR, MINUTE, NOW, World, answer, decrypted, encrypted, item
 from tests.library.readers import Readers
 from tests.www import Answer
 
@@ -58,9 +58,9 @@ async def test_a_new_interval_counts_from_the_last_fetch(readers: Readers, alice
     quicker = await readers.change(alice, mine, interval_seconds=7200)
     at_once = await readers.change(alice, mine, interval_seconds=1800)
 
-    assert quicker.next_fetch_at == to_text(NOW + 2 * HOUR)
+    assert quicker.next_fetch_at == to_iso(NOW + 2 * HOUR)
     assert quicker.next_fetch_why == "every 2 h, as a subscriber set it"
-    assert at_once.next_fetch_at == to_text(NOW + HOUR)
+    assert at_once.next_fetch_at == to_iso(NOW + HOUR)
 
 
 async def test_the_interval_of_a_new_subscriber_counts_at_once(
@@ -70,7 +70,7 @@ async def test_the_interval_of_a_new_subscriber_counts_at_once(
 
     his = (await readers.subscribe(bob, url, interval_seconds=3600)).subscription
 
-    assert his.next_fetch_at == to_text(NOW + HOUR)
+    assert his.next_fetch_at == to_iso(NOW + HOUR)
 
 
 async def test_a_feed_that_backs_off_is_not_hurried_by_an_interval(
@@ -159,7 +159,7 @@ async def test_a_feed_that_all_have_paused_rests_until_one_resumes(
     assert (paused.state, paused.next_fetch_at) == ("paused", None)
     assert paused.next_fetch_why == "at rest: all its subscribers have paused it"
     resumed = await readers.change(bob, his, paused=False)
-    assert (resumed.state, resumed.next_fetch_at) == ("healthy", to_text(NOW))
+    assert (resumed.state, resumed.next_fetch_at) == ("healthy", to_iso(NOW))
 
 
 async def test_who_paused_a_feed_gets_nothing_new_while_others_do(
@@ -185,7 +185,7 @@ async def test_a_refresh_that_runs_meanwhile_does_not_wake_a_feed_that_was_put_t
     await readers.change(alice, hers, paused=True)
 
     with pytest.raises(ClaimLost):
-        await record(world.db, claim, world.said[-1][1])
+        await record_refresh(world.db, claim, world.said[-1][1])
     assert (await readers.feed(hers)).next_fetch_at is None
 
 
@@ -198,13 +198,13 @@ async def test_leaving_takes_nothing_from_others_and_keeps_what_was_starred(
     hers = (await readers.subscribe(alice, url)).subscription
     await readers.subscribe(bob, url)
     [entry] = await world.rows(entries)
-    await world.put(states, user_id=alice.id, entry_id=entry["id"], starred_at=to_text(NOW))
+    await world.put(states, user_id=alice.id, entry_id=entry["id"], starred_at=to_iso(NOW))
 
     await readers.leave(alice, hers)
 
     assert [await readers.mine(alice), await readers.unread(alice)] == [[], 0]
     assert [(await readers.mine(bob))[0].unread_count, await readers.unread(bob)] == [1, 1]
-    assert [row["starred_at"] for row in await world.rows(states)] == [to_text(NOW)]
+    assert [row["starred_at"] for row in await world.rows(states)] == [to_iso(NOW)]
     assert (await readers.feed(hers)).next_fetch_at is not None
 
 
@@ -218,14 +218,14 @@ async def test_a_feed_that_the_last_one_left_rests_and_comes_back_with_the_next(
     feed = await readers.feed(hers)
     assert (feed.next_fetch_at, feed.next_fetch_why) == (None, "at rest: nobody subscribes to it any more")
     his = (await readers.subscribe(bob, url)).subscription
-    assert (his.feed_id, his.next_fetch_at, his.unread_count) == (hers.feed_id, to_text(NOW), 1)
+    assert (his.feed_id, his.next_fetch_at, his.unread_count) == (hers.feed_id, to_iso(NOW), 1)
 
 
 async def test_a_feed_that_somebody_added_by_command_does_not_rest(
     world: World, readers: Readers, alice: User, url: str
 ) -> None:
     mine = (await readers.subscribe(alice, url)).subscription
-    await want_too(world.db, [mine.feed_id], NOW)
+    await mark_added_by_person(world.db, [mine.feed_id], NOW)
 
     await readers.leave(alice, mine)
 
@@ -238,7 +238,7 @@ async def test_a_feed_that_leaves_the_file_goes_on_for_its_subscribers(
     await add_feeds(world.db, [NewFeed(url, declared=True)], NOW, NOW)
     mine = (await readers.subscribe(alice, url)).subscription
 
-    await apply(world.db, Comparison(dropped=(mine.feed_id,)), "feeds.yaml", NOW)
+    await apply_declared_changes(world.db, DeclaredChanges(dropped=(mine.feed_id,)), "feeds.yaml", NOW)
 
     assert (await readers.feed(mine)).next_fetch_at is not None
     await readers.leave(alice, mine)
@@ -250,7 +250,7 @@ async def test_what_was_read_before_is_not_unread_for_who_comes_back(
 ) -> None:
     mine = (await readers.subscribe(alice, url)).subscription
     [entry] = await world.rows(entries)
-    await world.put(states, user_id=alice.id, entry_id=entry["id"], read_at=to_text(NOW))
+    await world.put(states, user_id=alice.id, entry_id=entry["id"], read_at=to_iso(NOW))
     await readers.leave(alice, mine)
 
     again = (await readers.subscribe(alice, url)).subscription
@@ -265,7 +265,7 @@ async def test_a_feed_rests_when_its_last_reader_is_deleted_and_forgets_their_lo
     shared = (await readers.subscribe(alice, world.web.serve("/shared", answer()))).subscription
     await readers.subscribe(bob, shared.url)
 
-    await delete_account(world.db, alice, Actor(bob.id, None), NOW)
+    await delete_user(world.db, alice, Actor(bob.id, None), NOW)
 
     feed = await readers.feed(hers)
     assert (feed.next_fetch_at, feed.http_options) == (None, None)
@@ -281,7 +281,7 @@ async def test_a_login_gives_a_reader_a_feed_of_their_own_and_leaves_the_shared_
     hers = (await readers.subscribe(alice, url, title="Hers")).subscription
     his = (await readers.subscribe(bob, url)).subscription
 
-    moved = await change_login(world.db, alice.id, hers.id, LOGIN, NOW)
+    moved = await change_login(world.db, alice.id, hers.id, encrypted(LOGIN), NOW)
 
     assert (moved.id, moved.title, moved.url, moved.is_private) == (hers.id, "Hers", url, True)
     assert (moved.feed_id != hers.feed_id, moved.state, moved.unread_count) == (True, "queued", 0)
@@ -299,8 +299,8 @@ async def test_a_login_is_changed_in_place_and_forgotten_when_its_owner_leaves(
     mine = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
     other = LOGIN.replace("secret", "other")
 
-    changed = await change_login(world.db, alice.id, mine.id, other, NOW)
-    assert (changed.feed_id, (await readers.feed(mine)).http_options) == (mine.feed_id, other)
+    changed = await change_login(world.db, alice.id, mine.id, encrypted(other), NOW)
+    assert (changed.feed_id, decrypted(await readers.feed(mine))) == (mine.feed_id, other)
 
     await readers.leave(alice, mine)
     assert (await readers.feed(mine)).http_options is None
@@ -319,7 +319,7 @@ async def test_a_subscription_comes_changes_and_goes_on_every_database(any_world
     his = (await readers.subscribe(bob, url, folder_ids=(folder_id,), interval_seconds=3600)).subscription
     assert (his.unread_count, his.folder_ids, await readers.unread(bob)) == (50, (folder_id,), 50)
     assert (await readers.feed(his)).interval == timedelta(hours=1)
-    moved = await change_login(any_world.db, bob.id, his.id, LOGIN, NOW)
+    moved = await change_login(any_world.db, bob.id, his.id, encrypted(LOGIN), NOW)
     assert (moved.is_private, moved.unread_count, moved.folder_ids) == (True, 0, (folder_id,))
     await readers.change(alice, hers, paused=True, archive_policy="starred", interval_seconds=DAY.seconds + 86_400)
     await readers.leave(bob, moved)

@@ -1,6 +1,6 @@
 """What subscribers want done with new entries, in the refresh's own batch, on every database."""
 
-from feedmill.library.labels import ensure_label
+from feedmill.library.entries.labels import ensure_label
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.store.schema import entries, entry_labels, full_text_tasks
 from tests.flows.world import HOUR, World, answer, item

@@ -3,15 +3,15 @@
 import pytest
 
 from feedmill.errors import BadInput, NotFound
-from feedmill.library import subscriptions as own
-from feedmill.library.labels import ensure_label
-from feedmill.library.rules import BadRule
-from feedmill.library.tailoring import preview
-from feedmill.model.account import User
-from feedmill.model.feed_settings import NO_SETTINGS, FeedSettings
-from feedmill.store.feed_settings import settings_of
-from feedmill.store.merges import merge_feeds
-from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from feedmill.library.entries.labels import ensure_label
+from feedmill.library.filters.new_entries import preview_filter_rules
+from feedmill.library.filters.rules import BadRule
+from feedmill.library.subscriptions import edit as own
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
+from feedmill.model.user import User
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
+from feedmill.store.subscriptions.feed_settings import subscription_settings
+from tests.flows.world import DAY, HOUR, NOW, World, answer, encrypted, item
 from tests.library.readers import Readers
 
 
@@ -74,8 +74,8 @@ async def test_somebody_elses_label_can_t_be_used(world: World, readers: Readers
     with pytest.raises(NotFound):
         await readers.subscribe(bob, world.web.serve("/b", answer()), settings=FeedSettings(label_ids=(hers,)))
 
-    assert await settings_of(world.db, bob.id, mine.id) == NO_SETTINGS
-    assert await settings_of(world.db, alice.id, mine.id) == NO_SETTINGS
+    assert await subscription_settings(world.db, bob.id, mine.id) == DEFAULT_FEED_SETTINGS
+    assert await subscription_settings(world.db, alice.id, mine.id) == DEFAULT_FEED_SETTINGS
 
 
 @pytest.mark.parametrize(
@@ -105,21 +105,21 @@ async def test_a_preview_says_what_each_rule_would_have_done(world: World, reade
     feed = answer(item("ads", date=NOW - DAY), item("news", date=NOW - HOUR))
     mine = (await readers.subscribe(alice, world.web.serve("/feed", feed))).subscription
 
-    found = await preview(world.db, mine.feed_id, "glaze\nads", "")
+    found = await preview_filter_rules(world.db, mine.feed_id, "glaze\nads", "")
 
     assert [(each.entry.title, each.verdict.is_blocked, each.verdict.line) for each in found] == [
         ("news", False, ""),
         ("ads", True, "ads"),
     ]
     with pytest.raises(BadRule):
-        await preview(world.db, mine.feed_id, "(", "")
+        await preview_filter_rules(world.db, mine.feed_id, "(", "")
 
 
 async def test_a_preview_ends_after_the_last_fifty(world: World, readers: Readers, alice: User) -> None:
     many = [item(f"n{number}") for number in range(60)]
     mine = (await readers.subscribe(alice, world.web.serve("/feed", answer(*many)))).subscription
 
-    assert len(await preview(world.db, mine.feed_id, "", "")) == 50
+    assert len(await preview_filter_rules(world.db, mine.feed_id, "", "")) == 50
 
 
 async def test_wishes_move_with_the_subscription(world: World, readers: Readers, alice: User) -> None:
@@ -127,7 +127,7 @@ async def test_wishes_move_with_the_subscription(world: World, readers: Readers,
     mine = (await readers.subscribe(alice, world.web.serve("/a", answer(item("a"))), settings=wish)).subscription
     old = await readers.feed(mine)
 
-    moved = await own.change_login(world.db, alice.id, mine.id, '{"cookie":"x"}', world.now)
+    moved = await own.change_login(world.db, alice.id, mine.id, encrypted('{"cookie":"x"}'), world.now)
 
     assert (await world.feed(old)).tailored is False
     assert (await readers.feed(moved)).tailored is True
@@ -140,7 +140,7 @@ async def test_wishes_go_with_the_subscriber_to_the_feed_that_theirs_became(
     mine = (await readers.subscribe(alice, world.web.serve("/a", answer(item("a"))), settings=wish)).subscription
     other = (await readers.subscribe(bob, world.web.serve("/b", answer(item("b"))))).subscription
 
-    await merge_feeds(world.db, mine.feed_id, mine.url, other.feed_id, other.url, world.now)
+    await merge_feeds(world.db, Merge(mine.feed_id, mine.url, other.feed_id, other.url), world.now)
 
     assert (await readers.feed(other)).tailored is True
 

@@ -9,15 +9,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from feedmill.library.marking import mark, take_back
-from feedmill.library.reading import Wanted, list_entries
-from feedmill.model.account import User
-from feedmill.model.reading import Marks, Scope, Sweep
+from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.entries.marks import apply_marks, undo_mark_all_read
+from feedmill.model.entry_lists import EntryMarks, EntryScope, MarkAllRead
+from feedmill.model.user import User
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.migrations import migrate
-from feedmill.store.sweeps import sweep
-from feedmill.store.unread import steps_to_drop_subscription, steps_to_fill_unread
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.unread_lists import steps_to_drop_subscription, steps_to_fill_unread
+from tests.examples import examples
 from tests.library.shelf import NOW, Shelf
+from tests.sqlite_template import copy_template
 
 FEEDS = 2
 places = st.integers(0, 10**6)
@@ -30,7 +31,8 @@ class Reading(RuleBasedStateMachine):
         super().__init__()
         self.folder = TemporaryDirectory()
         self.loop = asyncio.new_event_loop()
-        self.db = SqliteDatabase(Path(self.folder.name) / "feedmill.db")
+        self.path = Path(self.folder.name) / "feedmill.db"
+        self.db = SqliteDatabase(self.path)
         self.shelf = Shelf(self.db)
         self.now = NOW
         self.feeds: list[int] = []
@@ -45,7 +47,7 @@ class Reading(RuleBasedStateMachine):
         self.loop.run_until_complete(self._open())
 
     async def _open(self) -> None:
-        await migrate(self.db)
+        await copy_template(self.path)
         self.user: User = await self.shelf.person()
         self.feeds = [await self.shelf.feed(f"f{number}") for number in range(FEEDS)]
         for feed in self.feeds:
@@ -66,7 +68,9 @@ class Reading(RuleBasedStateMachine):
     def mark(self, chosen: list[int], read: bool) -> None:
         known = sorted(self.feed_of)
         ids = {known[place % len(known)] for place in chosen}
-        self.loop.run_until_complete(mark(self.db, self.user.id, sorted(ids), Marks(read=read), self._later()))
+        self.loop.run_until_complete(
+            apply_marks(self.db, self.user.id, sorted(ids), EntryMarks(read=read), self._later())
+        )
         ids = {id for id in ids if self.feed_of[id] in self.subscribed}
         if read:
             self.unread -= ids
@@ -81,12 +85,12 @@ class Reading(RuleBasedStateMachine):
         feed = None if place is None else self.feeds[place % FEEDS]
         if feed is not None and feed not in self.subscribed:
             return
-        scope = Scope(None if feed is None else (self.subscribed[feed],))
+        scope = EntryScope(None if feed is None else (self.subscribed[feed],))
         last = None if up_to is None else up_to % (max(self.feed_of, default=0) + 1)
-        swept = self.loop.run_until_complete(sweep(self.db, self.user.id, Sweep(scope, None, last), self._later()))
-        marked = {
-            id for id in self.unread if feed in (None, self.feed_of[id]) and (last is None or id <= last)
-        }  # fmt: skip
+        swept = self.loop.run_until_complete(
+            mark_unread_as_read(self.db, self.user.id, MarkAllRead(scope, None, last), self._later())
+        )
+        marked = {id for id in self.unread if feed in (None, self.feed_of[id]) and (last is None or id <= last)}
         assert swept.marked == len(marked)
         self.unread -= marked
         self.undos.append((swept.undo, marked))
@@ -95,7 +99,7 @@ class Reading(RuleBasedStateMachine):
     @rule(place=places)
     def undo(self, place: int) -> None:
         token, brought = self.undos.pop(place % len(self.undos))
-        self.loop.run_until_complete(take_back(self.db, self.user.id, token, self._later()))
+        self.loop.run_until_complete(undo_mark_all_read(self.db, self.user.id, token, self._later()))
         self.unread |= brought
 
     @rule(place=places)
@@ -122,7 +126,7 @@ class Reading(RuleBasedStateMachine):
     def the_list_and_its_counts_are_right(self) -> None:
         if not self.feeds:
             return
-        page = self.loop.run_until_complete(list_entries(self.db, self.user.id, Wanted(most=1000), NOW))
+        page = self.loop.run_until_complete(list_entries(self.db, self.user.id, EntryListQuery(most=1000), NOW))
         assert {item.id for item in page.items} == self.unread
         assert self.loop.run_until_complete(self.shelf.unread_of(self.user)) == (len(self.unread), len(self.unread))
 
@@ -137,4 +141,4 @@ class Reading(RuleBasedStateMachine):
 
 
 TestReading = Reading.TestCase
-TestReading.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestReading.settings = settings(max_examples=examples(25), stateful_step_count=25, deadline=None)

@@ -8,22 +8,23 @@ from datetime import timedelta
 
 import pytest
 
-from feedmill.errors import BadInput, DatabaseUnavailable, NotFound, TooMany
-from feedmill.library.delivering import judge
-from feedmill.library.limits import MOST
-from feedmill.library.webhooks import StillPending
-from feedmill.model.account import User
+from feedmill.errors import BadInput, DatabaseUnavailable, LimitExceeded, NotFound
+from feedmill.library.users.limits import MAX_COUNTS
+from feedmill.library.webhooks.delivery import delivery_failure
+from feedmill.library.webhooks.service import StillPending
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.outcome import HttpError
-from feedmill.model.webhook import MOST_TRIES, PAUSE_AFTER, DeliveryStatus, Event
+from feedmill.model.fetch_outcome import HttpError
+from feedmill.model.user import User
+from feedmill.model.webhook import MAX_ATTEMPTS, PAUSE_AFTER, DeliveryStatus, WebhookEvent
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.store.database import Database, Step
-from feedmill.store.deliveries import WELL
-from feedmill.store.feed_settings import set_settings
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.leases import LEASE
-from feedmill.store.merges import merge_feeds
 from feedmill.store.schema import subscriptions, webhooks
+from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
+from feedmill.store.webhooks.delivery_queue import WEBHOOK_SUCCEEDED
 from tests.library.receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
+from tests.waiting import slow_pace
 from tests.www import Answer, Seen, Web, Wire
 from tests.www.web import Script
 
@@ -36,7 +37,7 @@ def silent() -> tuple[Script, asyncio.Event]:
 
     async def answer(seen: Seen, wire: Wire) -> None:
         begun.set()
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
 
     return answer, begun
 
@@ -49,7 +50,7 @@ class Fading:
         self.dialect_name, self.query, self.exec, self.close = db.dialect_name, db.query, db.exec, db.close
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        if steps[0].statement is WELL and dict(steps[0].params)["webhook"] == self._webhook_id:  # type: ignore[arg-type]
+        if steps[0].statement is WEBHOOK_SUCCEEDED and dict(steps[0].params)["webhook"] == self._webhook_id:  # type: ignore[arg-type]
             raise DatabaseUnavailable("away")
         return await self._db.batch(steps)
 
@@ -83,7 +84,7 @@ async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here
 
 async def settle(here: Receivers, user: User, **settings: object) -> None:
     [row] = await here.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
-    await here.db.batch([set_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
+    await here.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
 
 
 async def test_what_a_person_blocks_they_are_not_told_of(here: Receivers) -> None:
@@ -133,7 +134,7 @@ async def test_only_who_subscribes_and_wants_to_know_is_told(here: Receivers) ->
     alice = await here.reader("alice", feed)
     charlie, dora = await here.reader("charlie", other), await here.reader("dora", feed, paused=True)
     await here.hook(alice, OK, "/alice")
-    await here.webhooks.create(alice.id, here.web.serve("/broken", OK), [Event.FEED_FAILING])
+    await here.webhooks.create(alice.id, here.web.serve("/broken", OK), [WebhookEvent.FEED_FAILING])
     await here.hook(charlie, OK, "/charlie")
     await here.hook(dora, OK, "/dora")
 
@@ -146,7 +147,7 @@ async def test_only_who_subscribes_and_wants_to_know_is_told(here: Receivers) ->
 async def test_a_failing_feed_says_how_it_fails(here: Receivers) -> None:
     feed = await here.feed()
     await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed, Event.FEED_FAILING)
+    await here.happens(feed, WebhookEvent.FEED_FAILING)
 
     await here.deliver()
 
@@ -174,7 +175,7 @@ async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(h
 def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
     answer = HttpError("https://e.org", "https://e.org", 404)
 
-    pauses = [judge(answer, tries, NOW).again_at for tries in range(1, MOST_TRIES + 1)]
+    pauses = [delivery_failure(answer, tries, NOW).again_at for tries in range(1, MAX_ATTEMPTS + 1)]
 
     assert pauses[8] == NOW + timedelta(minutes=256)
     assert pauses[9] is None
@@ -185,7 +186,7 @@ async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under
     alice = await here.reader("alice", feed)
     hook = await here.hook(alice, BROKEN)
     await here.happens(feed)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_ATTEMPTS):
         await here.deliver()
         here.now += timedelta(hours=6)
     [dead] = await here.outbox()
@@ -223,6 +224,31 @@ async def test_two_workers_never_send_the_same_delivery_at_once(here: Receivers)
 
     ids = [seen.headers["x-feedmill-delivery"] for seen in here.web.requests]
     assert len(ids) == len(set(ids)) == 20
+
+
+async def test_two_workers_never_send_to_one_address_at_once(here: Receivers) -> None:
+    feed = await here.feed()
+    bob = await here.reader("bob", feed)
+    at_work, most_at_work = 0, 0
+
+    async def answer(seen: Seen, wire: Wire) -> None:
+        nonlocal at_work, most_at_work
+        at_work += 1
+        most_at_work = max(most_at_work, at_work)
+        # Long enough for the other workers to send, if they did.
+        await slow_pace(0.01)
+        at_work -= 1
+        await wire.send(OK.encode())
+
+    for _ in range(2):
+        await here.hook(bob, answer)
+    for _ in range(15):
+        await here.happens(feed)
+
+    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+        pass
+
+    assert (most_at_work, len(here.told())) == (1, 30)
 
 
 async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(here: Receivers) -> None:
@@ -282,7 +308,8 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(here: Rece
         await here.deliver()
 
     assert (await here.webhooks.one(alice.id, second.id)).last_success_at == here.now
-    assert await _outcome(here) == [DeliveryStatus.PENDING, DeliveryStatus.DELIVERED]
+    statuses = {delivery.webhook_id: delivery.status for delivery in await here.outbox()}
+    assert statuses == {first.id: DeliveryStatus.PENDING, second.id: DeliveryStatus.DELIVERED}
 
 
 async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(here: Receivers) -> None:
@@ -399,10 +426,10 @@ async def test_what_waits_survives_the_merge_of_its_feed(here: Receivers) -> Non
     await here.hook(await here.reader("alice", feed), OK)
     await here.happens(feed)
 
-    await merge_feeds(here.db, feed.id, feed.url, target.id, target.url, here.now)
+    await merge_feeds(here.db, Merge(feed.id, feed.url, target.id, target.url), here.now)
     await here.deliver()
 
-    assert here.told()[0]["feed"]["id"] == target.id
+    assert here.told()[0]["feed"]["id"] == feed.id
 
 
 async def test_a_test_event_reaches_a_paused_webhook_too(here: Receivers) -> None:
@@ -456,10 +483,10 @@ async def test_one_person_sees_nothing_of_anothers(here: Receivers) -> None:
 
 async def test_there_is_an_end_to_how_many_a_person_may_have(here: Receivers) -> None:
     alice = await here.reader("alice", await here.feed())
-    for number in range(MOST["webhooks"]):
+    for number in range(MAX_COUNTS["webhooks"]):
         await here.hook(alice, OK, f"/{number}")
 
-    with pytest.raises(TooMany):
+    with pytest.raises(LimitExceeded):
         await here.hook(alice, OK)
 
 

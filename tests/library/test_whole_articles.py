@@ -5,18 +5,18 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from feedmill.library.article import find_entry
-from feedmill.library.full_text import fetch_full_text
-from feedmill.library.whole_articles import PAUSES, WholeArticles
-from feedmill.model.account import User
+from feedmill.library.entries.article import find_entry
+from feedmill.library.entries.full_text import fetch_full_text
+from feedmill.library.entries.full_text_queue import PAUSES, FullTextFetcher
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.user import User
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
-from feedmill.store.feed_settings import set_settings
-from feedmill.store.full_texts import take_waiting
+from feedmill.store.entries.full_texts import take_full_text_tasks
+from feedmill.store.filters.entry_filters import steps_to_fetch_full_texts
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
-from feedmill.store.sifting import want_whole
+from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
 from tests.library.receivers import open_client
 from tests.library.shelf import NOW, Shelf
 from tests.library.test_main_text import ARTICLE
@@ -41,18 +41,18 @@ class House:
 
     def __post_init__(self) -> None:
         self.shelf, self.now = Shelf(self.db), NOW
-        self.work = WholeArticles(self.db, self.client, lambda: self.now)
+        self.work = FullTextFetcher(self.db, self.client, lambda: self.now)
 
     async def begin(self, served: Answer) -> None:
         self.feed = await self.shelf.feed()
         link = self.web.serve("/page", served)
         [self.entry] = await self.shelf.arrive(self.feed, "a", content_html=None, link=link)
-        await self.db.batch(want_whole(self.feed, ["a"], self.now))
+        await self.db.batch(steps_to_fetch_full_texts(self.feed, ["a"], self.now))
 
     async def reader(self, name: str, **settings: object) -> User:
         user = await self.shelf.person(name)
         subscription = await self.shelf.subscribe(user, self.feed)
-        await self.db.batch([set_settings(user.id, subscription, FeedSettings(**settings))])  # type: ignore[arg-type]
+        await self.db.batch([step_to_set_subscription_settings(user.id, subscription, FeedSettings(**settings))])  # type: ignore[arg-type]
         return user
 
     async def shown(self, user: User) -> str | None:
@@ -100,7 +100,7 @@ async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_other
     before = await house.shown(bob)
 
     mine = (await find_entry(house.db, alice.id, house.entry))["subscription_id"]
-    await house.db.batch([set_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
+    await house.db.batch([step_to_set_subscription_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
     gone = await house.shown(alice)
     await fetch_full_text(house.db, house.client, alice.id, house.entry, house.now)
 
@@ -144,11 +144,13 @@ async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database
     shelf = Shelf(any_db)
     feed = await shelf.feed()
     await shelf.arrive(feed, "a", "b")
-    await any_db.batch([*want_whole(feed, ["a", "b"], NOW), *want_whole(feed, ["a"], NOW)])
+    await any_db.batch(
+        [*steps_to_fetch_full_texts(feed, ["a", "b"], NOW), *steps_to_fetch_full_texts(feed, ["a"], NOW)]
+    )
 
-    _, first = await take_waiting(any_db, NOW, most=5)
-    _, meanwhile = await take_waiting(any_db, NOW, most=5)
-    _, again = await take_waiting(any_db, NOW + LEASE, most=5)
+    _, first = await take_full_text_tasks(any_db, NOW, most=5)
+    _, meanwhile = await take_full_text_tasks(any_db, NOW, most=5)
+    _, again = await take_full_text_tasks(any_db, NOW + LEASE, most=5)
 
     assert (len(first), len(meanwhile), len(again)) == (2, 0, 2)
 
@@ -157,7 +159,7 @@ async def test_they_go_with_their_entry(db: Database) -> None:
     shelf = Shelf(db)
     feed = await shelf.feed()
     await shelf.arrive(feed, "a")
-    await db.batch(want_whole(feed, ["a"], NOW))
+    await db.batch(steps_to_fetch_full_texts(feed, ["a"], NOW))
 
     await db.batch([Step(entries.delete())])
 

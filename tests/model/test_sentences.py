@@ -7,32 +7,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedmill.model.sentences import Sentence, from_stored, in_words, to_stored
+from feedmill.model.translatable_text import TranslatableText, format_duration, text_from_stored, text_to_stored
 
 HOUR = timedelta(hours=1)
 
 
 def test_a_sentence_is_english_to_whoever_prints_it() -> None:
-    every = Sentence("every {length}", length=2 * HOUR)
+    every = TranslatableText("every {length}", length=2 * HOUR)
 
-    assert Sentence("{every}, because {why}", every=every, why="it sleeps") == "every 2 h, because it sleeps"
+    assert TranslatableText("{every}, because {why}", every=every, why="it sleeps") == "every 2 h, because it sleeps"
 
 
 @given(st.text(), st.integers(0, 10**9), st.timedeltas(timedelta(), 4000 * 24 * HOUR))
 def test_a_sentence_comes_back_from_its_row_with_all_its_parts(text: str, n: int, length: timedelta) -> None:
-    part = Sentence("after {length}", length=length)
-    said = Sentence("{part}: {text} ({n})", part=part, text=text, n=n)
+    part = TranslatableText("after {length}", length=length)
+    said = TranslatableText("{part}: {text} ({n})", part=part, text=text, n=n)
 
-    kept = from_stored(to_stored(said))
+    kept = text_from_stored(text_to_stored(said))
 
     assert kept == said == deepcopy(said)
-    assert isinstance(kept, Sentence)
+    assert isinstance(kept, TranslatableText)
     assert (kept.template, kept.values["n"], kept.values["part"].values) == (said.template, n, {"length": length})
 
 
 @pytest.mark.parametrize("text", ["", "paused by a person", "{curly}", '{"seconds": 3}'])
 def test_a_text_without_parts_is_kept_as_it_is(text: str) -> None:
-    assert from_stored(to_stored(text)) == text
+    assert text_from_stored(text_to_stored(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_a_text_without_parts_is_kept_as_it_is(text: str) -> None:
     ],
 )
 def test_lengths_of_time_are_said_in_words(seconds: int, words: str) -> None:
-    assert in_words(timedelta(seconds=seconds)) == words
+    assert format_duration(timedelta(seconds=seconds)) == words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.model.sizes import size_in_words
+from feedmill.model.byte_sizes import format_bytes
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from feedmill.model.sizes import size_in_words
     ],
 )
 def test_a_size_has_three_digits_at_most_until_there_is_no_larger_unit(size: float, words: str) -> None:
-    assert size_in_words(size).replace("\N{NO-BREAK SPACE}", " ") == words
+    assert format_bytes(size).replace("\N{NO-BREAK SPACE}", " ") == words

@@ -2,34 +2,95 @@
 
 import asyncio
 import socket
+from dataclasses import replace
 
 import pytest
 
 from feedmill.errors import BadSetting
-from feedmill.model.outcome import Refused, Response, Retryable
+from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.checked_connections import CheckedSocketFactory
 from feedmill.outbound.client import Client
-from feedmill.outbound.connections import CheckedSockets
-from feedmill.outbound.names import SystemNames
-from tests.outbound.conftest import MakeClient
+from feedmill.outbound.dns import SystemResolver
+from tests.outbound.conftest import PATIENT, SHORT, MakeClient
 from tests.www import Answer, ScriptedNames, Web
 
 SPECIAL = [
-    "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200", "127.0.0.1",
-    "127.255.255.254", "168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255",
-    "192.0.0.1", "192.0.0.8", "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1",
-    "198.19.255.255", "198.51.100.7", "203.0.113.9", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
-    "::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1",
-    "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "100::1", "2001::1", "2001:20::1", "2001:db8::1", "2002:7f00:1::1",
-    "2002:a9fe:a9fe::", "2002:c0a8:101::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%2",
-    "2606:4700::1%1", "fec0::1", "ff02::1", "ff0e::1", "2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1",
-    "2001:0:7f00:1::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "not-an-address",
-]  # fmt: skip
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "10.255.255.255",
+    "100.64.0.1",
+    "100.100.100.200",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.0.1",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.1",
+    "192.0.0.8",
+    "192.0.0.192",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.7",
+    "203.0.113.9",
+    "224.0.0.1",
+    "239.255.255.255",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "::127.0.0.1",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::1",
+    "100::1",
+    "2001::1",
+    "2001:20::1",
+    "2001:db8::1",
+    "2002:7f00:1::1",
+    "2002:a9fe:a9fe::",
+    "2002:c0a8:101::",
+    "3fff::1",
+    "5f00::1",
+    "fc00::1",
+    "fd00:ec2::254",
+    "fe80::1",
+    "fe80::1%2",
+    "2606:4700::1%1",
+    "fec0::1",
+    "ff02::1",
+    "ff0e::1",
+    "2606:4700::5efe:10.0.0.1",
+    "2606:4700::200:5efe:127.0.0.1",
+    "2001:0:7f00:1::1",
+    "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    "not-an-address",
+]
 PUBLIC = [
-    "1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.255.255", "172.32.0.1", "192.0.1.1",
-    "198.17.255.255", "223.255.255.255", "2606:4700:4700::1111", "2a00:1450::1", "64:ff9b::808:808",
-    "2002:808:808::1", "::ffff:8.8.8.8",
-]  # fmt: skip
+    "1.1.1.1",
+    "8.8.8.8",
+    "100.63.255.255",
+    "100.128.0.1",
+    "172.15.255.255",
+    "172.32.0.1",
+    "192.0.1.1",
+    "198.17.255.255",
+    "223.255.255.255",
+    "2606:4700:4700::1111",
+    "2a00:1450::1",
+    "64:ff9b::808:808",
+    "2002:808:808::1",
+    "::ffff:8.8.8.8",
+]
 
 
 @pytest.mark.parametrize("address", SPECIAL)
@@ -79,13 +140,33 @@ def test_a_network_that_is_none_is_said_at_the_start() -> None:
 
 
 SPELLINGS = [
-    "http://127.0.0.1", "http://127.1", "http://127.0.1", "http://2130706433", "http://0x7f000001", "http://0x7f.1",
-    "http://0177.0.0.1", "http://127.0.0.1.", "http://[::1]", "http://[::ffff:127.0.0.1]", "http://[::ffff:7f00:1]",
-    "http://[::]", "http://0", "http://0.0.0.0", "http://①②⑦.0.0.1", "http://127。0。0。1", "http://%31%32%37.0.0.1",
-    "http://public.example@127.0.0.1", "http://public.example:80@127.0.0.1", "HTTP://127.0.0.1",
-    "http://[64:ff9b::7f00:1]", "http://[2002:7f00:1::]", "http://169.254.169.254", "http://[fd00:ec2::254]",
-    "http://0xa9fea9fe", "http://[fe80::1%25eth0]",
-]  # fmt: skip
+    "http://127.0.0.1",
+    "http://127.1",
+    "http://127.0.1",
+    "http://2130706433",
+    "http://0x7f000001",
+    "http://0x7f.1",
+    "http://0177.0.0.1",
+    "http://127.0.0.1.",
+    "http://[::1]",
+    "http://[::ffff:127.0.0.1]",
+    "http://[::ffff:7f00:1]",
+    "http://[::]",
+    "http://0",
+    "http://0.0.0.0",
+    "http://①②⑦.0.0.1",
+    "http://127。0。0。1",
+    "http://%31%32%37.0.0.1",
+    "http://public.example@127.0.0.1",
+    "http://public.example:80@127.0.0.1",
+    "HTTP://127.0.0.1",
+    "http://[64:ff9b::7f00:1]",
+    "http://[2002:7f00:1::]",
+    "http://169.254.169.254",
+    "http://[fd00:ec2::254]",
+    "http://0xa9fea9fe",
+    "http://[fe80::1%25eth0]",
+]
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -168,7 +249,7 @@ async def test_of_mixed_answers_only_the_allowed_address_is_connected_to(
 
 
 def test_a_socket_is_never_made_for_a_refused_address() -> None:
-    sockets = CheckedSockets(AddressPolicy())
+    sockets = CheckedSocketFactory(AddressPolicy())
 
     for sockaddr in (("127.0.0.1", 80), ("::1", 80, 0, 0), ("fe80::1", 80, 0, 2), ("1.1.1.1", 22)):
         with pytest.raises(OSError, match="may not be connected to"):
@@ -185,10 +266,11 @@ async def test_an_unknown_name_may_be_known_later(client: Client) -> None:
 async def test_a_name_server_that_hangs_ends_at_the_deadline(make_client: MakeClient) -> None:
     class Hanging(ScriptedNames):
         async def look_up(self, host: str) -> list[str]:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
             return []
 
-    outcome = await make_client(names=Hanging()).get("http://slow.example/")
+    client = make_client(names=Hanging(), limits=replace(PATIENT, connect=SHORT))
+    outcome = await client.get("http://slow.example/")
 
     assert isinstance(outcome, Retryable)
     assert outcome.kind == "dns"
@@ -211,8 +293,8 @@ async def test_an_ipv6_address_is_fetched_when_allowed(make_client: MakeClient) 
 async def test_the_systems_own_names_are_checked_too(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
 
-    refused = await make_client(AddressPolicy(), names=SystemNames()).get(f"http://localhost:{web.port}/")
-    allowed = await make_client(names=SystemNames()).get(f"http://localhost:{web.port}/")
+    refused = await make_client(AddressPolicy(), names=SystemResolver()).get(f"http://localhost:{web.port}/")
+    allowed = await make_client(names=SystemResolver()).get(f"http://localhost:{web.port}/")
 
     assert isinstance(refused, Refused)
     assert isinstance(allowed, Response)

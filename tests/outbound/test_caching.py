@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.model.outcome import Freshness, HttpError, NotModified, Response, Validators
+from feedmill.model.fetch_outcome import Freshness, HttpError, NotModified, Response, Validators
 from feedmill.outbound.client import Client
 from tests.www import Answer, Seen, Web
 
@@ -33,9 +33,23 @@ async def test_what_has_not_changed_is_not_sent_again(web: Web, client: Client) 
 
 
 ODD_TAGS = [
-    b'"ordinary"', b'W/"weak"', b"unquoted", b'"a, b", "c"', b'"with "quotes" inside"', b'"', b"*", b"'single'",
-    '"ünïcode 世界"'.encode(), b'"%00%0d%0a"', b'"tab\tinside"', b'"' + b"a" * 4000 + b'"', b'""', b'"\\"', b"W/", b"0",
-]  # fmt: skip
+    b'"ordinary"',
+    b'W/"weak"',
+    b"unquoted",
+    b'"a, b", "c"',
+    b'"with "quotes" inside"',
+    b'"',
+    b"*",
+    b"'single'",
+    '"ünïcode 世界"'.encode(),
+    b'"%00%0d%0a"',
+    b'"tab\tinside"',
+    b'"' + b"a" * 4000 + b'"',
+    b'""',
+    b'"\\"',
+    b"W/",
+    b"0",
+]
 
 
 @pytest.mark.parametrize("tag", ODD_TAGS)

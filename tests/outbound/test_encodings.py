@@ -9,9 +9,9 @@ import brotli
 import pytest
 from backports import zstd
 
-from feedmill.model.outcome import Refused, Response, Retryable
+from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.client import Client
-from feedmill.outbound.encodings import Body, BrokenCoding, CutShort, TooLarge
+from feedmill.outbound.content_encoding import BodyDecoder, BodyTooLarge, InvalidEncoding, TruncatedBody
 from tests.www import Answer, Web
 
 TEXT = "<rss>Grüße, 世界</rss>".encode() * 500
@@ -55,7 +55,7 @@ async def test_each_coding_is_undone(label: str, encode: Callable[[bytes], bytes
 @pytest.mark.parametrize("size", [1, 2, 7, 4096])
 @pytest.mark.parametrize(("label", "encode"), CODINGS)
 def test_pieces_of_any_size_make_the_same_body(label: str, encode: Callable[[bytes], bytes], size: int) -> None:
-    body, sent = Body(label, 1_000_000), encode(TEXT)
+    body, sent = BodyDecoder(label, 1_000_000), encode(TEXT)
 
     for start in range(0, len(sent), size):
         body.feed(sent[start : start + size])
@@ -66,10 +66,10 @@ def test_pieces_of_any_size_make_the_same_body(label: str, encode: Callable[[byt
 @pytest.mark.parametrize("cut", [0, 1, 10, -9, -1])
 @pytest.mark.parametrize(("label", "encode"), CODINGS)
 def test_a_cut_stream_is_never_taken_for_whole(label: str, encode: Callable[[bytes], bytes], cut: int) -> None:
-    body = Body(label, 1_000_000)
+    body = BodyDecoder(label, 1_000_000)
     body.feed(encode(TEXT)[:cut])
 
-    with pytest.raises(CutShort):
+    with pytest.raises(TruncatedBody):
         body.finish()
 
 
@@ -142,7 +142,9 @@ async def test_a_bomb_is_refused_in_bounded_memory(label: str, web: Web, client:
     assert peak < 5_000_000
 
 
-@pytest.mark.parametrize(("label", "empty"), [("gzip", gzip.compress(b"")), ("zstd", zstd.compress(b""))])
+@pytest.mark.parametrize(
+    ("label", "empty"), [("gzip", gzip.compress(b"")), ("zstd", zstd.compress(b""))], ids=["gzip", "zstd"]
+)
 async def test_endless_empty_streams_in_one_body_are_given_up(
     label: str, empty: bytes, web: Web, client: Client
 ) -> None:
@@ -157,14 +159,14 @@ def test_a_zstd_stream_that_wants_a_huge_window_is_refused() -> None:
     stream = zstd.ZstdCompressor(options=options)
     sent = stream.compress(b"x" * 100) + stream.flush()
 
-    with pytest.raises(BrokenCoding):
-        Body("zstd", 1_000_000).feed(sent)
+    with pytest.raises(InvalidEncoding):
+        BodyDecoder("zstd", 1_000_000).feed(sent)
 
 
 def test_the_limit_counts_decoded_and_received_bytes() -> None:
-    with pytest.raises(TooLarge):
-        Body("", 10).feed(b"x" * 11)
-    with pytest.raises(TooLarge):
-        Body("gzip", 10).feed(gzip.compress(b"x" * 11))
-    with pytest.raises(TooLarge):
-        Body("gzip", 100).feed(gzip.compress(b"") + b"\0" * 100)
+    with pytest.raises(BodyTooLarge):
+        BodyDecoder("", 10).feed(b"x" * 11)
+    with pytest.raises(BodyTooLarge):
+        BodyDecoder("gzip", 10).feed(gzip.compress(b"x" * 11))
+    with pytest.raises(BodyTooLarge):
+        BodyDecoder("gzip", 100).feed(gzip.compress(b"") + b"\0" * 100)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from feedmill.model.outcome import HttpError, Refused, Response, Retryable
+from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import FetchOptions
+from feedmill.outbound.fetch_options import FetchOptions
 from tests.www import Answer, Seen, Web, Wire
 
 
@@ -160,3 +160,9 @@ async def test_headers_that_repeat_are_joined(web: Web, client: Client) -> None:
 
     assert isinstance(outcome, Response)
     assert outcome.headers["link"] == "<http://hub.example>; rel=hub, </feed>; rel=self"
+
+
+async def test_requests_that_begin_together_share_the_session_that_the_first_opens(client: Client) -> None:
+    first, second = await asyncio.gather(client._open_session(), client._open_session())
+
+    assert first is second

@@ -3,25 +3,62 @@
 import asyncio
 import itertools
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from redis.asyncio import Redis
 
-from feedmill.coordination.memory import MemoryTurns
-from feedmill.coordination.redis import RedisTurns, connect
-from feedmill.model.outcome import Deferred, Response, Throttled
+from feedmill.coordination.host_slots import HostSlotRule
+from feedmill.coordination.memory import MemoryHostSlots
+from feedmill.coordination.redis import RedisHostSlots, connect, host_key
+from feedmill.model.fetch_outcome import Deferred, Response, Throttled
 from feedmill.outbound.client import Client
-from feedmill.outbound.pacing import Pacer, registrable_domain
+from feedmill.outbound.host_pacing import HostBusy, Pacer, registrable_domain
+from feedmill.outbound.urls import parse_url
 from tests.outbound.conftest import LoopbackIsPublic, MakeClient
 from tests.services.server import Service
+from tests.virtual_time import in_virtual_time, let_pass, virtual_now
+from tests.waiting import LONGEST_WAIT, until
 from tests.www import Answer, ScriptedNames, Seen, Web, Wire
 
 GAP = timedelta(milliseconds=150)
+# Whoever has to wait for so long does not come while the test runs.
+HOUR = timedelta(hours=1)
+
+
+class NotingTurns(MemoryHostSlots):
+    """Notes who asked for a turn, and when by its own clock a turn was given."""
+
+    def __init__(self) -> None:
+        super().__init__(self._read_clock)
+        self.asked: list[str] = []
+        self.given: list[tuple[str, float]] = []
+
+    def _read_clock(self) -> float:
+        self._now = time.monotonic()
+        return self._now
+
+    async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
+        wait = await super().take(host, token, rule, pauses)
+        self.asked.append(host)
+        if not wait:
+            self.given.append((host, self._now))
+        return wait
+
+    def gaps(self, host: str) -> list[timedelta]:
+        times = [at for given, at in self.given if given == host]
+        return [timedelta(seconds=later - earlier) for earlier, later in itertools.pairwise(times)]
 
 
 @pytest.fixture
-def pacer() -> Pacer:
-    return Pacer(MemoryTurns(), gap=GAP)
+def turns() -> NotingTurns:
+    return NotingTurns()
+
+
+@pytest.fixture
+def pacer(turns: NotingTurns) -> Pacer:
+    return Pacer(turns, gap=GAP)
 
 
 @pytest.fixture
@@ -30,61 +67,69 @@ def public(make_client: MakeClient, pacer: Pacer) -> Client:
     return make_client(LoopbackIsPublic(), pacer)
 
 
-def gaps(web: Web) -> list[float]:
-    times = [request.at for request in web.requests]
-    return [later - earlier for earlier, later in itertools.pairwise(times)]
-
-
-async def test_requests_to_one_host_keep_their_distance(web: Web, public: Client) -> None:
+async def test_requests_to_one_host_keep_their_distance(web: Web, public: Client, turns: NotingTurns) -> None:
     web.serve("/", Answer(b"x"))
 
     outcomes = await asyncio.gather(*(public.get(web.url("/")) for _ in range(4)))
 
     assert all(isinstance(outcome, Response) for outcome in outcomes)
-    assert min(gaps(web)) >= 0.12
+    assert len(turns.gaps("127.0.0.1")) == 3
+    assert min(turns.gaps("127.0.0.1")) >= GAP
+    assert all(seen.at >= at for seen, (_, at) in zip(web.requests, turns.given, strict=True))
 
 
-async def test_requests_to_one_host_never_overlap(web: Web, public: Client) -> None:
-    async def slow(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(0.2)
-        await wire.send(Answer(b"x").encode())
+@in_virtual_time
+async def test_requests_to_one_host_never_overlap() -> None:
+    pacer, slots, target = (
+        Pacer(MemoryHostSlots(virtual_now), GAP),
+        asyncio.Semaphore(10),
+        parse_url("http://host.example/"),
+    )
+    times: list[tuple[float, float]] = []
 
-    web.serve("/", slow)
+    async def request() -> None:
+        async with pacer.turn(target, slots, HOUR):
+            began = virtual_now()
+            await let_pass(2 * GAP.total_seconds())
+            times.append((began, virtual_now()))
 
-    await asyncio.gather(*(public.get(web.url("/")) for _ in range(3)))
+    await asyncio.gather(*(request() for _ in range(3)))
 
-    assert web.most_at_once == 1
+    assert len(times) == 3
+    assert all(ended <= began for (_, ended), (began, _) in itertools.pairwise(times))
 
 
-async def test_other_hosts_need_not_wait(web: Web, public: Client) -> None:
+async def test_other_hosts_need_not_wait(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
-    started = time.monotonic()
+    client = make_client(LoopbackIsPublic(), Pacer(MemoryHostSlots(), gap=HOUR))
 
-    await asyncio.gather(*(public.get(web.url("/", f"127.0.1.{number}")) for number in range(1, 16)))
+    outcomes = await asyncio.gather(*(client.get(web.url("/", f"127.0.1.{number}")) for number in range(1, 16)))
 
-    assert time.monotonic() - started < 1
+    assert all(isinstance(outcome, Response) for outcome in outcomes)
 
 
 async def test_hosts_that_the_operator_allowed_are_not_paced(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
-    client = make_client(pacer=Pacer(MemoryTurns(), gap=timedelta(seconds=20)))
+    client = make_client(pacer=Pacer(MemoryHostSlots(), gap=HOUR))
 
     outcomes = await asyncio.gather(*(client.get(web.url("/")) for _ in range(3)))
 
     assert all(isinstance(outcome, Response) for outcome in outcomes)
 
 
-async def test_a_hop_takes_its_turn_at_its_own_host(web: Web, public: Client) -> None:
+async def test_a_hop_takes_its_turn_at_its_own_host(web: Web, public: Client, turns: NotingTurns) -> None:
     web.serve("/", Answer(status=302, headers={"Location": "/next"}))
     web.serve("/next", Answer(b"x"))
 
     await public.get(web.url("/"))
 
-    assert min(gaps(web)) >= 0.12
+    assert [request.path for request in web.requests] == ["/", "/next"]
+    [gap] = turns.gaps("127.0.0.1")
+    assert gap >= GAP
 
 
 async def test_all_names_ports_and_clients_share_the_turns_of_a_host(
-    web: Web, names: ScriptedNames, pacer: Pacer, make_client: MakeClient
+    web: Web, names: ScriptedNames, pacer: Pacer, turns: NotingTurns, make_client: MakeClient
 ) -> None:
     names.say("feeds.example", ["127.0.0.1"])
     feeds, images = make_client(LoopbackIsPublic(), pacer), make_client(LoopbackIsPublic(), pacer)
@@ -94,61 +139,74 @@ async def test_all_names_ports_and_clients_share_the_turns_of_a_host(
             images.get(f"http://FEEDS.example.:{other.port}/"),
         )
 
-    assert abs(web.requests[0].at - other.requests[0].at) >= 0.12
+    assert (len(web.requests), len(other.requests)) == (1, 1)
+    [gap] = turns.gaps("feeds.example")
+    assert gap >= GAP
 
 
-async def test_a_turn_that_is_too_far_away_is_deferred_at_once(web: Web, make_client: MakeClient) -> None:
+async def test_a_turn_that_is_too_far_away_is_deferred_at_once(
+    web: Web, turns: NotingTurns, make_client: MakeClient
+) -> None:
     web.serve("/", Answer(b"x"))
-    pacer = Pacer(MemoryTurns(), gap=timedelta(seconds=60))
-    client = make_client(LoopbackIsPublic(), pacer)
+    client = make_client(LoopbackIsPublic(), Pacer(turns, gap=HOUR))
     await client.get(web.url("/"))
-    started = time.monotonic()
 
     outcome = await client.get(web.url("/"))
 
     assert isinstance(outcome, Deferred)
-    assert timedelta(seconds=50) < outcome.until - datetime.now(UTC) <= timedelta(seconds=60)
-    assert time.monotonic() - started < 0.5
-    assert len(web.requests) == 1
+    assert HOUR / 2 < outcome.until - datetime.now(UTC) <= HOUR
+    assert (len(turns.asked), len(web.requests)) == (2, 1)
 
 
-async def test_a_long_line_at_one_host_defers_those_at_its_end(web: Web, make_client: MakeClient) -> None:
-    web.serve("/", Answer(b"x"))
-    client = make_client(LoopbackIsPublic(), Pacer(MemoryTurns(), GAP, patience=3 * GAP))
+@in_virtual_time
+async def test_a_long_line_at_one_host_defers_those_at_its_end() -> None:
+    pacer = Pacer(MemoryHostSlots(virtual_now), GAP, patience=3.5 * GAP)
+    slots, target = asyncio.Semaphore(10), parse_url("http://host.example/")
+    began: list[float] = []
+    too_far: list[float] = []
 
-    outcomes = await asyncio.gather(*(client.get(web.url("/")) for _ in range(10)))
+    async def request() -> None:
+        try:
+            async with pacer.turn(target, slots, HOUR):
+                began.append(virtual_now())
+                await let_pass(GAP.total_seconds() / 10)
+        except HostBusy:
+            too_far.append(virtual_now())
 
-    fetched = [outcome for outcome in outcomes if isinstance(outcome, Response)]
-    deferred = [outcome for outcome in outcomes if isinstance(outcome, Deferred)]
-    assert 2 <= len(fetched) <= 4
-    assert len(fetched) + len(deferred) == 10
+    await asyncio.gather(*(request() for _ in range(10)))
+
+    assert began == pytest.approx([number * GAP.total_seconds() for number in range(4)])
+    assert too_far == [0] * 6
 
 
 async def test_waiting_for_a_turn_takes_no_place_from_other_hosts(
-    web: Web, pacer: Pacer, make_client: MakeClient
+    web: Web, turns: NotingTurns, make_client: MakeClient
 ) -> None:
-    client = make_client(LoopbackIsPublic(), pacer, at_once=2)
+    client = make_client(LoopbackIsPublic(), Pacer(turns, gap=HOUR, patience=10 * HOUR), at_once=1)
     web.serve("/", Answer(b"x"))
     waiting = [asyncio.create_task(client.get(web.url("/"))) for _ in range(8)]
-    await asyncio.sleep(0.05)
-    started = time.monotonic()
+    await until(lambda: len(turns.asked) == 2, otherwise="nobody waits for a turn")
 
-    await client.get(web.url("/", "127.0.0.2"))
+    async with asyncio.timeout(LONGEST_WAIT):
+        outcome = await client.get(web.url("/", "127.0.0.2"))
 
-    assert time.monotonic() - started < 0.1
-    await asyncio.gather(*waiting)
+    assert isinstance(outcome, Response)
+    assert [task.done() for task in waiting].count(True) == 1
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def test_a_cancelled_request_gives_back_its_turn_and_its_place(
     web: Web, pacer: Pacer, make_client: MakeClient
 ) -> None:
     async def silent(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     client = make_client(LoopbackIsPublic(), pacer, at_once=1)
     stuck = asyncio.create_task(client.get(web.serve("/stuck", silent)))
     waiting = asyncio.create_task(client.get(web.url("/stuck")))
-    await asyncio.sleep(0.05)
+    await until(lambda: len(web.requests) == 1, otherwise="nobody asked")
     stuck.cancel()
     waiting.cancel()
     await asyncio.gather(stuck, waiting, return_exceptions=True)
@@ -186,16 +244,29 @@ async def test_503_rests_the_url_alone(web: Web, public: Client) -> None:
 
 
 async def test_a_short_rest_of_one_url_does_not_hold_up_its_host(web: Web, public: Client) -> None:
-    web.serve("/down", Answer(b"", 503, {"Retry-After": "2"}))
+    web.serve("/down", Answer(b"", 503, {"Retry-After": "25"}))
     web.serve("/", Answer(b"x"))
     await public.get(web.url("/down"))
-    started = time.monotonic()
 
     paused, other = await asyncio.gather(public.get(web.url("/down")), public.get(web.url("/")))
 
     assert isinstance(paused, Deferred)
     assert isinstance(other, Response)
-    assert time.monotonic() - started < 1
+    assert len(web.seen("/down")) == 1
+
+
+class NotingRedisTurns(RedisHostSlots):
+    """Notes from when on the next turn may be given, in milliseconds of Redis's clock."""
+
+    def __init__(self, client: Redis, next_at: list[int]) -> None:
+        super().__init__(client)
+        self._redis, self._next_at = client, next_at
+
+    async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
+        wait = await super().take(host, token, rule, pauses)
+        if not wait:
+            self._next_at.append(int(await self._redis.hget(host_key(host), "next_at") or 0))
+        return wait
 
 
 async def test_processes_that_share_redis_keep_their_distance_together(
@@ -204,13 +275,16 @@ async def test_processes_that_share_redis_keep_their_distance_together(
     web.serve("/", Answer(b"x"))
     connection = connect(redis_service.url)
     await connection.flushdb()
-    clients = [make_client(LoopbackIsPublic(), Pacer(RedisTurns(connection), GAP)) for _ in range(3)]
+    next_at: list[int] = []
+    pacers = [Pacer(NotingRedisTurns(connection, next_at), GAP) for _ in range(3)]
+    clients = [make_client(LoopbackIsPublic(), pacer) for pacer in pacers]
 
     outcomes = await asyncio.gather(*(client.get(web.url("/")) for client in clients))
     await connection.aclose()
 
     assert all(isinstance(outcome, Response) for outcome in outcomes)
-    assert min(gaps(web)) >= 0.12
+    assert len(next_at) == 3
+    assert min(later - earlier for earlier, later in itertools.pairwise(next_at)) >= GAP / timedelta(milliseconds=1)
     assert web.most_at_once == 1
 
 

@@ -1,14 +1,14 @@
 """Something sent goes through the same door, to the one who was named and nobody else."""
 
-from feedmill.model.outcome import Gone, HttpError, Refused, Response
+from feedmill.model.fetch_outcome import Gone, HttpError, Refused, Response, Retryable
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import FetchOptions
-from feedmill.outbound.trip import Payload
+from feedmill.outbound.fetch_options import FetchOptions
+from feedmill.outbound.redirects import RequestPayload
 from tests.outbound.conftest import MakeClient
-from tests.www import Answer, Web
+from tests.www import Answer, Seen, Web, Wire
 
-NEWS = Payload(b'{"new": 1}', "application/json")
+NEWS = RequestPayload(b'{"new": 1}', "application/json")
 
 
 async def test_what_is_posted_arrives_with_its_type_and_headers(web: Web, client: Client) -> None:
@@ -38,3 +38,24 @@ async def test_a_post_reaches_no_private_address(web: Web, make_client: MakeClie
 
 async def test_a_receiver_that_is_gone_says_so(web: Web, client: Client) -> None:
     assert isinstance(await client.post(web.serve("/hook", Answer(status=410)), NEWS), Gone)
+
+
+async def test_a_post_on_an_idle_connection_that_the_server_closes_is_sent_again(web: Web, client: Client) -> None:
+    async def answer_once(seen: Seen, wire: Wire) -> None:
+        await wire.send(Answer(status=204).encode())
+        await wire.until_asked_again()
+
+    url = web.serve("/hook", answer_once)
+
+    outcomes = [await client.post(url, NEWS) for _ in range(3)]
+
+    assert [type(outcome) for outcome in outcomes] == [Response] * 3
+    assert [seen.body for seen in web.requests] == [NEWS.body] * 3
+
+
+async def test_a_post_on_a_new_connection_that_the_server_closes_is_not_sent_again(web: Web, client: Client) -> None:
+    outcome = await client.post(web.serve("/hook", b""), NEWS)
+
+    assert isinstance(outcome, Retryable)
+    assert outcome.kind == "reset"
+    assert len(web.requests) == 1

@@ -2,10 +2,10 @@
 
 import pytest
 
-from feedmill.model.outcome import Refused, Response, Retryable
+from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import FetchOptions
+from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
 

@@ -1,15 +1,16 @@
 """Every hop is checked like the first, secrets stay at home, and a move is told from a detour."""
 
-import asyncio
+from dataclasses import replace
 
 import pytest
 
-from feedmill.model.outcome import HttpError, Refused, Response, Retryable, Validators
+from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable, Validators
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.options import FetchOptions
-from tests.outbound.conftest import MakeClient
-from tests.www import Answer, ScriptedNames, Web
+from feedmill.outbound.fetch_options import FetchOptions
+from tests.outbound.conftest import PATIENT, SHORT, MakeClient
+from tests.waiting import slow_pace
+from tests.www import Answer, ScriptedNames, Seen, Web, Wire
 
 
 def to(location: str, status: int = 302) -> Answer:
@@ -127,7 +128,7 @@ async def test_the_refused_hop_is_named(web: Web, client: Client) -> None:
         (b"  /x  ", "/x"),
         (b"/x\ty", "/xy"),
         (b"/a?b=c|d", "/a?b=c|d"),
-        (b"/quote\"'<>", "/quote%22'%3C%3E"),
+        (b"/quote\"'<>", "/quote%22%27%3C%3E"),
     ],
 )
 async def test_a_location_is_read_as_browsers_read_it(location: bytes, path: str, web: Web, client: Client) -> None:
@@ -202,12 +203,13 @@ async def test_credentials_that_a_redirect_makes_up_are_not_used(web: Web, clien
     assert outcome.final_url == web.url("/there", "127.0.0.2")
 
 
-async def test_the_time_limit_is_for_all_hops_together(web: Web, client: Client) -> None:
-    async def slow(seen: object, wire: object) -> None:
-        await asyncio.sleep(0.25)
-        await wire.send(to(f"/slow?{len(web.requests)}").encode())  # type: ignore[attr-defined]
+async def test_the_time_limit_is_for_all_hops_together(web: Web, make_client: MakeClient) -> None:
+    async def slow(seen: Seen, wire: Wire) -> None:
+        await slow_pace(SHORT.total_seconds() / 3)
+        await wire.send(to(f"/slow?{len(web.requests)}").encode())
 
     web.serve("/slow", slow)
+    client = make_client(limits=replace(PATIENT, total=SHORT))
 
     outcome = await client.get(web.url("/slow"))
 

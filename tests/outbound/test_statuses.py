@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from feedmill.model.outcome import Gone, HttpError, Response, Retryable, Throttled, Validators
+from feedmill.model.fetch_outcome import Gone, HttpError, Response, Retryable, Throttled, Validators
 from feedmill.outbound.client import Client
 from tests.www import Answer, Web
 
@@ -14,7 +14,7 @@ WEEK = timedelta(days=7)
 
 @pytest.mark.parametrize(
     "status", [201, 202, 204, 205, 226, 299, 400, 401, 402, 403, 404, 405, 406, 408, 418, 421, 425, 451, 499, 600, 999]
-)  # fmt: skip
+)
 async def test_other_statuses_are_errors_that_no_retry_mends(status: int, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"", status, {"ETag": '"e"'})))
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.model.outcome import NotModified, Outcome, Refused, Response, Retryable, Validators
-from feedmill.outbound.options import FetchOptions
+from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Refused, Response, Retryable, Validators
+from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
 from tests.www.certificates import Authority
@@ -17,7 +17,7 @@ UNVERIFIED = FetchOptions(verify_tls=False)
 DAY = timedelta(days=1)
 
 
-async def fetch(server: ssl.SSLContext, make_client: MakeClient, host: str, options: FetchOptions) -> Outcome:
+async def fetch(server: ssl.SSLContext, make_client: MakeClient, host: str, options: FetchOptions) -> FetchOutcome:
     async with Web(server) as web:
         web.serve("/", Answer(b"over TLS"))
         return await make_client(tls=AUTHORITY.trusted()).get(web.url("/", host), options=options)

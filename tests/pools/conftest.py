@@ -7,13 +7,13 @@ from datetime import datetime
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.fallback import Health
+from feedmill.coordination.fallback import CoordinationCircuitBreaker
 from feedmill.coordination.redis import RedisLocks, connect
-from feedmill.coordination.redis_queues import RedisQueues, connect_once
-from feedmill.library.render import sanitize
-from feedmill.pools.door import Pools
-from feedmill.pools.texts import Texts
-from feedmill.pools.tools import Lists, PoolTools
+from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
+from feedmill.html.sanitize import sanitize_html
+from feedmill.pools.item_texts import ItemTexts
+from feedmill.pools.pool import PoolLists, PoolTools
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.rows import NOW
 from tests.services.server import Service
@@ -41,26 +41,26 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture
-async def lists(redis_service: Service, redis: Redis) -> AsyncIterator[Lists]:
-    client = connect_once(redis_service.url)
-    yield Lists(RedisQueues(client), RedisLocks(redis), Health(rest=0))
+async def lists(redis_service: Service, redis: Redis) -> AsyncIterator[PoolLists]:
+    client = connect_without_retry(redis_service.url)
+    yield PoolLists(RedisPoolQueues(client), RedisLocks(redis), CoordinationCircuitBreaker(rest=0))
     await client.aclose()
 
 
 @pytest.fixture
-def pools(db: Database, lists: Lists, clock: Clock) -> Pools:
+def pools(db: Database, lists: PoolLists, clock: Clock) -> PoolService:
     """Pools with Redis."""
-    return Pools(PoolTools(db, Texts(sanitize), lists, clock))
+    return PoolService(PoolTools(db, ItemTexts(sanitize_html), lists, clock))
 
 
 @pytest.fixture
-def bare_pools(db: Database, clock: Clock) -> Pools:
+def bare_pools(db: Database, clock: Clock) -> PoolService:
     """Pools of one process without Redis."""
-    return Pools(PoolTools(db, Texts(sanitize), clock=clock))
+    return PoolService(PoolTools(db, ItemTexts(sanitize_html), clock=clock))
 
 
 @pytest.fixture(params=["redis", "database"])
-def any_pools(request: pytest.FixtureRequest) -> Pools:
+def any_pools(request: pytest.FixtureRequest) -> PoolService:
     """Whatever is promised with Redis is promised without."""
-    pools: Pools = request.getfixturevalue("pools" if request.param == "redis" else "bare_pools")
+    pools: PoolService = request.getfixturevalue("pools" if request.param == "redis" else "bare_pools")
     return pools

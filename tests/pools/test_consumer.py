@@ -2,33 +2,39 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
-from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions
-from feedmill.pools import consumer, settle
-from feedmill.pools.consumer import Consumer
-from feedmill.pools.door import Pools
-from feedmill.pools.lost import Search
-from feedmill.pools.settle import Settler
-from feedmill.pools.tools import Pool, Unsettled
+from feedmill.model.pool import Guarantee, PoolCounts, PoolItem, PoolKind, PoolOptions
+from feedmill.pools import consumer, lease_consumer, mark_used
+from feedmill.pools.consumer import PoolConsumer
+from feedmill.pools.errors import ItemsNotMarkedUsed
+from feedmill.pools.lost_items import LostItemSearch
+from feedmill.pools.mark_used import UsedItemMarker
+from feedmill.pools.pool import Pool
+from feedmill.pools.pop import take_available
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
-from feedmill.store.pool_entries import join_old
+from feedmill.store.pools.gather_entries import add_stored_entries
+from feedmill.store.pools.items import extend_items
 from tests.pools.conftest import Clock
 from tests.pools.rows import LEASE, NOW, SECOND, add_entries, add_pool, items_of
+from tests.virtual_time import jump
+from tests.waiting import LONGEST_WAIT, until
 
-TITLES = Kind.TITLES
+TITLES = PoolKind.TITLES
 NAMES = [f"e{number:02}" for number in range(30)]
 
 
-async def counts(pools: Pools) -> Counts:
+async def counts(pools: PoolService) -> PoolCounts:
     return (await pools.status("news", TITLES)).counts
 
 
 @pytest.mark.parametrize("options", [PoolOptions(), LEASE], ids=["at_most_once", "lease"])
 async def test_all_items_come_in_order_and_are_settled_at_the_end(
-    any_pools: Pools, db: Database, options: PoolOptions
+    any_pools: PoolService, db: Database, options: PoolOptions
 ) -> None:
     await add_pool(db, NAMES, options)
     await any_pools.keeper.tend()
@@ -37,12 +43,12 @@ async def test_all_items_come_in_order_and_are_settled_at_the_end(
         texts = [item.text async for item in items]
 
     assert texts == NAMES
-    assert await counts(any_pools) == Counts(used=30)
+    assert await counts(any_pools) == PoolCounts(used=30)
 
 
 @pytest.mark.parametrize("options", [PoolOptions(), LEASE], ids=["at_most_once", "lease"])
 async def test_what_was_not_handed_out_goes_back_to_the_head(
-    any_pools: Pools, db: Database, options: PoolOptions
+    any_pools: PoolService, db: Database, options: PoolOptions
 ) -> None:
     await add_pool(db, NAMES, options)
     await any_pools.keeper.tend()
@@ -57,7 +63,7 @@ async def test_what_was_not_handed_out_goes_back_to_the_head(
     assert {item["attempts"] for item in await items_of(db)} <= {1, 2}
 
 
-async def test_two_consumers_share_a_pool(any_pools: Pools, db: Database) -> None:
+async def test_two_consumers_share_a_pool(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES)
     await any_pools.keeper.tend()
 
@@ -70,7 +76,7 @@ async def test_two_consumers_share_a_pool(any_pools: Pools, db: Database) -> Non
     assert not set(first) & set(second)
 
 
-async def test_an_item_whose_work_failed_comes_back(any_pools: Pools, db: Database) -> None:
+async def test_an_item_whose_work_failed_comes_back(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES[:3], LEASE)
 
     async def fail_at_the_second() -> None:
@@ -82,60 +88,81 @@ async def test_an_item_whose_work_failed_comes_back(any_pools: Pools, db: Databa
     with pytest.raises(ZeroDivisionError):
         await fail_at_the_second()
 
-    assert await counts(any_pools) == Counts(available=2, used=1)
+    assert await counts(any_pools) == PoolCounts(available=2, used=1)
     assert [item.text for item in (await any_pools.lease("news", TITLES)).items] == [NAMES[1]]
     assert [item["attempts"] for item in await items_of(db)] == [1, 2, 0]
 
 
-async def test_leases_are_kept_alive_while_items_are_worked_on(any_pools: Pools, db: Database, clock: Clock) -> None:
-    await add_pool(db, NAMES[:2], PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=1))
+async def test_leases_are_kept_alive_while_items_are_worked_on(
+    any_pools: PoolService, db: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extended = 0
+
+    async def count(*args: Any) -> int:
+        nonlocal extended
+        changed = await extend_items(*args)
+        extended += 1
+        return changed
+
+    monkeypatch.setattr(lease_consumer, "extend_items", count)
+    await add_pool(db, NAMES[:2], PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=600))
 
     async with any_pools.consumer("news") as items:
         await anext(items)
-        for _ in range(4):
-            clock.now += 0.5 * SECOND
-            await asyncio.sleep(0.4)
+        for number in range(1, 5):
+            clock.now += 300 * SECOND
+            jump(300)
+            await until(lambda number=number: extended == number, otherwise="the leases were not extended")
             await any_pools.keeper.tend()
 
-    assert await counts(any_pools) == Counts(available=1, used=1)
+    assert await counts(any_pools) == PoolCounts(available=1, used=1)
 
 
 async def test_a_waiting_consumer_sees_what_comes(
-    any_pools: Pools, db: Database, monkeypatch: pytest.MonkeyPatch
+    any_pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group = await add_pool(db, ["a"])
+    looks = 0
+
+    async def count(*args: Any) -> list[PoolItem]:
+        nonlocal looks
+        found = await take_available(*args)
+        looks += not found
+        return found
+
+    monkeypatch.setattr(consumer, "take_available", count)
     monkeypatch.setattr(consumer, "EMPTY_WAIT", 0.01)
 
-    async with any_pools.consumer("news") as items, asyncio.timeout(5):
+    async with any_pools.consumer("news") as items, asyncio.timeout(LONGEST_WAIT):
         assert (await anext(items)).text == "a"
         waiting = asyncio.ensure_future(anext(items))
-        await asyncio.sleep(0.05)
-        await join_old(db, {(group.id, TITLES): await add_entries(db, ["b"])}, NOW)
+        await until(lambda: looks > 1, otherwise="the consumer did not look again")
+        await add_stored_entries(db, {(group.id, TITLES): await add_entries(db, ["b"])}, NOW)
         assert (await waiting).text == "b"
 
 
-async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: Pools, db: Database) -> None:
+async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES)
     await any_pools.keeper.tend()
 
     async with any_pools.consumer("news") as items:
         for _ in range(3):
             await items.take(1)
-            await asyncio.sleep(0.3)
+            jump(0.3)
 
         in_hand = 30 - len(await any_pools.pop("news", TITLES, 30))
 
     assert 3 <= in_hand <= 5
 
 
-async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: Pools, db: Database, clock: Clock) -> None:
+async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, NAMES)
     await any_pools.keeper.tend()
-    killed = Consumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
+    killed = PoolConsumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
     handed = await killed.take(3)
     clock.now += SECOND
 
-    lost = await any_pools.lost("news", TITLES, Search(timedelta(0), timedelta(0)))
+    lost = await any_pools.lost("news", TITLES, LostItemSearch(timedelta(0), timedelta(0)))
 
     assert [item.id for item in lost] == [item.id for item in handed]
 
@@ -146,11 +173,11 @@ async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(
     async def away(*args: object) -> int:
         raise DatabaseUnavailable("away")
 
-    monkeypatch.setattr(settle, "settle_items", away)
-    settler = Settler(db, "alice", patience=0.05)
+    monkeypatch.setattr(mark_used, "settle_items", away)
+    settler = UsedItemMarker(db, "alice", patience=0.05)
     settler.add([1, 2, 3])
 
-    with pytest.raises(Unsettled) as told:
+    with pytest.raises(ItemsNotMarkedUsed) as told:
         await settler.close()
 
     assert told.value.ids == [1, 2, 3]

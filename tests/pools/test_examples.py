@@ -5,8 +5,8 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from feedmill.model.pool import Counts, Kind, PoolOptions
-from feedmill.pools.door import Pools
+from feedmill.model.pool import PoolCounts, PoolKind, PoolOptions
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.rows import add_pool, items_of
 from tests.services.node import get_node
@@ -17,19 +17,22 @@ NAMES = ["第一条标题 🎉", "x" * 70_000, "quotes \"'\\ and <b>", "y" * 200
 
 
 async def test_a_program_in_another_language_takes_and_settles_everything(
-    pools: Pools, db: Database, redis: Redis, redis_service: Service
+    pools: PoolService, db: Database, redis: Redis, redis_service: Service
 ) -> None:
     group = await add_pool(db, NAMES, PoolOptions(most_in_list=100_000))
     await pools.keeper.tend()
 
     program = await asyncio.create_subprocess_exec(
-        *get_node().node, EXAMPLES / "pool_consumer.mjs", redis_service.url, f"titles:pool:{group.id}",
+        *get_node().node,
+        EXAMPLES / "pool_consumer.mjs",
+        redis_service.url,
+        f"titles:pool:{group.id}",
         stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    )
     told, _ = await asyncio.wait_for(program.communicate(), 60)
     await pools.keeper.tend()
 
     ids = [item["id"] for item in await items_of(db)]
     texts = [*NAMES[:2], "quotes \"'\\ and", f"a long text: GET /api/pools/items/{ids[3]}"]
     assert told.decode().splitlines() == [f"{id} {text}" for id, text in zip(ids, texts, strict=True)]
-    assert (await pools.status("news", Kind.TITLES)).counts == Counts(used=4)
+    assert (await pools.status("news", PoolKind.TITLES)).counts == PoolCounts(used=4)

@@ -10,37 +10,37 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.queues import Filling, Queued, filling_lock
+from feedmill.coordination.pool_queues import FillLock, QueuedItem, fill_lock_name
 from feedmill.errors import CoordinationUnavailable, DatabaseUnavailable
-from feedmill.model.pool import Counts, Kind, PoolOptions, Rule
+from feedmill.model.pool import PoolCounts, PoolKind, PoolOptions, PoolRule
 from feedmill.pools import fill
-from feedmill.pools.door import Pools
 from feedmill.pools.fill import Filler
-from feedmill.pools.tools import Lists, Pool
+from feedmill.pools.pool import Pool, PoolLists
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
-from feedmill.store.pools import claim_items
+from feedmill.store.pools.items import claim_items
 from tests.pools.rows import LEASE, add_pool, items_of
 
-TITLES = Kind.TITLES
+TITLES = PoolKind.TITLES
 SMALL = PoolOptions(size=10, refill_below=4)
 
 
 @pytest.fixture
-def filler(pools: Pools, lists: Lists) -> Filler:
+def filler(pools: PoolService, lists: PoolLists) -> Filler:
     return Filler(pools.tools, lists, lot=4)
 
 
 class BrokenQueues:
     """The lists, with a push that goes wrong in one way."""
 
-    def __init__(self, lists: Lists, after: bool) -> None:
+    def __init__(self, lists: PoolLists, after: bool) -> None:
         self._queues = lists.queues
         self._after = after
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._queues, name)
 
-    async def push(self, filling: Filling, items: Sequence[Queued]) -> bool:
+    async def push(self, filling: FillLock, items: Sequence[QueuedItem]) -> bool:
         if self._after:
             await self._queues.push(filling, items)
         raise CoordinationUnavailable("no answer")
@@ -60,7 +60,9 @@ async def test_a_list_is_filled_up_to_its_size_when_it_is_low(filler: Filler, db
     assert [row["text"] for row in rows] == [f"e{number:02}" for number in range(7, 17)]
 
 
-async def test_many_fillers_at_once_queue_nothing_twice(pools: Pools, lists: Lists, db: Database, redis: Redis) -> None:
+async def test_many_fillers_at_once_queue_nothing_twice(
+    pools: PoolService, lists: PoolLists, db: Database, redis: Redis
+) -> None:
     options = PoolOptions(size=50, refill_below=50)
     pool = Pool(await add_pool(db, [f"e{number}" for number in range(60)], options), TITLES)
 
@@ -68,39 +70,39 @@ async def test_many_fillers_at_once_queue_nothing_twice(pools: Pools, lists: Lis
 
     ids = [msgspec.json.decode(row)["id"] for row in await redis.lrange(pool.list_name, 0, -1)]  # type: ignore[misc]
     assert len(ids) == len(set(ids)) == sum(added) == 50
-    assert await redis.get(filling_lock(pool.list_name)) is None
+    assert await redis.get(fill_lock_name(pool.list_name)) is None
 
 
 async def test_somebody_elses_lock_is_left_alone(filler: Filler, db: Database, redis: Redis) -> None:
     pool = Pool(await add_pool(db, ["a"], SMALL), TITLES)
-    await redis.set(filling_lock(pool.list_name), "somebody else")
+    await redis.set(fill_lock_name(pool.list_name), "somebody else")
 
     assert await filler.fill(pool) == 0
 
-    assert await redis.get(filling_lock(pool.list_name)) == "somebody else"
+    assert await redis.get(fill_lock_name(pool.list_name)) == "somebody else"
 
 
 async def test_a_filler_that_was_too_slow_pushes_nothing_and_queues_nothing(
-    filler: Filler, pools: Pools, db: Database, redis: Redis, monkeypatch: pytest.MonkeyPatch
+    filler: Filler, pools: PoolService, db: Database, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(await add_pool(db, ["a", "b"], SMALL), TITLES)
 
     async def claim_slowly(*args: Any) -> Any:
         rows = await claim_items(*args)
-        await redis.set(filling_lock(pool.list_name), "the next one")
+        await redis.set(fill_lock_name(pool.list_name), "the next one")
         return rows
 
     monkeypatch.setattr(fill, "claim_items", claim_slowly)
 
     assert await filler.fill(pool) == 0
     assert await redis.llen(pool.list_name) == 0  # type: ignore[misc]
-    assert (await pools.status("news", TITLES)).counts == Counts(available=2)
-    assert await redis.get(filling_lock(pool.list_name)) == "the next one"
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(available=2)
+    assert await redis.get(fill_lock_name(pool.list_name)) == "the next one"
 
 
 @pytest.mark.parametrize("after", [False, True])
 async def test_what_became_of_an_unanswered_push_nobody_guesses(
-    pools: Pools, lists: Lists, db: Database, after: bool
+    pools: PoolService, lists: PoolLists, db: Database, after: bool
 ) -> None:
     pool = Pool(await add_pool(db, ["a", "b"], SMALL), TITLES)
     broken = replace(lists, queues=BrokenQueues(lists, after))
@@ -109,12 +111,12 @@ async def test_what_became_of_an_unanswered_push_nobody_guesses(
         await Filler(pools.tools, broken).fill(pool)
     await pools.keeper.tend()
 
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=2)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2)
     assert (await pools.status("news", TITLES)).in_list == (2 if after else 0)
 
 
 async def test_a_reservation_of_which_the_filler_is_unsure_is_undone_later(
-    filler: Filler, pools: Pools, db: Database, monkeypatch: pytest.MonkeyPatch
+    filler: Filler, pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(await add_pool(db, ["a", "b"], SMALL), TITLES)
 
@@ -126,7 +128,7 @@ async def test_a_reservation_of_which_the_filler_is_unsure_is_undone_later(
         patch.setattr(fill, "claim_items", claim_and_lose_the_answer)
         with pytest.raises(DatabaseUnavailable):
             await filler.fill(pool)
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=2)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2)
 
     assert await filler.fill(pool) == 2
 
@@ -135,14 +137,14 @@ async def test_one_push_is_never_too_large(
     filler: Filler, db: Database, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = Pool(await add_pool(db, ["x" * 60, "y" * 60, "z" * 200], SMALL), TITLES)
-    monkeypatch.setattr(fill, "MOST_BYTES", 100)
+    monkeypatch.setattr(fill, "MAX_PUSH_BYTES", 100)
 
     assert await filler.fill(pool) == 3
 
     assert [msgspec.json.decode(row)["text"][0] for row in await redis.rpop(pool.list_name, 9)] == ["x", "y", "z"]  # type: ignore[misc,union-attr]
 
 
-async def test_uses_that_programs_tell_are_settled(pools: Pools, db: Database, redis: Redis) -> None:
+async def test_uses_that_programs_tell_are_settled(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c"])
     await pools.keeper.tend()
     [taken] = await redis.rpop(f"titles:pool:{group.id}", 1)  # type: ignore[misc,union-attr]
@@ -150,12 +152,12 @@ async def test_uses_that_programs_tell_are_settled(pools: Pools, db: Database, r
     await redis.lpush(f"titles:pool:{group.id}:used", msgspec.json.decode(taken)["id"])  # type: ignore[misc]
     await pools.keeper.tend()
 
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=2, used=1)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2, used=1)
     assert str((await items_of(db))[0]["taken_by"]).startswith("told/")
     assert not await redis.exists(f"titles:pool:{group.id}:used")
 
 
-async def test_what_programs_told_is_settled_by_one_at_a_time(pools: Pools, db: Database, redis: Redis) -> None:
+async def test_what_programs_told_is_settled_by_one_at_a_time(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
     await redis.rpop(f"titles:pool:{group.id}")  # type: ignore[misc]
@@ -168,11 +170,11 @@ async def test_what_programs_told_is_settled_by_one_at_a_time(pools: Pools, db: 
     await pools.keeper.tend()
 
     assert meanwhile == 1
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=1, used=1)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=1, used=1)
 
 
 async def test_a_group_added_at_run_time_is_filled_and_one_failing_pool_does_not_stop_the_others(
-    pools: Pools, db: Database, redis: Redis
+    pools: PoolService, db: Database, redis: Redis
 ) -> None:
     first = await add_pool(db, ["a"])
     await pools.keeper.tend()
@@ -180,14 +182,14 @@ async def test_a_group_added_at_run_time_is_filled_and_one_failing_pool_does_not
     await redis.set(f"titles:pool:{first.id}", "no list")
     pools.tools.clock.now += timedelta(minutes=2)  # type: ignore[attr-defined]
 
-    second = await pools.create("more", Rule())
+    second = await pools.create("more", PoolRule())
     await pools.keeper.tend()
 
     assert await redis.llen(f"titles:pool:{second.id}") == 1  # type: ignore[misc]
 
 
 async def test_a_pool_that_becomes_one_with_leases_gets_its_queued_items_back(
-    pools: Pools, db: Database, redis: Redis
+    pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
@@ -199,7 +201,7 @@ async def test_a_pool_that_becomes_one_with_leases_gets_its_queued_items_back(
     assert [item.text for item in (await pools.lease("news", TITLES, 9)).items] == ["a", "b"]
 
 
-async def test_a_deleted_group_leaves_nothing(pools: Pools, db: Database, redis: Redis) -> None:
+async def test_a_deleted_group_leaves_nothing(pools: PoolService, db: Database, redis: Redis) -> None:
     await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
 

@@ -2,38 +2,67 @@
 
 from datetime import timedelta
 
+import pytest
 from msgspec import structs
 
-from feedmill.model.feed import PRIVATE_MARK, Claim
-from feedmill.model.pool import Counts, Kind, Rule
-from feedmill.model.refresh import Changes, FeedFacts, Move, NewEntry, Schedule, Updated, Visit
+from feedmill.errors import BadInput
+from feedmill.model.feed import PRIVATE_URL_MARKER, Claim
+from feedmill.model.pool import PoolCounts, PoolKind, PoolRule
+from feedmill.model.refresh import EntryDiff, FeedMetadata, FeedMove, FetchStats, NewEntry, Schedule, Updated
+from feedmill.model.user import Actor
 from feedmill.pools import gather
-from feedmill.pools.door import Pools
-from feedmill.store.claims import claim_feeds
-from feedmill.store.database import Database, Step
-from feedmill.store.feeds import add_feed
-from feedmill.store.pool_groups import gathered_up_to
-from feedmill.store.refreshes import record
-from feedmill.store.schema import entry_labels, labels, users
-from tests.pools.rows import MINUTE, NOW, add_entries, items_of
+from feedmill.pools.service import PoolService
+from feedmill.store.admin.users import delete_user
+from feedmill.store.database import Database
+from feedmill.store.entries.labels import rename_label, steps_to_label
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.record_refresh import record_refresh
+from feedmill.store.pools.groups import gathered_up_to
+from feedmill.store.users.users import add_user
+from tests.pools.rows import MINUTE, NOW, add_entries, items_of, label
 
-TITLES, CONTENTS = Kind.TITLES, Kind.CONTENTS
+TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS
 
 
 def entry(name: str, html: str | None = "<p>text</p>") -> NewEntry:
     return NewEntry(
-        guid=name, digest="d", sort_at=NOW, published_at=NOW, updated_at=None, link=None, title=name, author=None,
-        summary=None, content_html=html, base_url=None, language=None, image_url=None, comments_url=None,
-        categories=(), enclosures=(), images=(),
-    )  # fmt: skip
+        guid=name,
+        digest="d",
+        sort_at=NOW,
+        published_at=NOW,
+        updated_at=None,
+        link=None,
+        title=name,
+        author=None,
+        summary=None,
+        content_html=html,
+        base_url=None,
+        language=None,
+        image_url=None,
+        comments_url=None,
+        categories=(),
+        enclosures=(),
+        images=(),
+    )
 
 
 def updated(*new: NewEntry) -> Updated:
     return Updated(
-        visit=Visit(NOW, timedelta(0)), schedule=Schedule(NOW + MINUTE, "because"), changes=Changes(new=new),
-        facts=FeedFacts(language="en-GB"), raw=None, entry_count=len(new), etag=None, last_modified=None,
-        body_sha256="s", last_entry_at=NOW, rhythm=None, wishes=None, move=Move(),
-    )  # fmt: skip
+        visit=FetchStats(NOW, timedelta(0)),
+        schedule=Schedule(NOW + MINUTE, "because"),
+        changes=EntryDiff(new=new),
+        facts=FeedMetadata(language="en-GB"),
+        raw=None,
+        entry_count=len(new),
+        etag=None,
+        last_modified=None,
+        body_sha256="s",
+        last_entry_at=NOW,
+        rhythm=None,
+        wishes=None,
+        move=FeedMove(),
+    )
 
 
 async def claimed(db: Database, url: str = "https://example.org/feed") -> Claim:
@@ -42,73 +71,75 @@ async def claimed(db: Database, url: str = "https://example.org/feed") -> Claim:
     return claim
 
 
-async def counts(pools: Pools, name: str, kind: Kind = TITLES) -> Counts:
+async def counts(pools: PoolService, name: str, kind: PoolKind = TITLES) -> PoolCounts:
     return (await pools.status(name, kind)).counts
 
 
-async def test_new_entries_join_in_the_batch_that_stores_them(bare_pools: Pools, db: Database) -> None:
+async def test_new_entries_join_in_the_batch_that_stores_them(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db)
-    await bare_pools.create("all", Rule())
-    await bare_pools.create("english", Rule(language="en", words=("rust",)))
-    await bare_pools.create("other feed", Rule(feeds=(claim.feed.id + 1,)))
+    await bare_pools.create("all", PoolRule())
+    await bare_pools.create("english", PoolRule(language="en", words=("rust",)))
+    await bare_pools.create("other feed", PoolRule(feeds=(claim.feed.id + 1,)))
     decision = updated(entry("About Rust"), entry("About Go"), entry("Title only", None))
 
-    await record(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
 
-    assert await counts(bare_pools, "all") == Counts(available=3)
-    assert await counts(bare_pools, "all", CONTENTS) == Counts(available=2)
-    assert await counts(bare_pools, "english") == Counts(available=1)
-    assert await counts(bare_pools, "other feed") == Counts()
+    assert await counts(bare_pools, "all") == PoolCounts(available=3)
+    assert await counts(bare_pools, "all", CONTENTS) == PoolCounts(available=2)
+    assert await counts(bare_pools, "english") == PoolCounts(available=1)
+    assert await counts(bare_pools, "other feed") == PoolCounts()
     assert {item["batch_id"] for item in await items_of(db)} == {20260218083000}
 
 
-async def test_without_groups_a_refresh_writes_nothing_more(bare_pools: Pools, db: Database) -> None:
+async def test_without_groups_a_refresh_writes_nothing_more(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db)
 
     assert await bare_pools.gatherer.joins(claim, updated(entry("a"))) == ()
 
 
-async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(bare_pools: Pools, db: Database) -> None:
+async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(
+    bare_pools: PoolService, db: Database
+) -> None:
     claim = await claimed(db)
-    await bare_pools.create("all", Rule())
+    await bare_pools.create("all", PoolRule())
     decision = updated(entry("a"))
     steps = await bare_pools.gatherer.joins(claim, decision)
     await bare_pools.delete("all")
 
-    await record(db, claim, decision, steps)
+    await record_refresh(db, claim, decision, steps)
 
     assert await items_of(db) == []
 
 
 async def test_what_was_there_before_the_group_joins_with_the_number_it_would_have_had(
-    bare_pools: Pools, db: Database
+    bare_pools: PoolService, db: Database
 ) -> None:
     await add_entries(db, ["old"], NOW - timedelta(days=1))
     await add_entries(db, ["new"])
 
-    await bare_pools.create("news", Rule())
+    await bare_pools.create("news", PoolRule())
     await bare_pools.keeper.tend()
 
     assert [item.text for item in await bare_pools.pop("news", TITLES, 2)] == ["new", "old"]
     assert [item["batch_id"] for item in await items_of(db)] == [20260217083000, 20260218083000]
 
 
-async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pools: Pools, db: Database) -> None:
+async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pools: PoolService, db: Database) -> None:
     await add_entries(db, ["a", "b"])
-    await bare_pools.create("news", Rule())
+    await bare_pools.create("news", PoolRule())
     await bare_pools.gatherer.catch_up(NOW)
     await bare_pools.pop("news", TITLES)
 
-    await bare_pools.change("news", rule=Rule(min_length=1))
+    await bare_pools.change("news", rule=PoolRule(min_length=1))
     assert await bare_pools.gatherer.catch_up(NOW) == 2
     assert await bare_pools.gatherer.catch_up(NOW) == 0
 
-    assert await counts(bare_pools, "news") == Counts(available=1, used=1)
+    assert await counts(bare_pools, "news") == PoolCounts(available=1, used=1)
 
 
-async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: Pools, db: Database) -> None:
+async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: PoolService, db: Database) -> None:
     await add_entries(db, [f"e{number}" for number in range(gather.LOOK_BACK + 10)])
-    await bare_pools.create("news", Rule())
+    await bare_pools.create("news", PoolRule())
     await bare_pools.gatherer.catch_up(NOW)
     assert await gathered_up_to(db) >= 10
 
@@ -117,42 +148,97 @@ async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: Po
     assert await bare_pools.gatherer.catch_up(NOW) == gather.LOOK_BACK + 1
 
 
-async def test_labelled_entries_join_when_they_are_labelled(bare_pools: Pools, db: Database) -> None:
+async def test_labelled_entries_join_when_they_are_labelled(bare_pools: PoolService, db: Database) -> None:
+    alice = await add_user(db, "alice", None, False, NOW)
     _, second = await add_entries(db, ["a", "b"])
-    await bare_pools.create("best of", Rule(labels=("best",)))
+    await bare_pools.create("best of", PoolRule(labels=("best",), labels_of="alice"))
     await bare_pools.gatherer.catch_up(NOW)
-    assert await counts(bare_pools, "best of") == Counts()
-    at = "2026-02-18T08:30:00.000Z"
-    rows = [
-        users.insert().values(id=1, name="alice", created_at=at),
-        labels.insert().values(id=5, user_id=1, name="best"),
-        entry_labels.insert().values(label_id=5, entry_id=second, sort_at=at),
-    ]
-    await db.batch([Step(row.inline()) for row in rows])
+    assert await counts(bare_pools, "best of") == PoolCounts()
+    await label(db, alice.id, "best", [second])
 
     await bare_pools.gatherer.catch_up(NOW)
 
     assert [item.text for item in await bare_pools.pop("best of", TITLES)] == ["b"]
 
 
-async def test_folders_are_the_operators(bare_pools: Pools, db: Database) -> None:
-    claim = await claimed(db)
-    claim = structs.replace(claim, feed=structs.replace(claim.feed, folder=("News", "Tech")))
-    await bare_pools.create("news", Rule(folders=("News",)))
-    await bare_pools.create("sports", Rule(folders=("Sports",)))
-    decision = updated(entry("a"))
+async def test_a_label_of_one_user_does_not_feed_anothers_pool(bare_pools: PoolService, db: Database) -> None:
+    _, bob = [await add_user(db, name, None, False, NOW) for name in ("alice", "bob")]
+    [entry_id] = await add_entries(db, ["a"])
+    await bare_pools.create("best of", PoolRule(labels=("best",), labels_of="alice"))
 
-    await record(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
-
-    assert (await counts(bare_pools, "news"), await counts(bare_pools, "sports")) == (Counts(available=1), Counts())
-
-
-async def test_what_one_persons_password_opens_joins_no_pool(bare_pools: Pools, db: Database) -> None:
-    claim = await claimed(db, f"https://example.org/feed{PRIVATE_MARK}1")
-    await bare_pools.create("all", Rule())
-    decision = updated(entry("For Alice alone"))
-
-    await record(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await label(db, bob.id, "best", [entry_id])
     await bare_pools.gatherer.catch_up(NOW)
 
-    assert await counts(bare_pools, "all") == Counts()
+    assert await counts(bare_pools, "best of") == PoolCounts()
+
+
+async def test_a_label_that_is_renamed_is_not_the_one_that_the_rule_names(
+    bare_pools: PoolService, db: Database
+) -> None:
+    alice = await add_user(db, "alice", None, False, NOW)
+    first, second = await add_entries(db, ["a", "b"])
+    await bare_pools.create("best of", PoolRule(labels=("best",), labels_of="alice"))
+    label_id = await label(db, alice.id, "best", [first])
+    await bare_pools.gatherer.catch_up(NOW)
+
+    await rename_label(db, alice.id, label_id, "finest")
+    await db.batch(steps_to_label(alice.id, [second], [label_id]))
+    await bare_pools.gatherer.catch_up(NOW)
+    assert await counts(bare_pools, "best of") == PoolCounts(available=1)
+
+    await bare_pools.change("best of", rule=PoolRule(labels=("finest",), labels_of="alice"))
+    await bare_pools.gatherer.catch_up(NOW)
+    assert await counts(bare_pools, "best of") == PoolCounts(available=2)
+
+
+async def test_a_group_whose_labels_lost_their_account_keeps_what_it_has_and_can_be_paused(
+    bare_pools: PoolService, db: Database
+) -> None:
+    alice = await add_user(db, "alice", None, False, NOW)
+    [entry_id] = await add_entries(db, ["a"])
+    await bare_pools.create("best of", PoolRule(labels=("best",), labels_of="alice"))
+    await label(db, alice.id, "best", [entry_id])
+    await bare_pools.gatherer.catch_up(NOW)
+
+    await delete_user(db, alice, Actor(), NOW)
+    paused = await bare_pools.change("best of", paused=True)
+    await bare_pools.gatherer.catch_up(NOW)
+
+    assert (paused.rule.labels, paused.rule.labels_of) == (("best",), None)
+    assert await counts(bare_pools, "best of") == PoolCounts(available=1)
+
+
+@pytest.mark.parametrize("rule", [PoolRule(labels=("best",)), PoolRule(labels=("best",), labels_of="nobody")])
+async def test_a_rule_by_label_names_an_account(bare_pools: PoolService, rule: PoolRule) -> None:
+    await bare_pools.create("news", PoolRule())
+
+    with pytest.raises(BadInput):
+        await bare_pools.create("best of", rule)
+    with pytest.raises(BadInput):
+        await bare_pools.change("news", rule=rule)
+
+
+async def test_folders_are_the_operators(bare_pools: PoolService, db: Database) -> None:
+    claim = await claimed(db)
+    claim = structs.replace(claim, feed=structs.replace(claim.feed, folder=("News", "Tech")))
+    await bare_pools.create("news", PoolRule(folders=("News",)))
+    await bare_pools.create("sports", PoolRule(folders=("Sports",)))
+    decision = updated(entry("a"))
+
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+
+    assert (await counts(bare_pools, "news"), await counts(bare_pools, "sports")) == (
+        PoolCounts(available=1),
+        PoolCounts(),
+    )
+
+
+async def test_what_one_persons_password_opens_joins_no_pool(bare_pools: PoolService, db: Database) -> None:
+    claim = await claimed(db, f"https://example.org/feed{PRIVATE_URL_MARKER}1")
+    await bare_pools.create("all", PoolRule())
+    decision = updated(entry("For Alice alone"))
+
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await bare_pools.gatherer.catch_up(NOW)
+
+    assert await counts(bare_pools, "all") == PoolCounts()

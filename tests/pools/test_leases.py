@@ -4,21 +4,21 @@ from datetime import timedelta
 
 import pytest
 
-from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, State
-from feedmill.pools.door import Pools
-from feedmill.pools.tools import PoolEmpty, WrongGuarantee
+from feedmill.model.pool import Guarantee, PoolCounts, PoolItemState, PoolKind, PoolOptions
+from feedmill.pools.errors import PoolEmpty, WrongGuarantee
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.conftest import Clock
 from tests.pools.rows import LEASE, MINUTE, SECOND, add_pool
 
-TITLES = Kind.TITLES
+TITLES = PoolKind.TITLES
 
 
-async def test_an_acknowledged_item_never_comes_back(any_pools: Pools, db: Database, clock: Clock) -> None:
+async def test_an_acknowledged_item_never_comes_back(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a", "b"], LEASE)
 
     leased = await any_pools.lease("news", TITLES, 2, who="alice")
-    assert await any_pools.ack(leased.token, [leased.items[0].id]) == 1
+    assert await any_pools.ack("news", TITLES, leased.token, [leased.items[0].id]) == 1
     clock.now += 61 * SECOND
     await any_pools.keeper.tend()
 
@@ -29,7 +29,9 @@ async def test_an_acknowledged_item_never_comes_back(any_pools: Pools, db: Datab
     assert again.attempts == (2,)
 
 
-async def test_an_expired_lease_comes_back_without_a_keeper(bare_pools: Pools, db: Database, clock: Clock) -> None:
+async def test_an_expired_lease_comes_back_without_a_keeper(
+    bare_pools: PoolService, db: Database, clock: Clock
+) -> None:
     await add_pool(db, ["a"], LEASE)
     first = await bare_pools.lease("news", TITLES)
     with pytest.raises(PoolEmpty):
@@ -40,7 +42,7 @@ async def test_an_expired_lease_comes_back_without_a_keeper(bare_pools: Pools, d
     assert (await bare_pools.lease("news", TITLES)).items == first.items
 
 
-async def test_what_is_given_back_is_next(any_pools: Pools, db: Database) -> None:
+async def test_what_is_given_back_is_next(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b", "c"], LEASE)
     leased = await any_pools.lease("news", TITLES, 2)
 
@@ -50,7 +52,7 @@ async def test_what_is_given_back_is_next(any_pools: Pools, db: Database) -> Non
 
 
 async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
-    any_pools: Pools, db: Database, clock: Clock
+    any_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"], LEASE)
     slow = await any_pools.lease("news", TITLES)
@@ -59,25 +61,27 @@ async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
     await any_pools.keeper.tend()
     await any_pools.lease("news", TITLES)
 
-    assert await any_pools.ack(slow.token, ids) == 0
+    assert await any_pools.ack("news", TITLES, slow.token, ids) == 0
     assert await any_pools.nack("news", TITLES, slow.token, ids) == 0
-    assert await any_pools.extend(slow.token, ids, MINUTE) == 0
+    assert await any_pools.extend("news", TITLES, slow.token, ids, MINUTE) == 0
 
-    assert (await any_pools.status("news", TITLES)).counts == Counts(leased=1)
+    assert (await any_pools.status("news", TITLES)).counts == PoolCounts(leased=1)
 
 
-async def test_an_extended_lease_is_kept(any_pools: Pools, db: Database, clock: Clock) -> None:
+async def test_an_extended_lease_is_kept(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a"], LEASE)
     leased = await any_pools.lease("news", TITLES, length=timedelta(seconds=10))
 
-    assert await any_pools.extend(leased.token, [leased.items[0].id], timedelta(seconds=30)) == 1
+    assert await any_pools.extend("news", TITLES, leased.token, [leased.items[0].id], timedelta(seconds=30)) == 1
     clock.now += 20 * SECOND
     await any_pools.keeper.tend()
 
-    assert (await any_pools.status("news", TITLES)).counts == Counts(leased=1)
+    assert (await any_pools.status("news", TITLES)).counts == PoolCounts(leased=1)
 
 
-async def test_dead_letters_are_listed_and_requeued_on_command(any_pools: Pools, db: Database, clock: Clock) -> None:
+async def test_dead_letters_are_listed_and_requeued_on_command(
+    any_pools: PoolService, db: Database, clock: Clock
+) -> None:
     await add_pool(db, ["a"], PoolOptions(guarantee=Guarantee.LEASE, most_attempts=2))
     for _ in range(2):
         await any_pools.lease("news", TITLES)
@@ -86,13 +90,13 @@ async def test_dead_letters_are_listed_and_requeued_on_command(any_pools: Pools,
 
     with pytest.raises(PoolEmpty):
         await any_pools.lease("news", TITLES)
-    [dead] = await any_pools.items("news", TITLES, State.DEAD)
+    [dead] = await any_pools.items("news", TITLES, PoolItemState.DEAD)
     assert dead["attempts"] == 2
     assert await any_pools.requeue("news", TITLES) == 1
     assert len((await any_pools.lease("news", TITLES)).items) == 1
 
 
-async def test_leasing_from_a_pool_without_leases_is_refused(any_pools: Pools, db: Database) -> None:
+async def test_leasing_from_a_pool_without_leases_is_refused(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"])
 
     with pytest.raises(WrongGuarantee, match="use pop"):

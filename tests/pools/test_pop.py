@@ -6,26 +6,29 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from feedmill.coordination.fallback import Health
+from feedmill.coordination.fallback import CoordinationCircuitBreaker
 from feedmill.coordination.redis import RedisLocks, connect
-from feedmill.coordination.redis_queues import RedisQueues, connect_once
+from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.errors import DatabaseUnavailable
-from feedmill.model.pool import Counts, Form, Kind, PoolOptions, State
-from feedmill.pools.door import Pools
-from feedmill.pools.lost import Search
-from feedmill.pools.tools import Lists, NothingToAsk, PoolEmpty, PoolPaused, PoolTools, WrongGuarantee
-from feedmill.store import pools as store
+from feedmill.model.pool import ContentFormat, PoolAccess, PoolCounts, PoolItemState, PoolKind, PoolOptions
+from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
+from feedmill.pools.lost_items import LostItemSearch
+from feedmill.pools.pool import PoolLists, PoolTools
+from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
+from feedmill.store.pools import items as store
 from feedmill.store.schema import entries, pool_items
 from tests.pools.conftest import Clock
 from tests.pools.rows import LEASE, MINUTE, SECOND, add_pool, items_of, revise
 from tests.services.server import free_port
 
-TITLES, CONTENTS = Kind.TITLES, Kind.CONTENTS
-AT_ONCE = Search(timedelta(0), timedelta(0))
+TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS
+AT_ONCE = LostItemSearch(timedelta(0), timedelta(0))
 
 
-async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(any_pools: Pools, db: Database) -> None:
+async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(
+    any_pools: PoolService, db: Database
+) -> None:
     await add_pool(db, ["a", "b", "c"])
     await any_pools.keeper.tend()
 
@@ -35,11 +38,11 @@ async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(a
     assert [item.text for item in [*first, *rest]] == ["a", "b", "c"]
     with pytest.raises(PoolEmpty, match="pool_empty"):
         await any_pools.pop("news", TITLES)
-    assert (await any_pools.status("news", TITLES)).counts == Counts(used=3)
+    assert (await any_pools.status("news", TITLES)).counts == PoolCounts(used=3)
     assert str((await items_of(db))[2]["taken_by"]).startswith("alice/")
 
 
-async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: Pools, db: Database) -> None:
+async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, [f"e{number}" for number in range(100)])
     await any_pools.keeper.tend()
 
@@ -48,7 +51,7 @@ async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: P
     assert len({item.id for items in handed for item in items}) == sum(map(len, handed)) == 100
 
 
-async def test_an_empty_list_is_made_up_for_by_the_database(pools: Pools, db: Database, redis: Redis) -> None:
+async def test_an_empty_list_is_made_up_for_by_the_database(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
     await pools.keeper.tend()
     assert await redis.llen(f"titles:pool:{group.id}") == 2
@@ -59,7 +62,7 @@ async def test_an_empty_list_is_made_up_for_by_the_database(pools: Pools, db: Da
 
 
 async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
-    pools: Pools, db: Database, redis: Redis, clock: Clock
+    pools: PoolService, db: Database, redis: Redis, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
     await pools.keeper.tend()
@@ -75,7 +78,7 @@ async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
     assert [item.text for item in await pools.pop("news", TITLES, 4)] == ["a", "b"]
 
 
-async def test_what_is_in_a_list_is_not_lost(pools: Pools, db: Database, clock: Clock) -> None:
+async def test_what_is_in_a_list_is_not_lost(pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
     clock.now += MINUTE
@@ -84,27 +87,27 @@ async def test_what_is_in_a_list_is_not_lost(pools: Pools, db: Database, clock: 
     assert await pools.release_lost("news", TITLES, AT_ONCE) == 0
 
 
-async def test_a_filler_that_may_still_push_has_lost_nothing(pools: Pools, db: Database, redis: Redis) -> None:
+async def test_a_filler_that_may_still_push_has_lost_nothing(pools: PoolService, db: Database, redis: Redis) -> None:
     await add_pool(db, ["a"])
     await pools.keeper.tend()
     await redis.flushall()
 
-    assert await pools.lost("news", TITLES, Search(look_again=timedelta(0))) == []
+    assert await pools.lost("news", TITLES, LostItemSearch(look_again=timedelta(0))) == []
 
 
 async def test_without_its_redis_nobody_calls_queued_items_lost(
-    pools: Pools, bare_pools: Pools, db: Database, clock: Clock
+    pools: PoolService, bare_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"])
     await pools.keeper.tend()
     clock.now += SECOND
 
-    with pytest.raises(NothingToAsk, match="setting redis"):
+    with pytest.raises(NoPoolLists, match="setting redis"):
         await bare_pools.release_lost("news", TITLES, AT_ONCE)
 
 
 async def test_programs_that_never_say_what_they_used_can_be_settled(
-    pools: Pools, db: Database, redis: Redis, clock: Clock
+    pools: PoolService, db: Database, redis: Redis, clock: Clock
 ) -> None:
     group = await add_pool(db, ["a", "b", "c"])
     await pools.keeper.tend()
@@ -113,17 +116,17 @@ async def test_programs_that_never_say_what_they_used_can_be_settled(
 
     assert await pools.settle_lost("news", TITLES, AT_ONCE) == 2
 
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=1, used=2)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=1, used=2)
 
 
 async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
-    db: Database, pools: Pools, clock: Clock
+    db: Database, pools: PoolService, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b", "c"])
-    gone = connect_once(f"redis://127.0.0.1:{free_port()}/0")
+    gone = connect_without_retry(f"redis://127.0.0.1:{free_port()}/0")
     locks = connect(f"redis://127.0.0.1:{free_port()}/0")
-    lists = Lists(RedisQueues(gone), RedisLocks(locks), Health(rest=0))
-    alone = Pools(PoolTools(db, pools.tools.texts, lists, clock))
+    lists = PoolLists(RedisPoolQueues(gone), RedisLocks(locks), CoordinationCircuitBreaker(rest=0))
+    alone = PoolService(PoolTools(db, pools.tools.texts, lists, clock))
     await alone.keeper.tend()
 
     assert [item.text for item in await alone.pop("news", TITLES)] == ["a"]
@@ -138,7 +141,7 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     await locks.aclose()
 
 
-async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_pools: Pools, db: Database) -> None:
+async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b"])
     await any_pools.keeper.tend()
     [first, _] = await items_of(db)
@@ -149,7 +152,7 @@ async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_poo
     assert [item.text for item in handed] == ["a, corrected", "b"]
 
 
-async def test_an_entry_purged_after_queueing_is_not_handed_out(any_pools: Pools, db: Database) -> None:
+async def test_an_entry_purged_after_queueing_is_not_handed_out(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b"])
     await any_pools.keeper.tend()
     [first, _] = await items_of(db)
@@ -165,12 +168,12 @@ async def test_an_entry_purged_after_queueing_is_not_handed_out(any_pools: Pools
     assert [item.text for item in handed] == ["b"]
 
 
-async def test_contents_are_safe_html_or_plain_text_by_setting(any_pools: Pools, db: Database) -> None:
+async def test_contents_are_safe_html_or_plain_text_by_setting(any_pools: PoolService, db: Database) -> None:
     group = await add_pool(db, ["<script>alert(1)</script>one", "two"])
     await any_pools.keeper.tend()
 
     [html] = await any_pools.pop("news", CONTENTS)
-    await any_pools.change(group.id, contents=PoolOptions(form=Form.TEXT))
+    await any_pools.change(group.id, contents=PoolOptions(form=ContentFormat.TEXT))
     if any_pools.tools.lists:
         await any_pools.drain("news", CONTENTS)
     [text] = await any_pools.pop("news", CONTENTS)
@@ -180,7 +183,7 @@ async def test_contents_are_safe_html_or_plain_text_by_setting(any_pools: Pools,
 
 
 async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_whole(
-    pools: Pools, db: Database, redis: Redis
+    pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["x" * 300], PoolOptions(most_in_list=100))
     await pools.keeper.tend()
@@ -189,23 +192,23 @@ async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_who
     listed = await redis.lrange(f"titles:pool:{group.id}", 0, -1)  # type: ignore[misc]
 
     assert listed == [f'{{"id":{item["id"]},"text":"","ref":"/api/pools/items/{item["id"]}"}}']
-    assert (await pools.read_item(item["id"])).text == "x" * 300  # type: ignore[arg-type,union-attr]
+    assert (await pools.read_item(item["id"], PoolAccess(None))).text == "x" * 300  # type: ignore[arg-type,union-attr]
     assert [item.text for item in await pools.pop("news", TITLES)] == ["x" * 300]
 
 
-async def test_a_paused_group_hands_out_nothing_and_is_not_filled(any_pools: Pools, db: Database) -> None:
+async def test_a_paused_group_hands_out_nothing_and_is_not_filled(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"])
     await any_pools.change("news", paused=True)
     await any_pools.keeper.tend()
 
     with pytest.raises(PoolPaused, match="pool_paused"):
         await any_pools.pop("news", TITLES)
-    assert (await any_pools.status("news", TITLES)).counts == Counts(available=1)
+    assert (await any_pools.status("news", TITLES)).counts == PoolCounts(available=1)
     await any_pools.change("news", paused=False)
     assert len(await any_pools.pop("news", TITLES)) == 1
 
 
-async def test_popping_from_a_pool_with_leases_is_refused(any_pools: Pools, db: Database) -> None:
+async def test_popping_from_a_pool_with_leases_is_refused(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"], LEASE)
 
     with pytest.raises(WrongGuarantee, match="use lease"):
@@ -213,7 +216,7 @@ async def test_popping_from_a_pool_with_leases_is_refused(any_pools: Pools, db: 
 
 
 async def test_marks_that_the_database_does_not_take_are_written_later(
-    pools: Pools, db: Database, monkeypatch: pytest.MonkeyPatch
+    pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
@@ -225,15 +228,15 @@ async def test_marks_that_the_database_does_not_take_are_written_later(
         patch.setattr("feedmill.pools.pop.settle_items", away)
         handed = await pools.pop("news", TITLES, 2)
     assert [item.text for item in handed] == ["a", "b"]
-    assert (await pools.status("news", TITLES)).counts == Counts(queued=2)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2)
 
     await pools.close()
 
-    assert (await pools.status("news", TITLES)).counts == Counts(used=2)
+    assert (await pools.status("news", TITLES)).counts == PoolCounts(used=2)
 
 
 async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_too(
-    pools: Pools, db: Database, clock: Clock
+    pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
@@ -243,11 +246,11 @@ async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_to
     handed = await pools.pop("news", TITLES, 9)
 
     assert sorted(item.text for item in handed) == ["a", "b"]
-    assert {row["status"] for row in await items_of(db)} == {State.USED}
+    assert {row["status"] for row in await items_of(db)} == {PoolItemState.USED}
 
 
 async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
-    pools: Pools, db: Database, redis: Redis
+    pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])
     await pools.keeper.tend()
@@ -263,13 +266,13 @@ async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
     assert (pools.doubles(group.id, TITLES), pools.doubles(group.id, CONTENTS)) == (1, 0)
 
 
-async def test_used_items_are_handed_out_again_only_on_command(any_pools: Pools, db: Database) -> None:
+async def test_used_items_are_handed_out_again_only_on_command(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"])
     await any_pools.pop("news", TITLES)
     await any_pools.keeper.tend()
     with pytest.raises(PoolEmpty):
         await any_pools.pop("news", TITLES)
 
-    assert await any_pools.requeue("news", TITLES, State.USED) == 1
+    assert await any_pools.requeue("news", TITLES, PoolItemState.USED) == 1
 
     assert [item.text for item in await any_pools.pop("news", TITLES)] == ["a"]

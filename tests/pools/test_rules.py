@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from feedmill.model.pool import Kind, Rule
-from feedmill.pools.rules import Candidate, wants
+from feedmill.model.pool import PoolKind, PoolRule
+from feedmill.pools.rules import PoolCandidate, matches_rule
 from tests.pools.rows import NOW
 
-ENTRY = Candidate(
+ENTRY = PoolCandidate(
     key=1,
     feed_id=7,
     folder=("News", "Tech"),
@@ -24,56 +24,56 @@ ENTRY = Candidate(
 @pytest.mark.parametrize(
     "rule",
     [
-        Rule(),
-        Rule(feeds=(1, 7)),
-        Rule(folders=("News",)),
-        Rule(folders=("News/Tech",)),
-        Rule(feeds=(1,), folders=("News",)),
-        Rule(labels=("best", "other")),
-        Rule(words=("rust",)),
-        Rule(words=("nothing", "BORROWING")),
-        Rule(words=("有权",)),
-        Rule(words=("ownership & borrowing",)),
-        Rule(without=("party",)),
-        Rule(words=("art",)),
-        Rule(language="zh"),
-        Rule(language="ZH_cn"),
-        Rule(min_length=20),
-        Rule(since=NOW),
-        Rule((7,), ("News",), ("best",), ("rust",), ("go",), "zh", 10, NOW),
+        PoolRule(),
+        PoolRule(feeds=(1, 7)),
+        PoolRule(folders=("News",)),
+        PoolRule(folders=("News/Tech",)),
+        PoolRule(feeds=(1,), folders=("News",)),
+        PoolRule(labels=("best", "other")),
+        PoolRule(words=("rust",)),
+        PoolRule(words=("nothing", "BORROWING")),
+        PoolRule(words=("有权",)),
+        PoolRule(words=("ownership & borrowing",)),
+        PoolRule(without=("party",)),
+        PoolRule(words=("art",)),
+        PoolRule(language="zh"),
+        PoolRule(language="ZH_cn"),
+        PoolRule(min_length=20),
+        PoolRule(since=NOW),
+        PoolRule((7,), ("News",), ("best",), ("rust",), ("go",), "zh", 10, NOW),
     ],
 )
-def test_an_entry_is_wanted_when_every_condition_holds(rule: Rule) -> None:
-    assert wants(rule, ENTRY)
+def test_an_entry_is_wanted_when_every_condition_holds(rule: PoolRule) -> None:
+    assert matches_rule(rule, ENTRY)
 
 
 @pytest.mark.parametrize(
     "rule",
     [
-        Rule(feeds=(1,)),
-        Rule(folders=("New",)),
-        Rule(folders=("News/Tech/Deep",)),
-        Rule(labels=("other",)),
-        Rule(words=("borrow",)),
-        Rule(words=("b",)),
-        Rule(without=("RUST",)),
-        Rule(without=("所有权",)),
-        Rule(language="en"),
-        Rule(language="z"),
-        Rule(min_length=100),
-        Rule(since=NOW + timedelta(seconds=1)),
-        Rule((7,), ("News",), ("best",), ("rust",), ("art",), "zh", 10, NOW),
+        PoolRule(feeds=(1,)),
+        PoolRule(folders=("New",)),
+        PoolRule(folders=("News/Tech/Deep",)),
+        PoolRule(labels=("other",)),
+        PoolRule(words=("borrow",)),
+        PoolRule(words=("b",)),
+        PoolRule(without=("RUST",)),
+        PoolRule(without=("所有权",)),
+        PoolRule(language="en"),
+        PoolRule(language="z"),
+        PoolRule(min_length=100),
+        PoolRule(since=NOW + timedelta(seconds=1)),
+        PoolRule((7,), ("News",), ("best",), ("rust",), ("art",), "zh", 10, NOW),
     ],
 )
-def test_an_entry_is_not_wanted_when_one_condition_fails(rule: Rule) -> None:
-    assert not wants(rule, ENTRY)
+def test_an_entry_is_not_wanted_when_one_condition_fails(rule: PoolRule) -> None:
+    assert not matches_rule(rule, ENTRY)
 
 
 def test_an_entry_goes_where_it_has_something_to_give() -> None:
-    assert ENTRY.kinds == (Kind.TITLES, Kind.CONTENTS)
-    assert replace(ENTRY, title=" ").kinds == (Kind.CONTENTS,)
-    assert replace(ENTRY, html=None).kinds == (Kind.TITLES,)
+    assert ENTRY.kinds == (PoolKind.TITLES, PoolKind.CONTENTS)
+    assert replace(ENTRY, title=" ").kinds == (PoolKind.CONTENTS,)
+    assert replace(ENTRY, html=None).kinds == (PoolKind.TITLES,)
 
 
 def test_an_entry_without_language_speaks_none() -> None:
-    assert not wants(Rule(language="en"), replace(ENTRY, language=None))
+    assert not matches_rule(PoolRule(language="en"), replace(ENTRY, language=None))

@@ -2,8 +2,8 @@
 
 import threading
 
-from feedmill.model.pool import Kind, PoolOptions
-from feedmill.pools.texts import Texts
+from feedmill.model.pool import PoolKind, PoolOptions
+from feedmill.pools.item_texts import ItemTexts
 
 
 async def test_contents_are_sanitized_beside_the_loop() -> None:
@@ -14,7 +14,7 @@ async def test_contents_are_sanitized_beside_the_loop() -> None:
         return html
 
     rows = [{"id": n, "content_html": "<p>x</p>", "summary": None, "base_url": None} for n in range(3)]
-    items = await Texts(sanitize).items(Kind.CONTENTS, PoolOptions(), rows)
+    items = await ItemTexts(sanitize).items(PoolKind.CONTENTS, PoolOptions(), rows)
 
     assert [item.id for item in items] == [0, 1, 2]
     assert threads.isdisjoint({threading.get_ident()})

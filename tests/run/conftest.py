@@ -10,20 +10,21 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from feedmill.engine.inprocess import InProcessEngine
+from feedmill.engine.in_process import InProcessEngine
 from feedmill.model.feed import Feed
+from feedmill.run.batch_cancellation import BatchCancellation
 from feedmill.run.batches import Batches
-from feedmill.run.handlers import Handlers
-from feedmill.run.keeper import ClaimKeeper
+from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.scheduler import Scheduler
-from feedmill.run.wanted import Wanted
 from feedmill.store.database import Database
 from tests.flows.conftest import logged, small_world
 from tests.flows.world import World
+from tests.waiting import LONGEST_WAIT
 
 __all__ = ["logged"]
 
-GRACE = timedelta(seconds=5)
+GRACE = timedelta(seconds=30)
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Mill:
     """One process: what runs in it, and a way to end it well."""
 
     engine: InProcessEngine
-    handlers: Handlers
+    handlers: JobHandlers
     scheduler: Scheduler
     batches: Batches
 
@@ -52,7 +53,7 @@ def mill_of(world: World, db: Database | None = None, at_once: int = 20, by_host
     """A process on the world's web and clock, over a connection of its own if one is given."""
     db = db or world.db
     tools = replace(world.tools, db=db)
-    handlers = Handlers(tools, ClaimKeeper(db, tools.clock), Wanted(db))
+    handlers = JobHandlers(tools, ClaimKeeper(db, tools.clock), BatchCancellation(db))
     engine = InProcessEngine(handlers, at_once)
     lane_of = host_of if by_host else _no_lane
     scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)
@@ -81,5 +82,5 @@ async def running(world: World, **options: int) -> AsyncIterator[Mill]:
     try:
         yield made
     finally:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(LONGEST_WAIT):
             await made.stop()

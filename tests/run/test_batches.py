@@ -9,15 +9,16 @@ import pytest
 
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.feed import Claim, Feed
-from feedmill.run.batches import ABANDONED, Batches
-from feedmill.run.handlers import STORAGE_PAUSE
-from feedmill.run.wanted import LOOK_EVERY
-from feedmill.store.batches import Progress, cancel_batch, read_batch
-from feedmill.store.claims import claim_feeds
+from feedmill.run.batch_cancellation import CACHE_SECONDS, BatchCancellation
+from feedmill.run.batches import ABANDONED_AFTER, Batches
+from feedmill.run.job_handlers import OUTAGE_PAUSE
 from feedmill.store.database import Database, Step
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.jobs.batches import BatchProgress, cancel_batch, read_batch
 from feedmill.store.schema import feeds
 from tests.flows.world import HOUR, World, answer, item
 from tests.run.conftest import Mill, mill_of, running
+from tests.waiting import LONGEST_WAIT, until
 from tests.www import Answer, Seen, Wire
 
 
@@ -26,12 +27,12 @@ async def many(world: World, count: int) -> list[Feed]:
     return [await world.add(f"/{number}", answer(item(f"entry {number}"))) for number in range(count)]
 
 
-async def watched(batches: Batches, batch_id: int) -> list[Progress]:
-    async with asyncio.timeout(20):
+async def watched(batches: Batches, batch_id: int) -> list[BatchProgress]:
+    async with asyncio.timeout(LONGEST_WAIT):
         return [progress async for progress in batches.watch(batch_id)]
 
 
-def outcomes(seen: list[Progress]) -> Counter[tuple[int, str]]:
+def outcomes(seen: list[BatchProgress]) -> Counter[tuple[int, str]]:
     return Counter((outcome.feed_id, outcome.outcome) for progress in seen for outcome in progress.ended)
 
 
@@ -62,7 +63,7 @@ async def test_a_watcher_is_told_what_is_being_fetched(world: World, mill: Mill)
     world.web.serve("/slow", wait_until_told)
 
     batch_id, _ = await mill.batches.refresh("refresh_all", [slow.id])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(LONGEST_WAIT):
         async for progress in mill.batches.watch(batch_id):
             if progress.running == (slow.id,):
                 is_told.set()
@@ -165,12 +166,13 @@ async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(world:
     async with running(world, at_once=1) as mill:
         wanted = await many(world, 5)
         world.web.serve("/0", slow)
+        now = 100.0
+        mill.handlers.wanted = BatchCancellation(world.db, lambda: now)
         batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
-        while not world.web.requests:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: len(world.web.requests) == 1, otherwise="nobody asked for the feed")
 
         await cancel_batch(world.db, batch_id, world.now)
-        await asyncio.sleep(LOOK_EVERY)
+        now += CACHE_SECONDS
         gate.set()
         seen = await watched(mill.batches, batch_id)
         await mill.engine.until_idle()
@@ -203,7 +205,7 @@ async def test_a_batch_that_waits_long_in_a_living_process_is_not_taken_from_it(
         mill.engine._at_once = 0
         batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
         for _ in range(3):
-            world.now += ABANDONED / 2
+            world.now += ABANDONED_AFTER / 2
             await mill.handlers.keeper.renew_all()
             assert await mill.batches.resume() == []
 
@@ -261,7 +263,7 @@ async def test_a_process_that_stops_leaves_its_batch_to_the_next_at_once(world: 
 
 async def test_a_job_that_hangs_is_cut_short_and_its_batch_ends(world: World) -> None:
     async def hang(key: str, data: bytes, content_type: str) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     world.blobs.put = hang  # type: ignore[method-assign]
     async with running(world) as mill:
@@ -279,9 +281,9 @@ async def test_a_feed_that_takes_too_long_to_store_is_put_off_and_not_blamed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(key: str, data: bytes, content_type: str) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
-    monkeypatch.setattr("feedmill.run.handlers.TIME_TO_STORE", timedelta(milliseconds=200) - world.tools.soft_limit)
+    monkeypatch.setattr("feedmill.run.job_handlers.TIME_TO_STORE", timedelta(milliseconds=200) - world.tools.soft_limit)
     world.blobs.put = hang  # type: ignore[method-assign]
     [feed] = await many(world, 1)
     async with running(world) as mill:
@@ -289,7 +291,7 @@ async def test_a_feed_that_takes_too_long_to_store_is_put_off_and_not_blamed(
         await watched(mill.batches, batch_id)
 
     after = await world.feed(feed)
-    assert (after.next_fetch_at, after.consecutive_failures) == (world.now + STORAGE_PAUSE, 0)
+    assert (after.next_fetch_at, after.consecutive_failures) == (world.now + OUTAGE_PAUSE, 0)
     assert after.next_fetch_why == "a failure of our own: it took too long to store"
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feedmill.errors import BlobUnavailable
-from feedmill.run.chores import AFTER_FAILURE, LEASE, Chore, Chores
+from feedmill.run.maintenance import LEASE, RETRY_DELAY, Maintenance, MaintenanceTask
 from feedmill.store.database import Database
+from tests.waiting import until
 
 NOW = datetime(2026, 2, 18, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -21,30 +22,35 @@ class Clock:
 
 
 class Work:
-    """Counts how often it is done; it fails or hangs if so told."""
+    """Counts how often it is done; it fails if so told, and waits while it may not end."""
 
     def __init__(self) -> None:
         self.done = 0
         self.error: BaseException | None = None
+        self.may_end = asyncio.Event()
+        self.may_end.set()
 
     async def __call__(self, now: datetime) -> dict[str, int]:
-        await asyncio.sleep(0.01)
+        await self.may_end.wait()
         if self.error is not None:
             raise self.error
         self.done += 1
         return {"done": self.done}
 
 
-def chores(db: Database, work: Work, clock: Clock) -> Chores:
-    return Chores(db, [Chore("test", DAY, work)], clock)
+def chores(db: Database, work: Work, clock: Clock) -> Maintenance:
+    return Maintenance(db, [MaintenanceTask("test", DAY, work)], clock)
 
 
 async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) -> None:
     work, clock = Work(), Clock()
+    work.may_end.clear()
 
-    done = await asyncio.gather(*(chores(any_db, work, clock).run_due() for _ in range(5)))
+    processes = [asyncio.create_task(chores(any_db, work, clock).run_due()) for _ in range(5)]
+    await until(lambda: sum(process.done() for process in processes) == 4, otherwise="more than one works, or none")
+    work.may_end.set()
 
-    assert (work.done, sorted(done)) == (1, [[], [], [], [], ["test"]])
+    assert (sorted(await asyncio.gather(*processes)), work.done) == ([[], [], [], [], ["test"]], 1)
 
 
 async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> None:
@@ -65,7 +71,7 @@ async def test_a_chore_that_failed_is_tried_again_in_an_hour(db: Database) -> No
     assert await mine.run_due() == []
 
     work.error = None
-    clock.now += AFTER_FAILURE - timedelta(seconds=1)
+    clock.now += RETRY_DELAY - timedelta(seconds=1)
     assert await mine.run_due() == []
     clock.now += timedelta(seconds=1)
     assert await mine.run_due() == ["test"]
@@ -86,10 +92,10 @@ async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> 
 async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(db: Database) -> None:
     broken, well, clock = Work(), Work(), Clock()
     broken.error = ZeroDivisionError("a mistake of ours")
-    mine = Chores(db, [Chore("broken", DAY, broken), Chore("well", DAY, well)], clock)
+    mine = Maintenance(db, [MaintenanceTask("broken", DAY, broken), MaintenanceTask("well", DAY, well)], clock)
 
     assert await mine.run_due() == ["well"]
 
     broken.error = None
-    clock.now += AFTER_FAILURE
+    clock.now += RETRY_DELAY
     assert await mine.run_due() == ["broken"]

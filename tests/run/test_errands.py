@@ -8,13 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from feedmill.app import build
+from feedmill.app import build_app
 from feedmill.errors import DatabaseUnavailable
-from feedmill.model.webhook import Event
-from feedmill.run.embedded import embedded, scheduling
-from feedmill.run.errands import Errands
-from feedmill.settings import load
-from feedmill.store.accounts import add_user
+from feedmill.model.webhook import WebhookEvent
+from feedmill.run.embedded import open_embedded, run_periodic_parts
+from feedmill.run.outbound_tasks import OutboundTasks
+from feedmill.settings import load_settings
+from feedmill.store.users.users import add_user
+from tests.waiting import LONGEST_WAIT
 from tests.www import Answer, Seen, Web
 
 SOON = timedelta(milliseconds=1)
@@ -40,8 +41,8 @@ class Work:
 
 
 async def _run(*works: Any) -> None:
-    running = asyncio.create_task(Errands(*works, SOON).keep_running())
-    async with asyncio.timeout(5):
+    running = asyncio.create_task(OutboundTasks(*works, SOON).keep_running())
+    async with asyncio.timeout(LONGEST_WAIT):
         await asyncio.gather(*(work.done.wait() for work in works))
     running.cancel()
     with suppress(asyncio.CancelledError):
@@ -58,15 +59,15 @@ async def test_what_fails_is_tried_again_and_holds_up_nobody_else() -> None:
 
 
 async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Path) -> None:
-    settings = load(data=str(tmp_path), allow_private="127.0.0.0/8", host_gap=0)
-    async with Web() as web, build(settings) as app, embedded(app) as parts:
+    settings = load_settings(data=str(tmp_path), allow_private="127.0.0.0/8", host_gap=0)
+    async with Web() as web, build_app(settings) as app, open_embedded(app) as parts:
         called, read = asyncio.Event(), asyncio.Event()
         alice = await add_user(app.db, "alice", None, False, app.tools.clock())
-        hook = await app.webhooks.create(alice.id, web.serve("/hook", _noting(called)), [Event.NEW_ENTRIES])
+        hook = await app.webhooks.create(alice.id, web.serve("/hook", _noting(called)), [WebhookEvent.NEW_ENTRIES])
         await app.webhooks.test(alice.id, hook.id)
         await app.bookmarks.save(alice.id, web.serve("/page", _noting(read)), None, None)
 
-        async with scheduling(parts), asyncio.timeout(5):
+        async with run_periodic_parts(parts), asyncio.timeout(LONGEST_WAIT):
             await called.wait()
             await read.wait()
 

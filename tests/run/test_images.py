@@ -7,11 +7,11 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from feedmill.app import App, build
+from feedmill.app import App, build_app
 from feedmill.engine.jobs import ArchiveImages, Job, Priority, RefreshFeed
-from feedmill.run.embedded import Embedded, embedded
-from feedmill.settings import load
-from feedmill.store.feeds import add_feeds, all_feeds
+from feedmill.run.embedded import EmbeddedParts, open_embedded
+from feedmill.settings import load_settings
+from feedmill.store.feeds.feeds import add_feeds_by_url, all_feeds
 from feedmill.store.schema import image_tasks
 from tests.archive import pictures
 from tests.flows.world import answer, item
@@ -19,14 +19,14 @@ from tests.www import Answer, Web
 
 
 @asynccontextmanager
-async def mill(folder: Path, web: Web) -> AsyncIterator[tuple[App, Embedded, list[Job]]]:
+async def mill(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts, list[Job]]]:
     """A running world with three feeds of one image each, and the jobs that its engine is given."""
-    settings = load(data=str(folder), allow_private="127.0.0.0/8", host_gap=0)
+    settings = load_settings(data=str(folder), allow_private="127.0.0.0/8", host_gap=0)
     for n in range(3):
         web.serve(f"/{n}.png", Answer(pictures.PNG))
         web.serve(f"/feed/{n}", answer(item(f"t{n}", f'<img src="{web.url(f"/{n}.png")}">')))
-    async with build(settings) as app, embedded(app) as parts:
-        await add_feeds(app.db, [web.url(f"/feed/{n}") for n in range(3)], datetime.now(UTC))
+    async with build_app(settings) as app, open_embedded(app) as parts:
+        await add_feeds_by_url(app.db, [web.url(f"/feed/{n}") for n in range(3)], datetime.now(UTC))
         jobs: list[Job] = []
         submit = parts.engine.submit
 

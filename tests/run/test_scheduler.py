@@ -13,17 +13,18 @@ import pytest
 from feedmill.engine.jobs import Priority, RefreshFeed
 from feedmill.errors import BlobUnavailable, DatabaseUnavailable
 from feedmill.model.feed import Feed
-from feedmill.model.times import to_text
-from feedmill.run.breaker import FIRST_PAUSE, LONGEST_PAUSE, Breaker
-from feedmill.run.scheduler import MOST_IN_LANE
-from feedmill.store.claims import LEASE, claim_due
+from feedmill.model.timestamps import to_iso
+from feedmill.run.scheduler import MAX_IN_LANE
+from feedmill.run.storage_circuit_breaker import FIRST_PAUSE, MAX_PAUSE, StorageCircuitBreaker
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import all_feeds
+from feedmill.store.feeds.claims import LEASE, claim_due_feeds
+from feedmill.store.feeds.feeds import all_feeds
 from feedmill.store.schema import feeds
 from tests.databases import connect
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item
 from tests.run.conftest import Mill, mill_of, running
+from tests.waiting import LONGEST_WAIT, until
 from tests.www import Answer, Seen, Wire
 
 SECOND = timedelta(seconds=1)
@@ -32,13 +33,13 @@ ADD = insert(feeds, "url", "host", "next_fetch_at", "created_at")
 
 async def herd(world: World, count: int, host: str, at: Any = NOW) -> None:
     """Feeds of one host that are all due."""
-    due = {"host": host, "next_fetch_at": to_text(at), "created_at": to_text(at)}
+    due = {"host": host, "next_fetch_at": to_iso(at), "created_at": to_iso(at)}
     rows = [{"url": world.web.url(f"/{number}", host), **due} for number in range(count)]
     await world.db.batch([Step(ADD, rows)])
 
 
 async def ended(mill: Mill) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LONGEST_WAIT):
         await mill.engine.until_idle()
 
 
@@ -77,7 +78,7 @@ async def test_five_schedulers_over_one_database_fetch_each_feed_once_per_cycle(
 async def test_only_what_is_due_is_fetched(world: World, mill: Mill) -> None:
     due = await world.add("/due", answer(item("a")))
     later = await world.add("/later", answer(item("b")))
-    await world.change(later, next_fetch_at=to_text(NOW + HOUR))
+    await world.change(later, next_fetch_at=to_iso(NOW + HOUR))
 
     await mill.scheduler.scan()
     await ended(mill)
@@ -102,16 +103,14 @@ async def test_a_crowded_host_neither_starves_the_others_nor_keeps_their_claims(
             world.web.serve(f"/{number}", slow, host)
     async with running(world, by_host=True) as mill:
         await mill.scheduler.scan()
-        async with asyncio.timeout(20):
-            while len(world.web.seen("/other")) < 30:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: len(world.web.seen("/other")) == 30, otherwise="some hosts were not asked")
         held = len(mill.handlers.keeper)
         gate.set()
         await ended(mill)
 
-    assert held <= 2 * MOST_IN_LANE + 30
+    assert held <= 2 * MAX_IN_LANE + 30
     put_off = [feed for feed in await all_feeds(world.db) if feed.last_fetched_at is None]
-    assert len(put_off) == 2 * (1000 - MOST_IN_LANE)
+    assert len(put_off) == 2 * (1000 - MAX_IN_LANE)
     waits = sorted(_wait(feed) for feed in put_off)
     assert (waits[0], waits[-1]) == (101 * SECOND, 1000 * SECOND)
     assert set(Counter(waits).values()) == {2}
@@ -126,45 +125,46 @@ async def test_claims_are_renewed_while_their_jobs_wait(world: World) -> None:
         for _ in range(4):
             world.now += LEASE * 0.9
             await mill.handlers.keeper.renew_all()
-        assert await claim_due(world.db, world.now, 10) == []
+        assert await claim_due_feeds(world.db, world.now, 10) == []
         world.now += LEASE
-        assert len(await claim_due(world.db, world.now, 10)) == 3
+        assert len(await claim_due_feeds(world.db, world.now, 10)) == 3
 
 
 async def test_a_process_that_stops_gives_its_claims_back_and_the_feeds_are_due_at_once(world: World) -> None:
     async def hang(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     await herd(world, 10, "127.0.0.1")
     for number in range(10):
         world.web.serve(f"/{number}", hang)
     mill = mill_of(world, at_once=3)
     await mill.scheduler.scan()
-    async with asyncio.timeout(10):
-        while len(world.web.requests) < 3:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: len(world.web.requests) == 3, otherwise="three feeds were not asked for")
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LONGEST_WAIT):
         await mill.stop(grace=timedelta(milliseconds=50))
 
-    due = await claim_due(world.db, NOW, 100)
+    due = await claim_due_feeds(world.db, NOW, 100)
     assert len(due) == 10
     assert {claim.feed.consecutive_failures for claim in due} == {0}
 
 
 async def test_what_runs_when_a_process_stops_comes_to_its_end(world: World) -> None:
+    gate = asyncio.Event()
+
     async def slow(seen: Seen, wire: Wire) -> None:
-        await asyncio.sleep(0.2)
+        await gate.wait()
         await wire.send(answer(item("in time")).encode())
 
     await world.add("/slow", slow)
     mill = mill_of(world)
     await mill.scheduler.scan()
-    async with asyncio.timeout(10):
-        while not world.web.requests:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: len(world.web.requests) == 1, otherwise="the feed was not asked for")
 
-    await mill.stop()
+    stopping = asyncio.create_task(mill.stop())
+    await asyncio.sleep(0)  # The engine has been told to stop.
+    gate.set()
+    await stopping
 
     assert await world.titles() == ["in time"]
 
@@ -207,19 +207,25 @@ async def test_a_scan_that_fails_is_said_and_tried_again(world: World, mill: Mil
     mill.scheduler.before_scan = [stumble]
     mill.scheduler.scan_every = timedelta(milliseconds=10)
     scanning = asyncio.create_task(mill.scheduler.run())
-    async with asyncio.timeout(10):
-        while not await world.titles():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+
+    async def has_scanned() -> bool:
+        return bool(await world.titles())
+
+    await until(has_scanned, otherwise="it was not tried again")
     scanning.cancel()
 
-    assert len([line for line in logged if "scan" in line["event"] and line["log_level"] == "error"]) == 2
+    said = [
+        (line["event"], line.get("affected") or line.get("task")) for line in logged if line["log_level"] == "error"
+    ]
+    assert said == [("outage_began", "scan_due_feeds"), ("task_crashed", "scan_due_feeds")]
+    assert [line["seconds"] >= 0 for line in logged if line["event"] == "outage_ended"] == [True]
 
 
 async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
     world: World, mill: Mill, logged: list[Any]
 ) -> None:
     feed = await world.add("/feed", answer(item("a")))
-    await world.change(feed, next_fetch_at=to_text(NOW + DAY))
+    await world.change(feed, next_fetch_at=to_iso(NOW + DAY))
 
     for _ in range(2):
         await mill.engine.submit(RefreshFeed(feed.id), Priority.MANUAL)
@@ -237,7 +243,7 @@ async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
 
 async def test_a_job_that_is_delivered_twice_fetches_once(world: World, mill: Mill) -> None:
     feed = await world.add("/feed", answer(item("a")))
-    [claim] = await claim_due(world.db, NOW, 1)
+    [claim] = await claim_due_feeds(world.db, NOW, 1)
     [job] = mill.handlers.keeper.jobs_for([claim], lambda feed: "")
 
     for _ in range(3):
@@ -249,14 +255,14 @@ async def test_a_job_that_is_delivered_twice_fetches_once(world: World, mill: Mi
 
 
 def test_the_breaker_pauses_longer_each_time_and_forgets_when_storage_works() -> None:
-    breaker, now, pauses = Breaker(), NOW, []
+    breaker, now, pauses = StorageCircuitBreaker(), NOW, []
     for _ in range(8):
         breaker.failed(now)
         pause = next(length for length in range(1, 1000) if not breaker.is_open(now + length * SECOND))
         pauses.append(pause * SECOND)
         now += pause * SECOND
 
-    assert pauses == [30 * SECOND, 60 * SECOND, 120 * SECOND, 240 * SECOND, 480 * SECOND] + 3 * [LONGEST_PAUSE]
+    assert pauses == [30 * SECOND, 60 * SECOND, 120 * SECOND, 240 * SECOND, 480 * SECOND] + 3 * [MAX_PAUSE]
     breaker.worked()
     assert not breaker.is_open(now)
     breaker.failed(now)
@@ -265,7 +271,7 @@ def test_the_breaker_pauses_longer_each_time_and_forgets_when_storage_works() ->
 
 
 def test_failures_during_a_pause_do_not_lengthen_it() -> None:
-    breaker = Breaker()
+    breaker = StorageCircuitBreaker()
     for seconds in range(20):
         breaker.failed(NOW + seconds * SECOND)
 

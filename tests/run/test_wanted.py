@@ -6,10 +6,24 @@ from typing import Any
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
-from feedmill.run.wanted import LOOK_EVERY, Wanted
-from feedmill.store.batches import cancel_batch, start_batch
+from feedmill.run.batch_cancellation import CACHE_SECONDS, BatchCancellation
 from feedmill.store.database import Database, Row
+from feedmill.store.jobs.batches import cancel_batch, start_batch
 from tests.flows.world import World
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -25,30 +39,30 @@ def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return asked
 
 
-async def test_jobs_that_begin_at_once_ask_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_jobs_that_begin_at_once_ask_once(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
     asked = counting(world.db, monkeypatch)
-    wanted = Wanted(world.db)
+    wanted = BatchCancellation(world.db, clock)
 
     answers = await asyncio.gather(*(wanted.by(batch_id) for _ in range(100)))
 
     assert (set(answers), len(asked)) == ({True}, 1)
 
 
-async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World) -> None:
+async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = Wanted(world.db)
+    wanted = BatchCancellation(world.db, clock)
     before = await wanted.by(batch_id)
 
     await cancel_batch(world.db, batch_id, world.now)
-    await asyncio.sleep(LOOK_EVERY)
+    clock.now += CACHE_SECONDS
 
     assert (before, await wanted.by(batch_id)) == (True, False)
 
 
-async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World) -> None:
+async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = Wanted(world.db)
+    wanted = BatchCancellation(world.db, clock)
     first, second = [asyncio.ensure_future(wanted.by(batch_id)) for _ in range(2)]
     await asyncio.sleep(0)
 
@@ -58,10 +72,10 @@ async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: Wor
 
 
 async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = Wanted(world.db)
+    wanted = BatchCancellation(world.db, clock)
 
     async def broken(statement: Any, params: Any = ()) -> list[Row]:
         raise DatabaseUnavailable("gone")
@@ -69,7 +83,7 @@ async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
     with monkeypatch.context() as patched:
         patched.setattr(world.db, "query", broken)
         ends = await asyncio.gather(*(wanted.by(batch_id) for _ in range(3)), return_exceptions=True)
-    await asyncio.sleep(LOOK_EVERY)
+    clock.now += CACHE_SECONDS
 
     assert [type(end) for end in ends] == [DatabaseUnavailable] * 3
     assert await wanted.by(batch_id)

@@ -1,10 +1,18 @@
 """Metrics as Prometheus reads them."""
 
-from feedmill.serve.exposition import Family, Sample, counter, gauge, gauges, histogram, render
+from feedmill.serve.http.prometheus_text import (
+    MetricFamily,
+    MetricSample,
+    counter,
+    gauge,
+    gauges,
+    histogram,
+    render_metrics,
+)
 
 
 def test_a_metric_is_explained_before_its_lines() -> None:
-    text = render([gauges("feeds", "Feeds by status.", "status", {"active": 3, "error": 1})])
+    text = render_metrics([gauges("feeds", "Feeds by status.", "status", {"active": 3, "error": 1})])
 
     assert text.splitlines() == [
         "# HELP feeds Feeds by status.",
@@ -15,20 +23,20 @@ def test_a_metric_is_explained_before_its_lines() -> None:
 
 
 def test_numbers_keep_their_digits() -> None:
-    text = render([gauge("late", "Late.", 0.125), counter("bytes_total", "Bytes.", 2**53)])
+    text = render_metrics([gauge("late", "Late.", 0.125), counter("bytes_total", "Bytes.", 2**53)])
 
     assert "late 0.125\n" in text
     assert f"bytes_total {2**53}\n" in text
 
 
 def test_what_a_person_named_can_not_end_a_label() -> None:
-    text = render([Family("items", "gauge", "Items.", (Sample(1, {"group": 'a"b\\c\nd'}),))])
+    text = render_metrics([MetricFamily("items", "gauge", "Items.", (MetricSample(1, {"group": 'a"b\\c\nd'}),))])
 
     assert text.splitlines()[-1] == r'items{group="a\"b\\c\nd"} 1'
 
 
 def test_a_histogram_has_buckets_a_sum_and_a_count() -> None:
-    text = render([histogram("seconds", "Seconds.", {0.05: 1, 1: 2}, count=3, total=4.5)])
+    text = render_metrics([histogram("seconds", "Seconds.", {0.05: 1, 1: 2}, count=3, total=4.5)])
 
     assert text.splitlines()[2:] == [
         'seconds_bucket{le="0.05"} 1',

@@ -14,23 +14,26 @@ import pytest
 import uvicorn
 from yarl import URL
 
-from feedmill.app import App, build
+from feedmill.app import App, build_app
 from feedmill.archive.keys import image_key
-from feedmill.library.signing_in import begin_session
-from feedmill.model.account import Origin
-from feedmill.run.embedded import Embedded, embedded
+from feedmill.library.users.authentication import begin_session
+from feedmill.model.user import RequestOrigin
+from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.serve import asgi
-from feedmill.settings import load
-from feedmill.store.accounts import add_user, user_of_name
+from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import entries, feeds, image_tasks
-from feedmill.store.tokens import add_token
+from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.users import add_user, user_of_name
 from tests.archive import pictures
 from tests.flows.world import NOW
+from tests.virtual_time import jump
 
 BODY = pictures.PNG + bytes(range(256))
+# How long it sleeps before it looks whether it should exit.
+UVICORN_TICK = 0.1
 ETAG = f'"{sha256(BODY).hexdigest()}"'
 
 
@@ -51,7 +54,11 @@ class Site:
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with build(load(data=str(tmp_path))) as app, embedded(app) as parts, running(app, parts) as origin:
+    async with (
+        build_app(load_settings(data=str(tmp_path))) as app,
+        open_embedded(app) as parts,
+        running(app, parts) as origin,
+    ):
         key = await archived(app)
         alice = await add_user(app.db, "alice", None, False, NOW)
         await add_token(app.db, alice.id, "test", "fm_alice", ["read"], NOW)
@@ -60,24 +67,41 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
 
 
 @asynccontextmanager
-async def running(app: App, parts: Embedded) -> AsyncIterator[str]:
+async def running(app: App, parts: EmbeddedParts) -> AsyncIterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(asgi.create(app, parts.batches), log_config=None, lifespan="off"))
+        server = uvicorn.Server(
+            uvicorn.Config(asgi.create_asgi_app(app, parts.batches), log_config=None, lifespan="off")
+        )
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
+        jump(UVICORN_TICK)
         await serving
 
 
 async def archived(app: App) -> str:
     feed = await add_feed(app.db, "https://example.org/feed", NOW)
     key = image_key(feed.id, "g", 0, "png")
-    entry = {"feed_id": feed.id, "guid": "g", "sort_at": "x", "refresh_token": "t", "digest": "d",
-             "first_seen_at": "x", "last_seen_at": "x"}  # fmt: skip
+    entry = {
+        "feed_id": feed.id,
+        "guid": "g",
+        "sort_at": "x",
+        "refresh_token": "t",
+        "digest": "d",
+        "first_seen_at": "x",
+        "last_seen_at": "x",
+    }
     await app.db.batch([Step(insert(entries, *entry), entry)])
-    task = {"feed_id": feed.id, "entry_id": 1, "original_url": "u", "created_at": "x", "updated_at": "x",
-            "size": len(BODY), "sha256": sha256(BODY).hexdigest()}  # fmt: skip
+    task = {
+        "feed_id": feed.id,
+        "entry_id": 1,
+        "original_url": "u",
+        "created_at": "x",
+        "updated_at": "x",
+        "size": len(BODY),
+        "sha256": sha256(BODY).hexdigest(),
+    }
     rows = [
         task | {"position": position, "status": status, "object_key": image_key(feed.id, "g", position, "png")}
         for position, status in enumerate(("success", "pending", "success"))
@@ -108,7 +132,7 @@ async def test_who_is_not_signed_in_gets_no_image(site: Site, credentials: str) 
 async def test_a_browser_that_is_signed_in_gets_it_by_its_cookie(site: Site) -> None:
     alice = await user_of_name(site.app.db, "alice")
     assert alice is not None
-    token, _ = await begin_session(site.app.db, alice, Origin(), datetime.now(UTC))
+    token, _ = await begin_session(site.app.db, alice, RequestOrigin(), datetime.now(UTC))
 
     async with site.get(f"/{site.key}", Authorization="", Cookie=f"feedmill_session={token}") as answer:
         assert (answer.status, await answer.read()) == (200, BODY)

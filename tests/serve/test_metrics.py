@@ -8,17 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import pytest
 from starlette.applications import Starlette
 
 from feedmill import __version__
-from feedmill.app import App, build
-from feedmill.model.times import to_text
-from feedmill.serve import metrics
-from feedmill.settings import load
+from feedmill.app import App, build_app
+from feedmill.model.timestamps import to_iso
+from feedmill.serve.http import metrics
+from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.postgres import PostgresDatabase
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.services.redis import own_redis
 from tests.services.server import free_port
@@ -29,7 +30,7 @@ HERE, ELSEWHERE = "127.0.0.1", "192.0.2.7"
 
 @asynccontextmanager
 async def _world(folder: Path, **settings: str) -> AsyncIterator[App]:
-    async with build(load(data=str(folder), **settings)) as app:
+    async with build_app(load_settings(data=str(folder), **settings)) as app:
         yield app
 
 
@@ -69,7 +70,7 @@ async def test_fetches_are_counted_from_when_the_process_started(tmp_path: Path)
         shown = metrics.Metrics(app)
         shown._fetches.until = datetime(2026, 1, 1, tzinfo=UTC)
         feed = await add_feed(app.db, "https://example.org/", datetime.now(UTC))
-        row = {"feed_id": feed.id, "at": to_text(datetime(2026, 1, 2, tzinfo=UTC)), "outcome": "updated", "ms": 120}
+        row = {"feed_id": feed.id, "at": to_iso(datetime(2026, 1, 2, tzinfo=UTC)), "outcome": "updated", "ms": 120}
         await app.db.batch([Step(insert(fetch_log, *row), row)])
         text = await shown.text()
 
@@ -79,6 +80,7 @@ async def test_fetches_are_counted_from_when_the_process_started(tmp_path: Path)
     assert "feedmill_fetch_seconds_sum 0.12\n" in text
 
 
+@pytest.mark.external
 async def test_queues_and_processes_are_shown_where_there_is_a_redis(tmp_path: Path) -> None:
     with own_redis() as redis:
         async with _world(tmp_path, redis=redis.service.url) as app:

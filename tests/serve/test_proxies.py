@@ -7,23 +7,25 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from feedmill.serve.auth import origin_of
-from feedmill.serve.cookies import set_session
-from feedmill.serve.listening import configured
-from feedmill.settings import load
+from feedmill.serve.http.auth import origin_of
+from feedmill.serve.http.connection_limits import ConnectionRegistry
+from feedmill.serve.http.cookies import set_session_cookie
+from feedmill.serve.http.server import uvicorn_config
+from feedmill.settings import load_settings
 
 FORWARDED = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
 
 
 async def show(request: Request) -> PlainTextResponse:
     response = PlainTextResponse(origin_of(request).address or "")
-    set_session(response, request, "token")
+    set_session_cookie(response, request, "token")
     return response
 
 
 async def ask(peer: str, trusted: str | None = None, **headers: str) -> tuple[str, bool]:
     """The address that is believed, and whether the cookie is for https alone."""
-    config = configured(Starlette(routes=[Route("/", show)]), load(trusted_proxies=trusted))
+    registry = ConnectionRegistry(100, 100)
+    config = uvicorn_config(Starlette(routes=[Route("/", show)]), load_settings(trusted_proxies=trusted), registry)
     config.load()
     transport = httpx.ASGITransport(config.loaded_app, client=(peer, 1))
     async with httpx.AsyncClient(transport=transport, base_url="http://feedmill.test") as client:

@@ -1,13 +1,11 @@
-"""What costs something is asked for once, and not too often."""
+"""What costs something is asked for once, and not too often. All in virtual time."""
 
 import asyncio
 from datetime import timedelta
 
-import pytest
-
 from feedmill.errors import DatabaseUnavailable
-from feedmill.serve import sampling
-from feedmill.serve.sampling import Sampled
+from feedmill.serve.http.cached_query import MAX_WAIT_SECONDS, PAUSE_FACTOR, CachedQuery
+from tests.virtual_time import in_virtual_time, let_pass, virtual_now
 
 AT_ONCE = timedelta()
 
@@ -22,54 +20,66 @@ class Question:
 
     async def __call__(self) -> int:
         self.asked += 1
-        await asyncio.sleep(self.seconds)
+        await let_pass(self.seconds)
         if self.fails:
             raise DatabaseUnavailable("away")
         return self.asked
 
 
+def sample(question: Question, good_for: timedelta = AT_ONCE) -> CachedQuery[int]:
+    return CachedQuery(question, good_for, virtual_now)
+
+
+@in_virtual_time
 async def test_all_who_ask_at_once_share_one_answer() -> None:
-    question = Question()
-    sampled = Sampled(question, AT_ONCE)
+    sampled = sample(Question())
 
     assert await asyncio.gather(*(sampled.read() for _ in range(5))) == [1] * 5
 
 
+@in_virtual_time
 async def test_an_answer_is_good_for_a_while() -> None:
-    question = Question()
-    sampled = Sampled(question, timedelta(minutes=1))
+    sampled = sample(Question(), timedelta(minutes=1))
 
-    assert [await sampled.read(), await sampled.read()] == [1, 1]
+    first = await sampled.read()
+    await let_pass(59)
+    second = await sampled.read()
+    await let_pass(2)
+
+    assert [first, second, await sampled.read()] == [1, 1, 2]
 
 
+@in_virtual_time
 async def test_the_longer_an_answer_takes_the_longer_it_is_good() -> None:
     question = Question()
-    question.seconds = 0.02
-    sampled = Sampled(question, AT_ONCE)
-    await sampled.read()
-    await asyncio.sleep(0.1)
+    question.seconds = 2
+    sampled = sample(question)
 
-    assert await sampled.read() == 1
+    first = await sampled.read()
+    await let_pass(2 * PAUSE_FACTOR - 1)
+    second = await sampled.read()
+    await let_pass(2)
+
+    assert [first, second, await sampled.read()] == [1, 1, 2]
 
 
-async def test_whoever_is_impatient_gets_what_was_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "PATIENCE", 0.01)
-    monkeypatch.setattr(sampling, "SHARE", 0)
+@in_virtual_time
+async def test_whoever_is_impatient_gets_what_was_known_before() -> None:
     question = Question()
-    sampled = Sampled(question, AT_ONCE)
+    sampled = sample(question)
     await sampled.read()
-    question.seconds = 0.1
+    question.seconds = 2 * MAX_WAIT_SECONDS + 1
+    began = virtual_now()
 
     assert [await sampled.read(), await sampled.read()] == [1, 1]
-    await asyncio.sleep(0.15)
-    assert (await sampled.read(), question.asked) == (2, 3)
-    await asyncio.sleep(0.15)
+    assert virtual_now() - began == 2 * MAX_WAIT_SECONDS
+    assert (await sampled.read(), question.asked) == (2, 2)
 
 
-async def test_what_can_not_be_measured_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "SHARE", 0)
+@in_virtual_time
+async def test_what_can_not_be_measured_is_left_out() -> None:
     question = Question()
-    sampled = Sampled(question, AT_ONCE)
+    sampled = sample(question)
     await sampled.read()
     question.fails = True
 

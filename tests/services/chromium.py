@@ -1,5 +1,6 @@
 """Debian's Chromium, driven by Playwright. Never one that Playwright downloads."""
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,18 @@ FLAGS = [
 class Chromium:
     browser: Browser
     version: str
+    # Playwright's own, which runs in this thread as long as Playwright does.
+    loop: asyncio.AbstractEventLoop
     name: str = "Chromium"
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Playwright can be used in the block only; outside of it, tests may run an event loop of their own."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(None)
 
 
 @contextmanager
@@ -34,7 +46,10 @@ def running_chromium() -> Iterator[Chromium]:
         raise ServiceMissing("there is no chromium (apt-get install chromium fonts-noto-cjk)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
         try:
-            yield Chromium(browser, browser.version)
+            yield Chromium(browser, browser.version, loop)
         finally:
+            asyncio._set_running_loop(loop)
             browser.close()

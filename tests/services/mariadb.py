@@ -38,9 +38,15 @@ def own_mariadb() -> Iterator[Restartable]:
         init = [install, "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal"]
         subprocess.run(init, check=True, capture_output=True, cwd=home, **who)  # type: ignore[call-overload]
         run = [
-            server, "--no-defaults", f"--datadir={data}", f"--port={port}", f"--socket={home}/socket",
-            "--bind-address=127.0.0.1", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4",
-        ]  # fmt: skip
+            server,
+            "--no-defaults",
+            f"--datadir={data}",
+            f"--port={port}",
+            f"--socket={home}/socket",
+            "--bind-address=127.0.0.1",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--character-set-server=utf8mb4",
+        ]
         service = Service("MariaDB", version, f"mysql://root@127.0.0.1:{port}/feedmill")
         running = Restartable(service, run, port, home / "log", signal.SIGTERM, cwd=home, **who)
         client = [find_binary("mariadb"), "--no-defaults", f"--socket={home}/socket", "-uroot"]
@@ -52,7 +58,7 @@ def own_mariadb() -> Iterator[Restartable]:
             running.stop()
 
 
-def _create_database(client: list[str], seconds: float = 20) -> None:
+def _create_database(client: list[str], seconds: float = 60) -> None:
     """The port opens a moment before the server takes anybody in."""
     deadline = time.monotonic() + seconds
     while True:

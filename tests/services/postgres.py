@@ -56,7 +56,7 @@ def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
             server.stop()
 
 
-def _wait_until_ready(pg_isready: str, port: int, seconds: float = 30) -> None:
+def _wait_until_ready(pg_isready: str, port: int, seconds: float = 60) -> None:
     # It listens before it lets anyone in.
     deadline = time.monotonic() + seconds
     while subprocess.run([pg_isready, "-q", "-h", "127.0.0.1", "-p", str(port)]).returncode != 0:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from feedmill.archive.location import S3Config, parse_objects_url
+from feedmill.archive.object_store_config import S3Config, parse_objects_url
 from tests.services.server import Service, ServiceMissing, end, find_binary, folder, free_port, launch
 
 BUCKET = "feedmill"
@@ -83,7 +83,7 @@ def _url(port: int) -> str:
     return f"s3://{ACCESS_KEY}:{SECRET_KEY}@{BUCKET}?endpoint=http://127.0.0.1:{port}"
 
 
-def _wait_for_bucket(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
+def _wait_for_bucket(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -47,6 +47,16 @@ class Restartable:
             end(self._process, how or self._stop_with)
             self._process = None
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It is there and takes connections, but does not answer."""
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(self._process.pid, signal.SIGCONT)
+
 
 def find_binary(name: str, *folders: str) -> str:
     """The path of a program on this machine, looked for on PATH and then in `folders`."""
@@ -64,7 +74,7 @@ def free_port() -> int:
     return port
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
+def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if process.poll() is not None:

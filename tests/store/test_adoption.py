@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.store.adoption import Found, adopt_feeds
-from feedmill.store.feeds import add_feed, all_feeds
+from feedmill.store.archive.recover_feeds import ArchivedFeed, recover_feeds
+from feedmill.store.feeds.feeds import add_feed, all_feeds
 from feedmill.store.migrations import migrate
 from tests.databases import blank
 
@@ -21,10 +21,10 @@ async def test_feeds_get_their_old_numbers_and_new_ones_come_after_them(
         db = connect()
         await migrate(db)
 
-        ids = await adopt_feeds(db, [Found(id, f"https://example.org/{id}", None) for id in (1, 2, 7)], NOW)
+        ids = await recover_feeds(db, [ArchivedFeed(id, f"https://example.org/{id}", None) for id in (1, 2, 7)], NOW)
         new = await add_feed(db, "https://example.org/new", NOW)
-        again = await adopt_feeds(
-            db, [Found(9, "https://example.org/2", None), Found(1, "https://example.org/x", None)], NOW
+        again = await recover_feeds(
+            db, [ArchivedFeed(9, "https://example.org/2", None), ArchivedFeed(1, "https://example.org/x", None)], NOW
         )
 
         assert ids == {1: 1, 2: 2, 7: 7}

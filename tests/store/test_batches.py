@@ -3,29 +3,29 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from feedmill.store.batches import (
+from feedmill.store.database import Database
+from feedmill.store.jobs.batches import (
     JobOutcome,
-    adopt_batches,
     batches_of_user,
     cancel_batch,
-    end_job,
-    failures_of,
+    failed_jobs,
     finish_batch,
-    is_running,
-    jobs_left,
-    leave_batches,
+    is_batch_running,
     outcomes_since,
     read_batch,
+    release_batches,
     start_batch,
+    step_to_end_job,
+    take_over_batches,
+    unfinished_jobs,
 )
-from feedmill.store.database import Database
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
 async def end(db: Database, batch_id: int, *outcomes: JobOutcome, now: datetime = NOW) -> None:
-    await db.batch([end_job(batch_id, outcome, now) for outcome in outcomes])
+    await db.batch([step_to_end_job(batch_id, outcome, now) for outcome in outcomes])
 
 
 async def test_a_batch_counts_what_has_ended(any_db: Database) -> None:
@@ -37,7 +37,7 @@ async def test_a_batch_counts_what_has_ended(any_db: Database) -> None:
     assert is_new
     assert batch is not None
     assert (batch.status, batch.total, batch.done, batch.new_entries, batch.failed) == ("running", 3, 2, 5, 1)
-    assert await jobs_left(any_db, batch_id) == [3]
+    assert await unfinished_jobs(any_db, batch_id) == [3]
 
 
 async def test_a_feed_that_is_named_twice_counts_once(any_db: Database) -> None:
@@ -45,7 +45,7 @@ async def test_a_feed_that_is_named_twice_counts_once(any_db: Database) -> None:
 
     batch = await read_batch(any_db, batch_id)
     assert batch is not None
-    assert batch.total == len(await jobs_left(any_db, batch_id)) == 2
+    assert batch.total == len(await unfinished_jobs(any_db, batch_id)) == 2
 
 
 async def test_asking_again_joins_the_one_that_runs_and_changes_nothing_of_it(any_db: Database) -> None:
@@ -54,7 +54,7 @@ async def test_asking_again_joins_the_one_that_runs_and_changes_nothing_of_it(an
     second, is_new = await start_batch(any_db, "refresh_all", [2, 3], NOW)
 
     assert (second, is_new) == (first, False)
-    assert sorted(await jobs_left(any_db, first)) == [1, 2]
+    assert sorted(await unfinished_jobs(any_db, first)) == [1, 2]
 
 
 async def test_of_many_that_ask_at_once_one_starts_and_all_get_the_same(any_db: Database) -> None:
@@ -117,11 +117,11 @@ async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) ->
     batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
     await end(any_db, batch_id, JobOutcome(1, "updated", 5))
 
-    assert await is_running(any_db, batch_id)
+    assert await is_batch_running(any_db, batch_id)
     cancelled = [await cancel_batch(any_db, batch_id, NOW) for _ in range(2)]
 
     assert cancelled == [True, False]
-    assert not await is_running(any_db, batch_id)
+    assert not await is_batch_running(any_db, batch_id)
     assert not await finish_batch(any_db, batch_id, NOW)
     batch = await read_batch(any_db, batch_id)
     assert batch is not None
@@ -131,8 +131,8 @@ async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) ->
 async def test_an_orphan_is_adopted_by_one_and_only_after_a_while(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
 
-    soon = await adopt_batches(any_db, NOW, NOW + MINUTE)
-    later = await asyncio.gather(*(adopt_batches(any_db, NOW + MINUTE, NOW + 2 * MINUTE) for _ in range(4)))
+    soon = await take_over_batches(any_db, NOW, NOW + MINUTE)
+    later = await asyncio.gather(*(take_over_batches(any_db, NOW + MINUTE, NOW + 2 * MINUTE) for _ in range(4)))
 
     assert soon == []
     assert sorted(later) == [[], [], [], [batch_id]]
@@ -141,15 +141,15 @@ async def test_an_orphan_is_adopted_by_one_and_only_after_a_while(any_db: Databa
 async def test_what_a_process_leaves_is_adopted_at_once(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
 
-    await leave_batches(any_db, [batch_id])
+    await release_batches(any_db, [batch_id])
 
-    assert await adopt_batches(any_db, NOW - MINUTE, NOW) == [batch_id]
+    assert await take_over_batches(any_db, NOW - MINUTE, NOW) == [batch_id]
 
 
 async def test_a_batch_may_be_large(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", range(1, 3001), NOW)
 
-    assert len(await jobs_left(any_db, batch_id)) == 3000
+    assert len(await unfinished_jobs(any_db, batch_id)) == 3000
 
 
 async def test_there_is_no_batch_where_there_is_none(any_db: Database) -> None:
@@ -173,4 +173,4 @@ async def test_the_batches_of_a_user_are_read_with_what_they_came_to(any_db: Dat
     assert is_new
     assert mine[-1].report == '{"errors":[]}'
     assert [batch.id for batch in await batches_of_user(any_db, 7, second, 10)] == [first]
-    assert [(outcome.feed_id, outcome.message) for outcome in await failures_of(any_db, first, 10)] == [(2, "HTTP 404")]
+    assert [(outcome.feed_id, outcome.message) for outcome in await failed_jobs(any_db, first, 10)] == [(2, "HTTP 404")]

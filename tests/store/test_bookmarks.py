@@ -3,24 +3,26 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from feedmill.model.bookmark import BookmarkStatus, PageFacts, Unread
-from feedmill.model.reading import Place
-from feedmill.model.times import to_text
-from feedmill.store.accounts import add_user
-from feedmill.store.bookmarks import (
+from feedmill.model.bookmark import BookmarkStatus, PageFetchFailed, PageMetadata
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.timestamps import to_iso
+from feedmill.store.bookmarks.bookmarks import (
     add_bookmark,
     bookmark_of,
     bookmarks_before,
     drop_bookmark,
-    let_go,
     retry_bookmark,
     save_bookmark,
-    settle_fetched,
-    settle_missed,
+)
+from feedmill.store.bookmarks.page_fetches import (
+    record_page_failed,
+    record_page_fetched,
+    release_bookmarks,
     take_bookmarks,
 )
 from feedmill.store.database import Database
 from feedmill.store.leases import LEASE
+from feedmill.store.users.users import add_user
 from tests.pools.rows import NOW
 
 URL = "https://example.org/page"
@@ -49,8 +51,10 @@ async def test_a_page_is_taken_by_one_until_the_lease_is_over(any_db: Database) 
     slow, [_] = await take_bookmarks(any_db, NOW, 10)
     _, none = await take_bookmarks(any_db, NOW, 10)
     quick, [_] = await take_bookmarks(any_db, NOW + LEASE, 10)
-    await settle_missed(any_db, saved.id, slow, Unread("too slow", None))
-    await settle_fetched(any_db, saved.id, quick, PageFacts("A title", "What it says", "https://e.org/i.png"), NOW)
+    await record_page_failed(any_db, saved.id, slow, PageFetchFailed("too slow", None))
+    await record_page_fetched(
+        any_db, saved.id, quick, PageMetadata("A title", "What it says", "https://e.org/i.png"), NOW
+    )
 
     read = await bookmark_of(any_db, saved.user_id, saved.id)
     assert none == []
@@ -63,7 +67,7 @@ async def test_what_a_person_wrote_stays_when_the_page_comes(any_db: Database) -
     token, [taken] = await take_bookmarks(any_db, NOW, 10)
 
     await save_bookmark(any_db, replace(taken, title="Mine", note="to read"))
-    await settle_fetched(any_db, saved.id, token, PageFacts("Theirs"), NOW)
+    await record_page_fetched(any_db, saved.id, token, PageMetadata("Theirs"), NOW)
 
     read = await bookmark_of(any_db, saved.user_id, saved.id)
     assert read is not None
@@ -73,11 +77,11 @@ async def test_what_a_person_wrote_stays_when_the_page_comes(any_db: Database) -
 async def test_what_was_missed_is_given_up_let_go_or_tried_again(any_db: Database) -> None:
     saved, _ = await add_bookmark(any_db, await _alice(any_db), URL, None, None, NOW)
     token, [_] = await take_bookmarks(any_db, NOW, 10)
-    await let_go(any_db, token, NOW)
+    await release_bookmarks(any_db, token, NOW)
     token, [_] = await take_bookmarks(any_db, NOW, 10)
-    await settle_missed(any_db, saved.id, token, Unread("no turn", NOW, counted=False))
+    await record_page_failed(any_db, saved.id, token, PageFetchFailed("no turn", NOW, counted=False))
     token, [uncounted] = await take_bookmarks(any_db, NOW, 10)
-    await settle_missed(any_db, saved.id, token, Unread("gone", None))
+    await record_page_failed(any_db, saved.id, token, PageFetchFailed("gone", None))
     given_up = await bookmark_of(any_db, saved.user_id, saved.id)
 
     await retry_bookmark(any_db, saved.user_id, saved.id, NOW)
@@ -97,6 +101,6 @@ async def test_pages_are_in_order_of_time_then_id(any_db: Database) -> None:
     ]
 
     first = await bookmarks_before(any_db, alice, None, 2)
-    rest = await bookmarks_before(any_db, alice, Place(to_text(first[-1].created_at), first[-1].id), 2)
+    rest = await bookmarks_before(any_db, alice, ListPosition(to_iso(first[-1].created_at), first[-1].id), 2)
 
     assert [one.id for one in first + rest] == [saved[2].id, saved[1].id, saved[0].id]

@@ -10,20 +10,20 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import ConstraintViolated
-from feedmill.model.times import to_text
-from feedmill.store.claims import (
-    FENCE,
-    LEASE,
-    claim_due,
-    claim_due_in_outline,
-    claim_feeds,
-    give_back,
-    renew,
-    take_over,
-)
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed, feed_of_url
+from feedmill.store.feeds.claims import (
+    FENCE,
+    LEASE,
+    claim_due_feeds,
+    claim_due_feeds_minimal,
+    claim_feeds,
+    release_claims,
+    renew_claims,
+    take_over_claims,
+)
+from feedmill.store.feeds.feeds import add_feed, feed_of_url
 from feedmill.store.schema import feeds, fetch_log
 from tests.databases import connect, emptied
 
@@ -62,7 +62,7 @@ async def test_of_eight_that_race_for_one_feed_exactly_one_wins_every_round(race
 
 
 async def test_eight_scans_at_once_claim_every_due_feed_exactly_once(racers: list[Database]) -> None:
-    due = {"host": "example.org", "next_fetch_at": to_text(NOW), "created_at": to_text(NOW)}
+    due = {"host": "example.org", "next_fetch_at": to_iso(NOW), "created_at": to_iso(NOW)}
     rows = [{"url": f"https://example.org/{number}", **due} for number in range(DUE_FEEDS)]
     await racers[0].batch([Step(ADD_DUE, rows)])
 
@@ -74,7 +74,7 @@ async def test_eight_scans_at_once_claim_every_due_feed_exactly_once(racers: lis
 
 async def _claim_all(racers: list[Database]) -> list[int]:
     claimed: list[int] = []
-    while lots := [lot for lot in await asyncio.gather(*(claim_due(racer, NOW, 50) for racer in racers)) if lot]:
+    while lots := [lot for lot in await asyncio.gather(*(claim_due_feeds(racer, NOW, 50) for racer in racers)) if lot]:
         claimed += [claim.feed.id for lot in lots for claim in lot]
     return claimed
 
@@ -83,7 +83,7 @@ async def test_those_that_wait_longest_are_claimed_first(any_db: Database) -> No
     for minutes in (1, 3, 2):
         await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
 
-    claims = await claim_due(any_db, NOW, 2)
+    claims = await claim_due_feeds(any_db, NOW, 2)
 
     assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
 
@@ -92,17 +92,17 @@ async def test_who_passes_feeds_on_claims_the_same_ones(any_db: Database) -> Non
     for minutes in (1, 3, 2):
         await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
 
-    claims = await claim_due_in_outline(any_db, NOW, 2)
+    claims = await claim_due_feeds_minimal(any_db, NOW, 2)
 
     assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
-    assert [claim.feed.url for claim in await claim_due(any_db, NOW, 10)] == ["https://example.org/1"]
-    assert len(await take_over(any_db, [claim.feed.id for claim in claims], claims[0].token, NOW)) == 2
+    assert [claim.feed.url for claim in await claim_due_feeds(any_db, NOW, 10)] == ["https://example.org/1"]
+    assert len(await take_over_claims(any_db, [claim.feed.id for claim in claims], claims[0].token, NOW)) == 2
 
 
 async def test_a_feed_that_is_not_due_is_claimed_only_by_name(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW + timedelta(hours=1))
 
-    assert await claim_due(any_db, NOW, 10) == []
+    assert await claim_due_feeds(any_db, NOW, 10) == []
     assert [claim.feed.id for claim in await claim_feeds(any_db, [feed.id], NOW)] == [feed.id]
 
 
@@ -110,56 +110,56 @@ async def test_a_feed_that_is_never_due_by_itself_is_left_alone(any_db: Database
     await add_feed(any_db, "https://example.org/feed", NOW)
     await any_db.batch([Step(feeds.update().values(next_fetch_at=None))])
 
-    assert await claim_due(any_db, NOW, 10) == []
+    assert await claim_due_feeds(any_db, NOW, 10) == []
 
 
 async def test_a_claim_of_a_dead_worker_comes_back_when_its_lease_ends(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
-    await claim_due(any_db, NOW, 1)
+    await claim_due_feeds(any_db, NOW, 1)
 
-    assert await claim_due(any_db, NOW + LEASE - timedelta(milliseconds=1), 1) == []
-    assert len(await claim_due(any_db, NOW + LEASE, 1)) == 1
+    assert await claim_due_feeds(any_db, NOW + LEASE - timedelta(milliseconds=1), 1) == []
+    assert len(await claim_due_feeds(any_db, NOW + LEASE, 1)) == 1
 
 
 async def test_a_renewed_lease_keeps_others_away(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
-    [claim] = await claim_due(any_db, NOW, 1)
+    [claim] = await claim_due_feeds(any_db, NOW, 1)
 
-    assert await renew(any_db, claim.token, NOW + LEASE / 2) == 1
-    assert await claim_due(any_db, NOW + LEASE, 1) == []
+    assert await renew_claims(any_db, claim.token, NOW + LEASE / 2) == 1
+    assert await claim_due_feeds(any_db, NOW + LEASE, 1) == []
 
 
 async def test_renewing_tells_a_worker_that_it_lost_its_claim(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
-    [lost] = await claim_due(any_db, NOW, 1)
-    await claim_due(any_db, NOW + LEASE, 1)
+    [lost] = await claim_due_feeds(any_db, NOW, 1)
+    await claim_due_feeds(any_db, NOW + LEASE, 1)
 
-    assert await renew(any_db, lost.token, NOW + LEASE) == 0
+    assert await renew_claims(any_db, lost.token, NOW + LEASE) == 0
 
 
 async def test_what_is_given_back_is_due_as_before(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
-    claims = await claim_due(any_db, NOW, 1)
+    claims = await claim_due_feeds(any_db, NOW, 1)
 
-    await give_back(any_db, claims)
+    await release_claims(any_db, claims)
 
     assert await feed_of_url(any_db, feed.url) == feed
-    assert len(await claim_due(any_db, NOW, 1)) == 1
+    assert len(await claim_due_feeds(any_db, NOW, 1)) == 1
 
 
 async def test_giving_back_a_lost_claim_does_not_touch_the_new_one(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
-    lost = await claim_due(any_db, NOW, 1)
-    [held] = await claim_due(any_db, NOW + LEASE, 1)
+    lost = await claim_due_feeds(any_db, NOW, 1)
+    [held] = await claim_due_feeds(any_db, NOW + LEASE, 1)
 
-    await give_back(any_db, lost)
+    await release_claims(any_db, lost)
 
-    assert await renew(any_db, held.token, NOW + LEASE) == 1
+    assert await renew_claims(any_db, held.token, NOW + LEASE) == 1
 
 
 async def test_a_worker_that_holds_its_claim_writes_all_of_its_batch(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
-    [claim] = await claim_due(any_db, NOW, 1)
+    [claim] = await claim_due_feeds(any_db, NOW, 1)
 
     await any_db.batch(_write(feed.id, claim.token, "from the holder"))
 
@@ -168,8 +168,8 @@ async def test_a_worker_that_holds_its_claim_writes_all_of_its_batch(any_db: Dat
 
 async def test_a_worker_that_lost_its_claim_cannot_overwrite_the_feed(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
-    [lost] = await claim_due(any_db, NOW, 1)
-    [held] = await claim_due(any_db, NOW + LEASE, 1)
+    [lost] = await claim_due_feeds(any_db, NOW, 1)
+    [held] = await claim_due_feeds(any_db, NOW + LEASE, 1)
     await any_db.batch(_write(feed.id, held.token, "from the holder"))
 
     with pytest.raises(ConstraintViolated):
@@ -180,8 +180,8 @@ async def test_a_worker_that_lost_its_claim_cannot_overwrite_the_feed(any_db: Da
 
 async def test_a_worker_that_gave_its_claim_back_cannot_write_any_more(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
-    claims = await claim_due(any_db, NOW, 1)
-    await give_back(any_db, claims)
+    claims = await claim_due_feeds(any_db, NOW, 1)
+    await release_claims(any_db, claims)
 
     with pytest.raises(ConstraintViolated):
         await any_db.batch(_write(feed.id, claims[0].token, "too late"))
@@ -192,7 +192,7 @@ async def test_a_worker_that_gave_its_claim_back_cannot_write_any_more(any_db: D
 def _write(feed_id: int, token: str, title: str) -> list[Step]:
     """What is written before the fence must go with it."""
     return [
-        Step(LOG, {"feed_id": feed_id, "at": to_text(NOW), "outcome": "updated"}),
+        Step(LOG, {"feed_id": feed_id, "at": to_iso(NOW), "outcome": "updated"}),
         Step(RETITLE, {"feed_id": feed_id, "token": token, "title": title}),
     ]
 

@@ -7,11 +7,14 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import literal, select, text
 
-from feedmill.errors import AccessRefused, BadSetting, DatabaseUnavailable
+from feedmill.errors import BadSetting, DatabaseAccessDenied, DatabaseUnavailable
 from feedmill.store.database import Step
 from feedmill.store.drivers.d1 import D1Database
 from tests.services.d1 import TOKEN, running_d1
 from tests.services.server import Service, free_port
+from tests.waiting import LONGEST_WAIT
+
+pytestmark = pytest.mark.external
 
 WRITE = [Step(text("INSERT INTO notes (id) VALUES (1)"))]
 
@@ -19,7 +22,7 @@ WRITE = [Step(text("INSERT INTO notes (id) VALUES (1)"))]
 async def test_a_wrong_token_is_one_line_that_says_what_to_check(d1_service: Service) -> None:
     database = D1Database(d1_service.url, TOKEN[::-1])
 
-    with pytest.raises(AccessRefused, match="refuses our token: check its PROXY_TOKEN") as refused:
+    with pytest.raises(DatabaseAccessDenied, match="refuses our token: check its PROXY_TOKEN") as refused:
         await database.query(select(literal(1)))
 
     await database.close()
@@ -30,7 +33,7 @@ async def test_a_wrong_token_is_one_line_that_says_what_to_check(d1_service: Ser
 async def test_a_proxy_that_allows_no_exec_says_how_to_allow_it() -> None:
     with running_d1(ALLOW_EXEC="0") as service:
         database = D1Database(service.url, TOKEN)
-        with pytest.raises(AccessRefused, match="ALLOW_EXEC"):
+        with pytest.raises(DatabaseAccessDenied, match="ALLOW_EXEC"):
             await database.exec("CREATE TABLE a (b)")
         await database.close()
 
@@ -86,7 +89,8 @@ async def scripted(*answers: bytes | None) -> AsyncIterator[tuple[D1Database, li
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    database = D1Database(f"http://127.0.0.1:{port}/", TOKEN, answer_seconds=0.3)
+    answer_seconds = 0.3 if b"hang" in answers else LONGEST_WAIT
+    database = D1Database(f"http://127.0.0.1:{port}/", TOKEN, answer_seconds=answer_seconds)
     async with server:
         yield database, requests
         await database.close()

@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime
 
-from feedmill.model.times import to_text
-from feedmill.store.batches import cancel_batch, running_batch, start_batch
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feed_figures import entries_by_day, sizes_of
+from feedmill.store.feeds.statistics import archived_bytes_by_feed, entries_by_day
+from feedmill.store.jobs.batches import cancel_batch, running_batch, start_batch
 from feedmill.store.schema import entries, feeds, image_tasks, raw_bodies
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
-AT = to_text(NOW)
+AT = to_iso(NOW)
 ADD_FEED = insert(feeds, "id", "url", "host", "created_at")
 ADD_ENTRY = insert(
     entries, "id", "feed_id", "guid", "sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at"
@@ -22,7 +22,7 @@ ADD_IMAGE = insert(
 
 
 def entry(id: int, feed_id: int, day: int) -> dict[str, object]:
-    at = to_text(datetime(2026, 2, day, 23, 59, tzinfo=UTC))
+    at = to_iso(datetime(2026, 2, day, 23, 59, tzinfo=UTC))
     same = dict.fromkeys(("sort_at", "first_seen_at", "last_seen_at"), at)
     return same | {"id": id, "feed_id": feed_id, "guid": str(id), "refresh_token": "t", "digest": "d"}
 
@@ -51,8 +51,8 @@ async def furnish(db: Database) -> None:
 async def test_what_is_archived_is_summed_by_feed(any_db: Database) -> None:
     await furnish(any_db)
 
-    assert await sizes_of(any_db, [1, 2, 3]) == {1: 112, 2: 9}
-    assert await sizes_of(any_db, []) == {}
+    assert await archived_bytes_by_feed(any_db, [1, 2, 3]) == {1: 112, 2: 9}
+    assert await archived_bytes_by_feed(any_db, []) == {}
 
 
 async def test_entries_are_counted_by_their_days(any_db: Database) -> None:

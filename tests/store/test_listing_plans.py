@@ -8,40 +8,71 @@ from typing import Any
 import pytest
 from sqlalchemy import Select, text
 
-from feedmill.model.reading import Order, View
+from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
-from feedmill.store.listing import page, shown_page
-from feedmill.store.migrations import DIALECTS
-from feedmill.store.subscriptions import LISTED
+from feedmill.store.entries.list_pages import keys_statement, summaries_statement
+from feedmill.store.migrations import sqlalchemy_dialect
+from feedmill.store.subscriptions.subscriptions import LISTED
 from tests.databases import emptied
-from tests.store.library_rows import ALICE, BUSY_FEED, ENTRIES, add_library, sort_at, subscription_id
+from tests.sqlite_template import copy_template
+from tests.store.library_rows import (
+    ALICE,
+    BUSY_FEED,
+    ENTRIES,
+    add_analysed_library,
+    add_library,
+    sort_at,
+    subscription_id,
+)
 
 PAGE = 50
 DEEP = ENTRIES // 2
 FEEDS_OF_A_FOLDER = list(range(1, 101))
 DEEP_PAGE = {
-    "of_user": ALICE, "user_id": ALICE, "at": sort_at(DEEP), "entry_id": DEEP,
+    "of_user": ALICE,
+    "user_id": ALICE,
+    "at": sort_at(DEEP),
+    "entry_id": DEEP,
     "subscription_id": subscription_id(ALICE, BUSY_FEED),
     "subscriptions": as_list([subscription_id(ALICE, feed) for feed in FEEDS_OF_A_FOLDER]),
-}  # fmt: skip
-NEWEST = Order.NEWEST
+}
+NEWEST = EntryOrder.NEWEST
 WALKS = {
-    "unread of a user": (page(View.UNREAD, NEWEST, None, labelled=False, size=PAGE), "unread"),
-    "unread of a subscription": (page(View.UNREAD, NEWEST, of_one=True, labelled=False, size=PAGE), "unread"),
-    "entries of a feed": (page(View.ALL, NEWEST, of_one=True, labelled=False, size=PAGE), "entries"),
+    "unread of a user": (keys_statement(EntryView.UNREAD, NEWEST, None, labelled=False, size=PAGE), "unread"),
+    "unread of a subscription": (
+        keys_statement(EntryView.UNREAD, NEWEST, of_one=True, labelled=False, size=PAGE),
+        "unread",
+    ),
+    "entries of a feed": (keys_statement(EntryView.ALL, NEWEST, of_one=True, labelled=False, size=PAGE), "entries"),
 }
 MERGES = {
-    "unread of a folder": (page(View.UNREAD, NEWEST, of_one=False, labelled=False, size=PAGE), "unread", 100),
-    "entries of a folder": (page(View.ALL, NEWEST, of_one=False, labelled=False, size=PAGE), "entries", 100),
-    "entries of all feeds": (page(View.ALL, NEWEST, None, labelled=False, size=PAGE), "entries", 1000),
+    "unread of a folder": (
+        keys_statement(EntryView.UNREAD, NEWEST, of_one=False, labelled=False, size=PAGE),
+        "unread",
+        100,
+    ),
+    "entries of a folder": (
+        keys_statement(EntryView.ALL, NEWEST, of_one=False, labelled=False, size=PAGE),
+        "entries",
+        100,
+    ),
+    "entries of all feeds": (keys_statement(EntryView.ALL, NEWEST, None, labelled=False, size=PAGE), "entries", 1000),
 }
 
 Plan = dict[str, Any]
 
 
 @pytest.fixture
-async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+def analysed() -> bool:
+    """Whether there is a library with the planner's figures; tests choose."""
+    return False
+
+
+@pytest.fixture
+async def sqlite(request: pytest.FixtureRequest, tmp_path: Path, analysed: bool) -> AsyncIterator[Database]:
+    if analysed:
+        await copy_template(tmp_path / "feedmill.db", add_analysed_library)
     async with emptied(request, "sqlite", tmp_path) as database:
         yield database
 
@@ -56,11 +87,8 @@ async def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 @pytest.mark.parametrize("listed", WALKS)
 @pytest.mark.parametrize("analysed", [False, True])
-async def test_sqlite_walks_an_index_and_sorts_nothing(sqlite: Database, listed: str, analysed: bool) -> None:
+async def test_sqlite_walks_an_index_and_sorts_nothing(sqlite: Database, listed: str) -> None:
     statement, walked = WALKS[listed]
-    if analysed:
-        await add_library(sqlite)
-        await sqlite.exec("ANALYZE")
 
     plan = await _sqlite_plan(sqlite, statement)
 
@@ -71,11 +99,8 @@ async def test_sqlite_walks_an_index_and_sorts_nothing(sqlite: Database, listed:
 
 @pytest.mark.parametrize("listed", MERGES)
 @pytest.mark.parametrize("analysed", [False, True])
-async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, listed: str, analysed: bool) -> None:
+async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, listed: str) -> None:
     statement, walked, _ = MERGES[listed]
-    if analysed:
-        await add_library(sqlite)
-        await sqlite.exec("ANALYZE")
 
     plan = await _sqlite_plan(sqlite, statement)
 
@@ -88,16 +113,12 @@ async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, liste
 
 
 @pytest.mark.parametrize("of_one", [None, True, False])
-@pytest.mark.parametrize("view", [View.UNREAD, View.ALL])
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
 @pytest.mark.parametrize("analysed", [False, True])
 async def test_sqlite_looks_up_what_is_shown_for_each_key_in_its_order(
-    sqlite: Database, view: View, of_one: bool | None, analysed: bool
+    sqlite: Database, view: EntryView, of_one: bool | None
 ) -> None:
-    if analysed:
-        await add_library(sqlite)
-        await sqlite.exec("ANALYZE")
-
-    plan = await _sqlite_plan(sqlite, shown_page(view, NEWEST, of_one, labelled=False, size=PAGE))
+    plan = await _sqlite_plan(sqlite, summaries_statement(view, NEWEST, of_one, labelled=False, size=PAGE))
 
     shown = plan[plan.index("SCAN keys") + 1 :]
     assert [line for line in shown if "SCAN" in line] == []
@@ -147,7 +168,7 @@ async def _sqlite_plan(db: Database, statement: Select[Any]) -> list[str]:
 def _explain(db: Database, statement: Select[Any], params: dict[str, Any], how: str) -> Any:
     """The question how the database runs a statement, with the values written into it."""
     compiled = statement.params(params).compile(
-        dialect=DIALECTS[db.dialect_name], compile_kwargs={"literal_binds": True}
+        dialect=sqlalchemy_dialect(db.dialect_name), compile_kwargs={"literal_binds": True}
     )
     return text(f"{how} {compiled}")
 

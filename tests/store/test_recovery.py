@@ -1,12 +1,11 @@
 """Pools outlive their server: PostgreSQL and MariaDB are stopped and started again under an open pool."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from feedmill.errors import DatabaseUnavailable
 from feedmill.store.database import Database, Step
@@ -18,9 +17,25 @@ from feedmill.store.schema import facts
 from tests.services.mariadb import own_mariadb
 from tests.services.postgres import own_postgres
 from tests.services.server import Restartable
+from tests.waiting import until
 
 KEEP = insert(facts, "name", "value")
 READ = select(facts.c.name).order_by(facts.c.name)
+
+# A statement that takes for ever, and how many connections are in it, or wait for a row that another one holds.
+SERVER_SIDE = {
+    "postgresql": (
+        "SELECT pg_sleep(3600)",
+        "SELECT COUNT(*) AS number FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+        "SELECT COUNT(*) AS number FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    ),
+    "mysql": (
+        "DO SLEEP(3600)",
+        "SELECT COUNT(*) AS number FROM information_schema.processlist WHERE state = 'User sleep'",
+        "SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.global_status"
+        " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'",
+    ),
+}
 
 SERVERS: dict[str, tuple[Callable[[], AbstractContextManager[Restartable]], Callable[[str], Database]]] = {
     "postgresql": (own_postgres, PostgresDatabase),
@@ -34,7 +49,13 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[Restartable, Callab
     request.getfixturevalue({"postgresql": "postgres_service", "mariadb": "mariadb_service"}[request.param])
     own, driver = SERVERS[request.param]
     with own() as running:
+        asyncio.run(_create_tables(driver(running.service.url)))
         yield running, driver
+
+
+async def _create_tables(db: Database) -> None:
+    await migrate(db)
+    await db.close()
 
 
 async def test_an_open_pool_works_again_after_a_restart_of_the_server(
@@ -42,7 +63,6 @@ async def test_an_open_pool_works_again_after_a_restart_of_the_server(
 ) -> None:
     running, connect = server
     db = connect(running.service.url)
-    await migrate(db)
     # Several connections, so that the pool has more than one dead one to get rid of.
     await asyncio.gather(*(db.query(READ) for _ in range(5)))
 
@@ -64,7 +84,6 @@ async def test_a_restart_that_nobody_noticed_costs_nothing(
 ) -> None:
     running, connect = server
     db, after = connect(running.service.url), connect(running.service.url)
-    await migrate(db)
     await asyncio.gather(*(db.query(READ) for _ in range(5)))
 
     running.stop()
@@ -82,20 +101,30 @@ async def test_a_batch_cut_off_by_the_end_of_the_server_leaves_nothing(
     server: tuple[Restartable, Callable[[str], Database]],
 ) -> None:
     running, connect = server
-    db = connect(running.service.url)
-    await migrate(db)
-    steps = [Step(KEEP, {"name": f"cut {number}", "value": "x" * 100}) for number in range(20_000)]
+    db, other = connect(running.service.url), connect(running.service.url)
+    sleeps, sleeping, blocked = SERVER_SIDE[db.dialect_name]
+    steps = [Step(KEEP, {"name": f"cut {number}", "value": "x" * 100}) for number in range(1000)]
 
+    # The other has written what comes last in the batch, and does not commit: there the batch has to wait.
+    holding = asyncio.create_task(other.batch([Step(KEEP, {"name": "cut 999", "value": ""}), Step(text(sleeps))]))
+    await until(lambda: _is_so(db, sleeping), otherwise="the other does not hold its row")
     writing = asyncio.create_task(db.batch(steps))
-    await asyncio.sleep(0.3)
+    await until(lambda: _is_so(db, blocked), otherwise="the batch does not come to its end")
     await asyncio.to_thread(running.stop)
-    with pytest.raises(DatabaseUnavailable):
-        await writing
+    for cut_off in (writing, holding):
+        with pytest.raises(DatabaseUnavailable):
+            await cut_off
     running.start()
 
     await _until_it_answers(db)
     assert [row["name"] for row in await db.query(READ) if row["name"].startswith("cut")] == []
     await db.close()
+    await other.close()
+
+
+async def _is_so(db: Database, question: str) -> bool:
+    [row] = await db.query(text(question))
+    return bool(row["number"])
 
 
 async def test_a_pool_that_was_opened_while_the_server_was_down_works_once_it_is_up(
@@ -113,14 +142,12 @@ async def test_a_pool_that_was_opened_while_the_server_was_down_works_once_it_is
     await db.close()
 
 
-async def _until_it_answers(db: Database, seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
+async def _until_it_answers(db: Database) -> None:
+    async def answers() -> bool:
         try:
             await db.query(READ)
         except DatabaseUnavailable:
-            if time.monotonic() > deadline:
-                raise
-            await asyncio.sleep(0.1)
-        else:
-            return
+            return False
+        return True
+
+    await until(answers, otherwise="the database does not answer")

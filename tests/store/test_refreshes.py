@@ -9,47 +9,71 @@ from sqlalchemy import select
 from feedmill.errors import ConstraintViolated
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import (
-    Changes,
+    EntryDiff,
     Failed,
-    FeedFacts,
-    Move,
+    FeedMetadata,
+    FeedMove,
+    FetchStats,
     NewEntry,
     Postponed,
     Schedule,
     Unchanged,
     Updated,
-    Visit,
 )
-from feedmill.model.sentences import Sentence
-from feedmill.model.times import to_text
-from feedmill.store.claims import LEASE, claim_feeds
+from feedmill.model.timestamps import to_iso
+from feedmill.model.translatable_text import TranslatableText
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed, feeds_of_ids
-from feedmill.store.refreshes import ClaimLost, find_known, put_off, record
+from feedmill.store.feeds.claims import LEASE, claim_feeds
+from feedmill.store.feeds.feeds import add_feed, feeds_of_ids
+from feedmill.store.feeds.record_refresh import ClaimLost, find_known_entries, postpone_feeds, record_refresh
 from feedmill.store.schema import entries, feeds, fetch_log, tombstones
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 LATER = Schedule(NOW + HOUR, "later")
-VISIT = Visit(NOW, timedelta(seconds=1), 200, 10)
+VISIT = FetchStats(NOW, timedelta(seconds=1), 200, 10)
 LOG = insert(fetch_log, "feed_id", "at", "outcome")
 
 
 def new_entry(guid: str) -> NewEntry:
     return NewEntry(
-        guid=guid, digest=guid, sort_at=NOW, published_at=NOW, updated_at=None, link=None, title=guid, author=None,
-        summary=None, content_html=None, base_url=None, language=None, image_url=None, comments_url=None,
-        categories=(), enclosures=(), images=(),
-    )  # fmt: skip
+        guid=guid,
+        digest=guid,
+        sort_at=NOW,
+        published_at=NOW,
+        updated_at=None,
+        link=None,
+        title=guid,
+        author=None,
+        summary=None,
+        content_html=None,
+        base_url=None,
+        language=None,
+        image_url=None,
+        comments_url=None,
+        categories=(),
+        enclosures=(),
+        images=(),
+    )
 
 
 def updated(*guids: str) -> Updated:
     return Updated(
-        visit=VISIT, schedule=LATER, changes=Changes(new=tuple(map(new_entry, guids))), facts=FeedFacts(), raw=None,
-        entry_count=len(guids), etag='"1"', last_modified=None, body_sha256="sha", last_entry_at=NOW, rhythm=None,
-        wishes=None, move=Move(),
-    )  # fmt: skip
+        visit=VISIT,
+        schedule=LATER,
+        changes=EntryDiff(new=tuple(map(new_entry, guids))),
+        facts=FeedMetadata(),
+        raw=None,
+        entry_count=len(guids),
+        etag='"1"',
+        last_modified=None,
+        body_sha256="sha",
+        last_entry_at=NOW,
+        rhythm=None,
+        wishes=None,
+        move=FeedMove(),
+    )
 
 
 async def claimed(db: Database, url: str = "https://example.org/feed") -> Claim:
@@ -67,19 +91,21 @@ async def test_what_is_written_with_a_refresh_is_written_with_it_or_not_at_all(a
     broken = Step(LOG, {"feed_id": claim.feed.id, "at": None, "outcome": "x"})
 
     with pytest.raises(ConstraintViolated):
-        await record(any_db, claim, updated("a"), [broken])
+        await record_refresh(any_db, claim, updated("a"), [broken])
     assert await guids(any_db) == []
 
-    await record(any_db, claim, updated("a"), [Step(LOG, {"feed_id": claim.feed.id, "at": "t", "outcome": "x"})])
+    await record_refresh(
+        any_db, claim, updated("a"), [Step(LOG, {"feed_id": claim.feed.id, "at": "t", "outcome": "x"})]
+    )
     assert await guids(any_db) == ["a"]
 
 
 async def test_a_claim_serves_for_one_write(any_db: Database) -> None:
     claim = await claimed(any_db)
-    await record(any_db, claim, updated("a"))
+    await record_refresh(any_db, claim, updated("a"))
 
     with pytest.raises(ClaimLost):
-        await record(any_db, claim, updated("b"))
+        await record_refresh(any_db, claim, updated("b"))
 
     assert await guids(any_db) == ["a"]
 
@@ -87,7 +113,7 @@ async def test_a_claim_serves_for_one_write(any_db: Database) -> None:
 async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
     claim = await claimed(any_db)
 
-    await record(any_db, claim, updated("a"))
+    await record_refresh(any_db, claim, updated("a"))
 
     assert await guids(any_db) == ["a"]
     [feed] = await feeds_of_ids(any_db, [claim.feed.id])
@@ -96,23 +122,23 @@ async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
 
 async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
     claim = await claimed(any_db)
-    why = Sentence("every {length}, because {because}", length=2 * HOUR, because=Sentence("it sleeps"))
+    why = TranslatableText("every {length}, because {because}", length=2 * HOUR, because=TranslatableText("it sleeps"))
 
-    await record(any_db, claim, replace(updated("a"), schedule=Schedule(NOW + HOUR, why)))
+    await record_refresh(any_db, claim, replace(updated("a"), schedule=Schedule(NOW + HOUR, why)))
 
     [feed] = await feeds_of_ids(any_db, [claim.feed.id])
     assert feed.next_fetch_why == "every 2 h, because it sleeps"
-    assert isinstance(feed.next_fetch_why, Sentence)
+    assert isinstance(feed.next_fetch_why, TranslatableText)
     assert feed.next_fetch_why.values == why.values
 
 
 async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
     claim = await claimed(db)
     seen = replace(VISIT, certificate_until=NOW + 9 * HOUR)
-    await record(db, claim, replace(updated("a"), visit=seen))
+    await record_refresh(db, claim, replace(updated("a"), visit=seen))
     [again] = await claim_feeds(db, [claim.feed.id], NOW)
 
-    await record(db, again, Unchanged(VISIT, LATER, None, None, Move()))
+    await record_refresh(db, again, Unchanged(VISIT, LATER, None, None, FeedMove()))
 
     [feed] = await feeds_of_ids(db, [claim.feed.id])
     assert feed.certificate_until == NOW + 9 * HOUR
@@ -126,7 +152,7 @@ async def test_whatever_was_decided_too_late_is_not_written(
     await claim_feeds(any_db, [lost.feed.id], NOW + LEASE)
 
     with pytest.raises(ClaimLost):
-        await record(any_db, lost, decision)
+        await record_refresh(any_db, lost, decision)
 
     [feed] = await feeds_of_ids(any_db, [lost.feed.id])
     assert (feed.next_fetch_at, feed.consecutive_failures, feed.last_fetched_at) == (NOW, 0, None)
@@ -135,14 +161,14 @@ async def test_whatever_was_decided_too_late_is_not_written(
 
 async def test_what_is_known_is_told_from_what_was_purged(any_db: Database) -> None:
     claim = await claimed(any_db)
-    await record(any_db, claim, updated("here", "left"))
+    await record_refresh(any_db, claim, updated("here", "left"))
     other = await claimed(any_db, "https://example.org/other")
-    await record(any_db, other, updated("theirs"))
-    purged = {"feed_id": claim.feed.id, "guid": "purged", "purged_at": to_text(NOW)}
+    await record_refresh(any_db, other, updated("theirs"))
+    purged = {"feed_id": claim.feed.id, "guid": "purged", "purged_at": to_iso(NOW)}
     gone = entries.update().where(entries.c.guid == "left").values(in_feed=0)
     await any_db.batch([Step(insert(tombstones, *purged), purged), Step(gone)])
 
-    known, tombs = await find_known(any_db, claim.feed.id, ["here", "left", "purged", "theirs", "new"])
+    known, tombs = await find_known_entries(any_db, claim.feed.id, ["here", "left", "purged", "theirs", "new"])
 
     assert {guid: have.in_feed for guid, have in known.items()} == {"here": True, "left": False}
     assert tombs == {"purged"}
@@ -150,9 +176,9 @@ async def test_what_is_known_is_told_from_what_was_purged(any_db: Database) -> N
 
 async def test_what_the_feed_had_last_is_known_without_asking_for_it(any_db: Database) -> None:
     claim = await claimed(any_db)
-    await record(any_db, claim, updated("a", "b"))
+    await record_refresh(any_db, claim, updated("a", "b"))
 
-    known, _ = await find_known(any_db, claim.feed.id, [])
+    known, _ = await find_known_entries(any_db, claim.feed.id, [])
 
     assert set(known) == {"a", "b"}
 
@@ -160,7 +186,9 @@ async def test_what_the_feed_had_last_is_known_without_asking_for_it(any_db: Dat
 async def test_feeds_that_are_put_off_are_free_and_due_each_at_its_time(any_db: Database) -> None:
     claims = [await claimed(any_db, f"https://example.org/{number}") for number in range(3)]
 
-    await put_off(any_db, [(claim, Schedule(NOW + number * HOUR, "w")) for number, claim in enumerate(claims, 1)])
+    await postpone_feeds(
+        any_db, [(claim, Schedule(NOW + number * HOUR, "w")) for number, claim in enumerate(claims, 1)]
+    )
 
     rows = await feeds_of_ids(any_db, [claim.feed.id for claim in claims])
     assert [feed.next_fetch_at for feed in rows] == [NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR]
@@ -171,7 +199,7 @@ async def test_feeds_that_somebody_else_took_are_not_put_off(any_db: Database) -
     mine, lost = [await claimed(any_db, f"https://example.org/{name}") for name in "ab"]
     await claim_feeds(any_db, [lost.feed.id], NOW + LEASE)
 
-    await put_off(any_db, [(mine, LATER), (lost, LATER)])
+    await postpone_feeds(any_db, [(mine, LATER), (lost, LATER)])
 
     [feed] = await feeds_of_ids(any_db, [lost.feed.id])
     assert (feed.next_fetch_at, feed.claimed_until) == (NOW, NOW + 2 * LEASE)

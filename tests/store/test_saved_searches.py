@@ -3,7 +3,7 @@
 import pytest
 
 from feedmill.store.database import Database
-from feedmill.store.saved_searches import SearchExists, drop_search, save_search, saved_searches_of
+from feedmill.store.search.saved_searches import SearchExists, drop_saved_search, save_search, saved_searches_of
 from tests.library.shelf import Shelf
 
 
@@ -15,8 +15,8 @@ async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database)
 
     assert await saved_searches_of(any_db, alice.id) == [{"id": saved["id"], "name": "chips", "query": "芯片 OR chip*"}]
     assert await saved_searches_of(any_db, bob.id) == []
-    assert not await drop_search(any_db, bob.id, saved["id"])
-    assert await drop_search(any_db, alice.id, saved["id"])
+    assert not await drop_saved_search(any_db, bob.id, saved["id"])
+    assert await drop_saved_search(any_db, alice.id, saved["id"])
     assert await saved_searches_of(any_db, alice.id) == []
 
 

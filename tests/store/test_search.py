@@ -6,38 +6,38 @@ from random import Random
 
 from sqlalchemy import select, text
 
-from feedmill.library.marking import mark
-from feedmill.model.account import User
-from feedmill.model.parsed import Enclosure
-from feedmill.model.reading import Marks, Place
+from feedmill.library.entries.marks import apply_marks
+from feedmill.model.entry_lists import EntryMarks, ListPosition
+from feedmill.model.parsed_feed import Enclosure
 from feedmill.model.refresh import Revision
-from feedmill.model.search import (
-    Condition,
-    Dated,
-    Either,
-    Every,
-    Has,
-    Labelled,
-    Language,
-    OfFeeds,
-    State,
-    Text,
-    Without,
+from feedmill.model.search_query import (
+    And,
+    DateRange,
+    HasLabel,
+    HasMedia,
+    HasState,
+    InFeeds,
+    InLanguage,
+    Not,
+    Or,
+    SearchCondition,
+    TextMatch,
 )
-from feedmill.model.times import to_text
-from feedmill.store.chores import set_chore, take_chore
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.store.admin.maintenance_tasks import schedule_maintenance_task, take_maintenance_task
+from feedmill.store.archive.database_load import begin_loading, end_loading
+from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
-from feedmill.store.entry_rows import add_revisions
-from feedmill.store.labels import add_label
-from feedmill.store.loading import begin_loading, end_loading
-from feedmill.store.merges import merge_feeds
-from feedmill.store.removals import remove_feed
-from feedmill.store.retention import drop_expired_entries
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from feedmill.store.entries.labels import add_label
+from feedmill.store.feeds.lifecycle import remove_feed
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import entries, feeds
-from feedmill.store.search import find_best, find_newest
-from feedmill.store.search_missing import index_missing
-from feedmill.store.search_texts import texts
-from feedmill.store.search_words import asked, site_word
+from feedmill.store.search.find_entries import find_best_matches, find_newest_matches
+from feedmill.store.search.index import search_texts
+from feedmill.store.search.index_missing_entries import index_missing_entries
+from feedmill.store.search.tokenizer import query_words, site_word
 from tests.library.shelf import DAY, HOUR, NOW, Shelf
 
 CHINESE = "人工智能芯片"
@@ -51,19 +51,19 @@ async def a_shelf(db: Database) -> tuple[Shelf, User, int]:
     return shelf, alice, feed
 
 
-def words(said: str, scope: str = "any", prefix: bool = False) -> Text:
-    cut, goes_on = asked(said)
-    return Text(cut, scope, prefix or goes_on)  # type: ignore[arg-type]
+def words(said: str, scope: str = "any", prefix: bool = False) -> TextMatch:
+    cut, goes_on = query_words(said)
+    return TextMatch(cut, scope, prefix or goes_on)  # type: ignore[arg-type]
 
 
 async def newest(
-    db: Database, user: User, condition: Condition, most: int = 50, below: Place | None = None
+    db: Database, user: User, condition: SearchCondition, most: int = 50, below: ListPosition | None = None
 ) -> list[str]:
-    return await _titles(db, await find_newest(db, condition, user.id, most, below))
+    return await _titles(db, await find_newest_matches(db, condition, user.id, most, below))
 
 
-async def best(db: Database, user: User, condition: Condition, most: int = 50, skipped: int = 0) -> list[str]:
-    return await _titles(db, await find_best(db, condition, user.id, most, skipped))
+async def best(db: Database, user: User, condition: SearchCondition, most: int = 50, skipped: int = 0) -> list[str]:
+    return await _titles(db, await find_best_matches(db, condition, user.id, most, skipped))
 
 
 async def _titles(db: Database, ids: Iterable[int]) -> list[str]:
@@ -78,7 +78,7 @@ async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Data
     await shelf.arrive(feed, "Fox news", author="Fox Mulder", content_html="a brown quick cat, the end of it")
     await shelf.arrive(feed, CHINESE, content_html="今天的新闻：我们去公园", link="https://zh.example.com/x")
     cat, fox = "Cat and dog", "Fox news"
-    expected: list[tuple[Condition, list[str]]] = [
+    expected: list[tuple[SearchCondition, list[str]]] = [
         (words("CAT"), [fox, cat]),
         (words("the"), [fox, cat]),
         (words("cat", "title"), [cat]),
@@ -98,15 +98,15 @@ async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Data
         (words("园"), [CHINESE]),
         (words("新闻", "text"), [CHINESE]),
         (words("新闻", "title"), []),
-        (Text((site_word("example.com"),)), [CHINESE]),
-        (Every((words("cat"), words("dog"))), [cat]),
-        (Every((words("cat"), Without(words("dog")))), [fox]),
-        (Either((words("dog"), words("芯片"))), [CHINESE, cat]),
-        (Every((Either((words("dog"), words("mulder"))), Without(Either((words("lee"), words("芯片")))))), [fox]),
-        (Without(words("cat")), [CHINESE]),
-        (Either((words("dog"), State("starred"))), [cat]),
-        (Every((words("cat"), Without(State("starred")))), [fox, cat]),
-    ]  # fmt: skip
+        (TextMatch((site_word("example.com"),)), [CHINESE]),
+        (And((words("cat"), words("dog"))), [cat]),
+        (And((words("cat"), Not(words("dog")))), [fox]),
+        (Or((words("dog"), words("芯片"))), [CHINESE, cat]),
+        (And((Or((words("dog"), words("mulder"))), Not(Or((words("lee"), words("芯片")))))), [fox]),
+        (Not(words("cat")), [CHINESE]),
+        (Or((words("dog"), HasState("starred"))), [cat]),
+        (And((words("cat"), Not(HasState("starred")))), [fox, cat]),
+    ]
 
     found = [(condition, await newest(any_db, alice, condition)) for condition, _ in expected]
 
@@ -143,18 +143,34 @@ async def test_conditions_find_what_they_say(any_db: Database) -> None:
     [b] = await shelf.arrive(feed, "b", at=NOW - 2 * DAY, image_url="https://example.org/b.png")
     await shelf.arrive(other, "c", at=NOW - DAY, language="de")
     label = (await add_label(any_db, alice.id, "red"))["id"]
-    await mark(any_db, alice.id, [a], Marks(read=True, starred=True), NOW)
-    await mark(any_db, alice.id, [b], Marks(later=True, add_labels=(label,)), NOW)
+    await apply_marks(any_db, alice.id, [a], EntryMarks(read=True, starred=True), NOW)
+    await apply_marks(any_db, alice.id, [b], EntryMarks(later=True, add_labels=(label,)), NOW)
     await any_db.batch([Step(feeds.update().where(feeds.c.id == feed).values(language="en"))])
-    expected: list[tuple[Condition, str]] = [
-        (State("unread"), "cb"), (State("read"), "a"), (State("starred"), "a"), (State("later"), "b"),
-        (State("archived"), ""), (Has("audio"), "a"), (Has("enclosure"), "a"), (Has("video"), ""), (Has("image"), "b"),
-        (Dated(since=NOW - 3 * DAY), "cb"), (Dated(until=NOW - 2 * DAY), "a"), (Dated(NOW - 2 * DAY, NOW - DAY), "b"),
-        (Language("en"), "ba"), (Language("en-gb"), "a"), (Without(Language("en")), "c"),
-        (OfFeeds((other,)), "c"), (OfFeeds(()), ""), (Labelled((label,)), "b"), (Without(Labelled((label,))), "ca"),
-        (Either((State("starred"), Labelled((label,)))), "ba"), (Every((words("b"), State("later"))), "b"),
-        (Every((words("b"), State("starred"))), ""), (Every((words("a"), OfFeeds((feed,)))), "a"),
-    ]  # fmt: skip
+    expected: list[tuple[SearchCondition, str]] = [
+        (HasState("unread"), "cb"),
+        (HasState("read"), "a"),
+        (HasState("starred"), "a"),
+        (HasState("later"), "b"),
+        (HasState("archived"), ""),
+        (HasMedia("audio"), "a"),
+        (HasMedia("enclosure"), "a"),
+        (HasMedia("video"), ""),
+        (HasMedia("image"), "b"),
+        (DateRange(since=NOW - 3 * DAY), "cb"),
+        (DateRange(until=NOW - 2 * DAY), "a"),
+        (DateRange(NOW - 2 * DAY, NOW - DAY), "b"),
+        (InLanguage("en"), "ba"),
+        (InLanguage("en-gb"), "a"),
+        (Not(InLanguage("en")), "c"),
+        (InFeeds((other,)), "c"),
+        (InFeeds(()), ""),
+        (HasLabel((label,)), "b"),
+        (Not(HasLabel((label,))), "ca"),
+        (Or((HasState("starred"), HasLabel((label,)))), "ba"),
+        (And((words("b"), HasState("later"))), "b"),
+        (And((words("b"), HasState("starred"))), ""),
+        (And((words("a"), InFeeds((feed,)))), "a"),
+    ]
 
     found = [(condition, "".join(await newest(any_db, alice, condition))) for condition, _ in expected]
 
@@ -171,16 +187,16 @@ async def test_nobody_finds_what_they_can_not_see(any_db: Database) -> None:
     label = (await add_label(any_db, alice.id, "red"))["id"]
     subscribed = await shelf.subscribe(bob, feed)
     label_of_bob = (await add_label(any_db, bob.id, "red"))["id"]
-    await mark(any_db, bob.id, [starred], Marks(starred=True, read=True), NOW)
-    await mark(any_db, bob.id, [later], Marks(later=True), NOW)
-    await mark(any_db, bob.id, [labelled], Marks(add_labels=(label_of_bob,)), NOW)
+    await apply_marks(any_db, bob.id, [starred], EntryMarks(starred=True, read=True), NOW)
+    await apply_marks(any_db, bob.id, [later], EntryMarks(later=True), NOW)
+    await apply_marks(any_db, bob.id, [labelled], EntryMarks(add_labels=(label_of_bob,)), NOW)
     await any_db.batch([Step(text(f"DELETE FROM subscriptions WHERE id = {subscribed}"))])
 
     assert len(await newest(any_db, alice, words("secret"))) == 4
-    assert await newest(any_db, alice, State("starred")) == []
-    assert await newest(any_db, alice, Labelled((label,))) == []
+    assert await newest(any_db, alice, HasState("starred")) == []
+    assert await newest(any_db, alice, HasLabel((label,))) == []
     assert set(await newest(any_db, bob, words("secret"))) == {"two", "three", "four"}
-    for asked_for in (words("secret"), Without(words("x")), State("read"), OfFeeds((feed,)), Labelled((label,))):
+    for asked_for in (words("secret"), Not(words("x")), HasState("read"), InFeeds((feed,)), HasLabel((label,))):
         assert await newest(any_db, charlie, asked_for) == []
         assert await best(any_db, charlie, asked_for) == []
 
@@ -198,7 +214,7 @@ async def test_pages_by_date_neither_repeat_nor_skip(any_db: Database) -> None:
     while page := await newest(any_db, alice, words("x"), most=4, below=below):
         walked += page
         [last] = await any_db.query(select(entries.c.id, entries.c.sort_at).where(entries.c.title == page[-1]))
-        below = Place(last["sort_at"], last["id"])
+        below = ListPosition(last["sort_at"], last["id"])
 
     assert walked == [f"{second} {number}" for second in (4, 3, 2, 1, 0) for number in (2, 1, 0)]
 
@@ -208,7 +224,7 @@ async def test_the_newest_text_is_what_is_found(any_db: Database) -> None:
     [entry, _] = await shelf.arrive(feed, "first", "other")
     second = Revision(entry, 1, "new", "https://example.org/", "second", "ann", None, "<p>changed</p>")
 
-    await any_db.batch(add_revisions([second], to_text(NOW)))
+    await any_db.batch(steps_to_add_revisions([second], to_iso(NOW)))
 
     assert await newest(any_db, alice, words("first")) == []
     assert await newest(any_db, alice, words("changed")) == ["first"]
@@ -221,26 +237,27 @@ async def test_what_is_dropped_is_found_no_more(any_db: Database) -> None:
     await shelf.subscribe(alice, gone)
     await shelf.arrive(feed, "old", "kept", content_html="x")
     await shelf.arrive(gone, "of a feed that goes", content_html="x")
-    old = entries.update().where(entries.c.title == "old").values(in_feed=0, last_seen_at=to_text(NOW - 300 * DAY))
+    old = entries.update().where(entries.c.title == "old").values(in_feed=0, last_seen_at=to_iso(NOW - 300 * DAY))
     await any_db.batch([Step(old)])
 
     await drop_expired_entries(any_db, 180 * DAY, NOW)
     await remove_feed(any_db, gone, NOW)
 
     assert await newest(any_db, alice, words("x")) == ["kept"]
-    assert len(await any_db.query(select(texts.c.entry_id))) == 1
+    assert len(await any_db.query(select(search_texts.c.entry_id))) == 1
     await _check_index(any_db)
 
 
-async def test_a_merged_feed_is_found_under_its_new_number(db: Database) -> None:
+async def test_an_entry_that_an_admin_moved_is_found_in_its_new_feed(db: Database) -> None:
     shelf, alice, source = await a_shelf(db)
     target = await shelf.feed("target")
     await shelf.arrive(source, "twin", "single", content_html="x")
     await shelf.arrive(target, "twin", content_html="x")
 
-    await merge_feeds(db, source, "https://a.example.org/", target, "https://b.example.org/", NOW)
+    merge = Merge(source, "https://a.example.org/", target, "https://b.example.org/", move_up_to=2**40)
+    await merge_feeds(db, merge, NOW)
 
-    assert sorted(await newest(db, alice, Every((words("x"), OfFeeds((target,)))))) == ["single", "twin"]
+    assert sorted(await newest(db, alice, And((words("x"), InFeeds((target,)))))) == ["single", "twin"]
 
 
 async def test_entries_from_before_are_indexed_in_lots_by_their_newest_text(any_db: Database) -> None:
@@ -248,12 +265,12 @@ async def test_entries_from_before_are_indexed_in_lots_by_their_newest_text(any_
     await shelf.arrive(feed, *(f"before {number}" for number in range(60)))
     [revised, deleted] = await shelf.arrive(feed, "revised", "deleted")
     second = Revision(revised, 1, "new", None, "second", None, None, "changed")
-    await any_db.batch(add_revisions([second], to_text(NOW)))
+    await any_db.batch(steps_to_add_revisions([second], to_iso(NOW)))
     await any_db.batch([Step(text("DELETE FROM search_texts")), Step(entries.delete().where(entries.c.id == deleted))])
     assert await newest(any_db, alice, words("before")) == []
 
-    assert await index_missing(any_db) == 61
-    assert await index_missing(any_db) == 0
+    assert await index_missing_entries(any_db) == 61
+    assert await index_missing_entries(any_db) == 0
 
     assert len(await newest(any_db, alice, words("before"), most=100)) == 60
     assert await newest(any_db, alice, words("changed")) == ["revised"]
@@ -266,11 +283,11 @@ async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db
     [entry] = await shelf.arrive(feed, "first")
     await any_db.batch([Step(text("DELETE FROM search_texts"))])
 
-    await any_db.batch(add_revisions([Revision(entry, 1, "n", None, "t", None, None, "changed")], to_text(NOW)))
-    await index_missing(any_db)
+    await any_db.batch(steps_to_add_revisions([Revision(entry, 1, "n", None, "t", None, None, "changed")], to_iso(NOW)))
+    await index_missing_entries(any_db)
 
     assert await newest(any_db, alice, words("changed")) == ["first"]
-    place = select(texts.c.place)
+    place = select(search_texts.c.place)
     [row] = await any_db.query(place)
     assert row["place"] // 2**31 == int((NOW - 30 * DAY + HOUR).timestamp())
 
@@ -285,7 +302,7 @@ async def test_long_and_odd_texts_can_be_stored_and_searched(any_db: Database) -
     assert await newest(any_db, alice, words("丁丂")) == ["long"]
     assert await newest(any_db, alice, words("back'slash")) == ["odd"]
     assert await newest(any_db, alice, words("1e5abc")) == ["odd"]
-    assert await newest(any_db, alice, Without(words("zzz"))) == ["odd", "long"]
+    assert await newest(any_db, alice, Not(words("zzz"))) == ["odd", "long"]
 
 
 async def _check_index(db: Database) -> None:
@@ -295,12 +312,12 @@ async def _check_index(db: Database) -> None:
 
 
 async def test_what_was_put_back_from_a_backup_is_indexed_at_the_next_look(db: Database) -> None:
-    due = await take_chore(db, "search", NOW, HOUR)
+    due = await take_maintenance_task(db, "search", NOW, HOUR)
     assert due is not None
-    await set_chore(db, "search", due, NOW + DAY)
-    assert await take_chore(db, "search", NOW + HOUR, HOUR) is None
+    await schedule_maintenance_task(db, "search", due, NOW + DAY)
+    assert await take_maintenance_task(db, "search", NOW + HOUR, HOUR) is None
 
     await begin_loading(db, "a backup")
     await end_loading(db)
 
-    assert await take_chore(db, "search", NOW + HOUR, HOUR) is not None
+    assert await take_maintenance_task(db, "search", NOW + HOUR, HOUR) is not None

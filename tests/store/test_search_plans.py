@@ -7,42 +7,44 @@ from typing import Any
 import pytest
 from sqlalchemy import Select, text
 
-from feedmill.model.search import Dated, Every, Labelled, OfFeeds, State, Text, Without
+from feedmill.model.search_query import And, DateRange, HasLabel, HasState, InFeeds, Not, TextMatch
 from feedmill.store.database import Database, Row
-from feedmill.store.migrations import DIALECTS
-from feedmill.store.search import Asked, by_date, by_rank
-from feedmill.store.search_leads import WORDS
-from feedmill.store.search_shapes import take_apart
+from feedmill.store.migrations import sqlalchemy_dialect
+from feedmill.store.search.driving_index import WORDS
+from feedmill.store.search.find_entries import StatementKey, keys_by_date, keys_by_rank
+from feedmill.store.search.query_shapes import prepare_search
 from tests.databases import emptied
-from tests.store.library_rows import ALICE, START, add_library
+from tests.sqlite_template import copy_template
+from tests.store.library_rows import ALICE, START, add_analysed_library
 
 PAGE = {"user_id": ALICE, "skipped": 0, "below_second": 2_000_000_000, "below_id": 1}
-CAT = Text(("cat",))
+CAT = TextMatch(("cat",))
 BY_WORDS = [
     CAT,
-    Every((CAT, State("unread"), OfFeeds((1, 2)))),
-    Every((CAT, Dated(since=START))),
-    Every((CAT, Without(CAT))),
+    And((CAT, HasState("unread"), InFeeds((1, 2)))),
+    And((CAT, DateRange(since=START))),
+    And((CAT, Not(CAT))),
 ]
-NARROW = [State("starred"), State("later"), OfFeeds((1,)), Labelled((1,))]
+NARROW = [HasState("starred"), HasState("later"), InFeeds((1,)), HasLabel((1,))]
 
 
 @pytest.fixture(params=[False, True])
 async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param:
+        await copy_template(tmp_path / "feedmill.db", add_analysed_library)
     async with emptied(request, "sqlite", tmp_path) as database:
-        if request.param:
-            await add_library(database)
-            await database.exec("ANALYZE")
         yield database
 
 
 @pytest.mark.parametrize("is_first", [False, True])
 async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Database, is_first: bool) -> None:
     for condition in BY_WORDS:
-        question = take_apart(condition, "sqlite")
+        question = prepare_search(condition, "sqlite")
 
         plan = await _plan(
-            sqlite, by_date(Asked("sqlite", True, question.shape, WORDS, 50, is_first=is_first)), question.params
+            sqlite,
+            keys_by_date(StatementKey("sqlite", True, question.shape, WORDS, 50, is_first=is_first)),
+            question.params,
         )
 
         assert plan[0].startswith("SCAN search_index VIRTUAL TABLE INDEX")
@@ -51,10 +53,10 @@ async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Datab
 
 
 async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
-    question = take_apart(CAT, "sqlite")
+    question = prepare_search(CAT, "sqlite")
 
     plan = await _plan(
-        sqlite, by_rank(Asked("sqlite", True, question.shape, WORDS, 50, is_first=False)), question.params
+        sqlite, keys_by_rank(StatementKey("sqlite", True, question.shape, WORDS, 50, is_first=False)), question.params
     )
 
     assert sum("B-TREE FOR ORDER BY" in line for line in plan) == 1
@@ -63,23 +65,25 @@ async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
 
 async def test_a_narrow_condition_leads(sqlite: Database) -> None:
     for condition in NARROW:
-        question = take_apart(Every((CAT, condition)), "sqlite")
+        question = prepare_search(And((CAT, condition)), "sqlite")
         [lead] = question.shape.parts
 
         plan = await _plan(
-            sqlite, by_date(Asked("sqlite", True, question.shape, lead, 50, is_first=False)), question.params
+            sqlite,
+            keys_by_date(StatementKey("sqlite", True, question.shape, lead, 50, is_first=False)),
+            question.params,
         )
 
         assert plan[0].startswith(("SEARCH entries USING", "SEARCH search_texts USING COVERING INDEX"))
         assert [line for line in plan if line in ("SCAN entries", "SCAN search_texts")] == []
 
 
-@pytest.mark.parametrize("by", [by_date, by_rank])
+@pytest.mark.parametrize("by", [keys_by_date, keys_by_rank])
 async def test_postgresql_keeps_one_plan_for_every_word(
-    request: pytest.FixtureRequest, tmp_path: Path, by: Callable[[Asked], Select[Any]]
+    request: pytest.FixtureRequest, tmp_path: Path, by: Callable[[StatementKey], Select[Any]]
 ) -> None:
-    question = take_apart(CAT, "postgresql")
-    asked = Asked("postgresql", True, question.shape, None, 51, is_first=True)
+    question = prepare_search(CAT, "postgresql")
+    asked = StatementKey("postgresql", True, question.shape, None, 51, is_first=True)
 
     async with emptied(request, "postgresql", tmp_path) as postgres:
         walk = await _explain(postgres, "EXPLAIN", by(asked), question.params)
@@ -96,6 +100,6 @@ async def _plan(db: Database, statement: Select[Any], params: dict[str, Any]) ->
 
 async def _explain(db: Database, how: str, statement: Select[Any], params: dict[str, Any]) -> list[Row]:
     compiled = statement.params(params | PAGE).compile(
-        dialect=DIALECTS[db.dialect_name], compile_kwargs={"literal_binds": True}
+        dialect=sqlalchemy_dialect(db.dialect_name), compile_kwargs={"literal_binds": True}
     )
     return await db.query(text(f"{how} {compiled}".replace(":", "\\:")))

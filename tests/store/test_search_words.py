@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from feedmill.store.search_words import (
-    MOST_HTML,
-    MOST_TEXT,
-    asked,
-    plain_of,
+from feedmill.store.search.tokenizer import (
+    MAX_HTML,
+    MAX_TEXT,
+    fold_text,
+    query_words,
     site_word,
     words_of,
     words_of_html,
@@ -78,8 +78,8 @@ def test_markup_is_not_searched(markup: str | None, words: str) -> None:
 
 
 def test_a_text_is_indexed_up_to_a_limit() -> None:
-    assert len(words_of_html("word " * 1_000_000)) <= MOST_TEXT
-    assert len(words_of_html("字" * 1_000_000)) <= 3 * MOST_TEXT
+    assert len(words_of_html("word " * 1_000_000)) <= MAX_TEXT
+    assert len(words_of_html("字" * 1_000_000)) <= 3 * MAX_TEXT
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_text_is_indexed_up_to_a_limit() -> None:
 def test_nothing_hostile_takes_long(piece: str) -> None:
     began = time.process_time()
 
-    words_of_html(piece * (MOST_HTML // len(piece)))
+    words_of_html(piece * (MAX_HTML // len(piece)))
 
     assert time.process_time() - began < 1
 
@@ -124,7 +124,7 @@ def test_nothing_hostile_takes_long(piece: str) -> None:
     ],
 )
 def test_what_is_asked_is_part_of_what_is_indexed(text: str, words: tuple[str, ...], goes_on: bool) -> None:
-    assert asked(text) == (words, goes_on)
+    assert query_words(text) == (words, goes_on)
 
 
 def test_an_address_is_found_by_its_words_and_by_every_host_above() -> None:
@@ -141,5 +141,5 @@ def test_a_host_of_endless_parts_takes_little_room() -> None:
 
 
 def test_names_are_compared_without_pairs() -> None:
-    assert plain_of("每日新闻") in plain_of("《每日新闻》网")
-    assert plain_of("ÉTÉ") == "ete"
+    assert fold_text("每日新闻") in fold_text("《每日新闻》网")
+    assert fold_text("ÉTÉ") == "ete"

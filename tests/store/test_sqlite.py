@@ -10,16 +10,18 @@ import pytest
 from sqlalchemy import func, literal, select, text
 
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.entry_rows import add_entries
-from feedmill.store.feeds import add_feed
+from feedmill.store.entries.add_entries import steps_to_add_entries
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import facts
 from tests.cli.disks import fill, protect, small_disk, unprotect
 from tests.library.shelf import HOUR, NOW, new_entry
+from tests.sqlite_template import copy_template
+from tests.waiting import LONGEST_WAIT
 
 KEEP = insert(facts, "name", "value")
 HOW_MANY = select(func.count().label("n")).select_from(facts)
@@ -27,14 +29,15 @@ HOW_MANY = select(func.count().label("n")).select_from(facts)
 
 @pytest.fixture
 async def db(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    database = SqliteDatabase(tmp_path / "feedmill.db", busy_seconds=0.3)
-    await migrate(database)
+    await copy_template(tmp_path / "feedmill.db")
+    database = SqliteDatabase(tmp_path / "feedmill.db", busy_seconds=LONGEST_WAIT)
     yield database
     await database.close()
 
 
 @pytest.mark.parametrize(
-    ("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("foreign_keys", 1), ("busy_timeout", 300)]
+    ("pragma", "value"),
+    [("journal_mode", "wal"), ("synchronous", 1), ("foreign_keys", 1), ("busy_timeout", LONGEST_WAIT * 1000)],
 )
 async def test_every_connection_is_set_up_as_stated(db: SqliteDatabase, pragma: str, value: object) -> None:
     [row] = await db.query(text(f"PRAGMA {pragma}"))
@@ -65,12 +68,14 @@ async def test_of_batches_that_share_a_commit_only_the_broken_ones_are_undone(db
 
 
 async def test_a_program_that_keeps_the_file_locked_is_told_of(db: SqliteDatabase, tmp_path: Path) -> None:
+    hasty = SqliteDatabase(tmp_path / "feedmill.db", busy_seconds=0.3)
     with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as rude:
         rude.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseUnavailable, match="locked by another program"):
-            await _keep(db, "a")
+            await _keep(hasty, "a")
         assert await _how_many(db) == 0
         rude.execute("ROLLBACK")
+    await hasty.close()
 
     await _keep(db, "a")
     assert await _how_many(db) == 1
@@ -173,14 +178,14 @@ async def test_a_closed_database_refuses_at_once_what_is_written_to_it(tmp_path:
     await database.close()
 
     with pytest.raises(DatabaseError, match="closed"):
-        await asyncio.wait_for(database.exec("INSERT INTO noted VALUES (1)"), 5)
+        await asyncio.wait_for(database.exec("INSERT INTO noted VALUES (1)"), LONGEST_WAIT)
 
 
 async def test_the_words_of_a_feed_are_written_down_once_whatever_the_order_of_its_entries(db: SqliteDatabase) -> None:
     feed = await add_feed(db, "https://example.org/feed", NOW)
     new = [new_entry(f"entry {number}", NOW + HOUR * (number % 7)) for number in range(30)]
 
-    await db.batch(add_entries(feed.id, "token", new, to_text(NOW), in_feed=True))
+    await db.batch(steps_to_add_entries(feed.id, "token", new, to_iso(NOW), in_feed=True))
 
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'entry'"))
     segments = await db.query(text("SELECT COUNT(DISTINCT segid) AS n FROM search_index_idx"))
@@ -192,7 +197,7 @@ async def test_a_feed_of_many_long_texts_is_found_by_all_of_them(db: SqliteDatab
     long = " ".join(f"word{number}" for number in range(6000))
     new = [new_entry(f"entry {number}", NOW + HOUR * number, content_html=long) for number in range(50)]
 
-    await db.batch(add_entries(feed.id, "token", new, to_text(NOW), in_feed=True))
+    await db.batch(steps_to_add_entries(feed.id, "token", new, to_iso(NOW), in_feed=True))
 
     found = await db.query(text("SELECT COUNT(*) AS n FROM search_index WHERE search_index MATCH 'word1 word4999'"))
     assert found == [{"n": 50}]

@@ -2,10 +2,10 @@
 
 from sqlalchemy import func, select
 
-from feedmill.model.account import User
+from feedmill.model.user import User
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.unread_lists import steps_to_drop_subscription, steps_to_fill_unread
 from feedmill.store.schema import states, subscriptions, unread
-from feedmill.store.unread import steps_to_drop_subscription, steps_to_fill_unread
 from tests.library.shelf import Shelf
 
 

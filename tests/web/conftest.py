@@ -7,18 +7,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from feedmill.library.accounts import add_account, set_up
-from feedmill.model.account import Actor
+from feedmill.library.users.manage_users import make_user
+from feedmill.model.user import Actor
 from tests.browser import papers
 from tests.serve.rest.site import Site, running_site
+from tests.web.furnished_folder import copy_furnished_folder
 from tests.web.visitor import Visitor
-from tests.www import Web
+from tests.www import web_on_one_port
 
 
 @pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with Web() as web, running_site(tmp_path, web) as site:
-        yield site
+async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
+    async with web_on_one_port() as web:
+        if "alice" in request.fixturenames:
+            await copy_furnished_folder(tmp_path, web)
+        async with running_site(tmp_path, web) as site:
+            yield site
 
 
 @pytest.fixture
@@ -29,14 +33,11 @@ async def nobody(site: Site) -> httpx.AsyncClient:
 @pytest.fixture
 async def alice(site: Site) -> Visitor:
     """The admin, who subscribes to two feeds, one of them in a folder."""
-    user = await set_up(site.app.db, "alice", papers.PASSWORD, datetime.now(UTC))
-    for paper in papers.papers(site.web.url(""))[1:3]:
-        await papers.subscribe_to(site, user, paper)
     return await Visitor.signed_in(site, "alice")
 
 
 @pytest.fixture
 async def charlie(site: Site, alice: Visitor) -> Visitor:
     """Somebody else, with nothing."""
-    await add_account(site.app.db, "charlie", papers.PASSWORD, False, datetime.now(UTC), Actor())
+    await make_user(site.app.db, "charlie", papers.PASSWORD, False, datetime.now(UTC), Actor())
     return await Visitor.signed_in(site, "charlie")

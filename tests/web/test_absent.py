@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from feedmill.library.render import render
-from feedmill.serve.web.absent import Hiding
-from feedmill.serve.web.words import words
+from feedmill.html.placeholders import RemoteImageReplacer
+from feedmill.html.sanitize import render_article_html
+from feedmill.i18n.catalogue import translator
 
 ORIGINAL = "https://pictures.example/a.png"
 OURS = "/images/1/ab12cd34/0.png"
@@ -14,8 +14,8 @@ OURS = "/images/1/ab12cd34/0.png"
 
 def hide(html: str, archived: dict[str, str] | None = None) -> tuple[str, int]:
     archived = archived or {}
-    hiding = Hiding(frozenset(archived.values()), words("en"))
-    return hiding.hide(render(html, "https://example.org/", archived)), hiding.hidden
+    hiding = RemoteImageReplacer(frozenset(archived.values()), translator("en"))
+    return hiding.hide(render_article_html(html, "https://example.org/", archived)), hiding.hidden
 
 
 def test_an_archived_picture_stays_and_another_becomes_a_placeholder() -> None:

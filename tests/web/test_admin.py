@@ -7,19 +7,31 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.accounts import add_account, set_up
-from feedmill.model.account import Actor
-from feedmill.store.claims import claim_feeds
+from feedmill.library.users.manage_users import create_first_admin, make_user
+from feedmill.model.user import Actor
+from feedmill.store.feeds.claims import claim_feeds
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site, running_site
 from tests.web.visitor import Visitor, text_of
 from tests.www import Web
 
 PAGES = (
-    "/admin", "/admin/users/new", "/admin/users/1", "/admin/feeds", "/admin/feeds?failing=yes", "/admin/feeds/1",
-    "/admin/queue", "/admin/hosts", "/admin/hosts/example.org", "/admin/storage", "/admin/log",
-    "/admin/settings", "/admin/audit", "/admin/feeds/1/merge", "/admin/feeds/1/merge?into=2",
-)  # fmt: skip
+    "/admin",
+    "/admin/users/new",
+    "/admin/users/1",
+    "/admin/feeds",
+    "/admin/feeds?failing=yes",
+    "/admin/feeds/1",
+    "/admin/queue",
+    "/admin/hosts",
+    "/admin/hosts/example.org",
+    "/admin/storage",
+    "/admin/log",
+    "/admin/settings",
+    "/admin/audit",
+    "/admin/feeds/1/merge",
+    "/admin/feeds/1/merge?into=2",
+)
 
 
 def rows(page: Any) -> list[str]:
@@ -112,6 +124,20 @@ async def test_a_reset_password_is_shown_once_and_works(site: Site, alice: Visit
     assert (await browser.post("/login", data={"name": "charlie", "password": password})).status_code == 303
 
 
+async def test_a_reset_password_says_which_keys_stay_and_offers_to_revoke_them(
+    alice: Visitor, charlie: Visitor
+) -> None:
+    await charlie.send("/settings/keys", name="mine", scope=["read"], days="")
+    user = await _path_of(alice, "charlie")
+    assert "Revoke their API key, too" in text_of(await alice.see(user))
+
+    kept = await alice.send(f"{user}/password")
+    revoked = await alice.send(f"{user}/password", revoke_keys="yes")
+
+    assert "Sessions ended: 1. Keys revoked: 0. Keys that still work: 1." in kept.text
+    assert "Sessions ended: 0. Keys revoked: 1. Keys that still work: 0." in revoked.text
+
+
 async def test_an_account_is_deleted_but_not_the_last_admin(alice: Visitor, charlie: Visitor) -> None:
     await alice.send(f"{await _path_of(alice, 'charlie')}/delete")
     assert [row.split()[0] for row in rows(await alice.see("/admin"))] == ["alice"]
@@ -129,7 +155,7 @@ async def test_an_account_is_deleted_but_not_the_last_admin(alice: Visitor, char
 )
 async def test_registration_is_shown_as_it_is(tmp_path: Path, setting: bool, said: str) -> None:
     async with Web() as web, running_site(tmp_path, web, registration=setting) as site:
-        await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
 
         assert said in text_of(await (await Visitor.signed_in(site, "alice")).see("/admin"))
 
@@ -182,7 +208,7 @@ async def test_calls_that_were_given_up_are_tried_again(site: Site, alice: Visit
 
 
 async def test_hosts_storage_and_deeds_are_listed(site: Site, alice: Visitor) -> None:
-    await add_account(site.app.db, "bob", PASSWORD, False, datetime.now(UTC), Actor(1, "192.0.2.7"))
+    await make_user(site.app.db, "bob", PASSWORD, False, datetime.now(UTC), Actor(1, "192.0.2.7"))
 
     assert rows(await alice.see("/admin/hosts"))[0].startswith("127.0.0.1 2 0")
     storage = await alice.see("/admin/storage")

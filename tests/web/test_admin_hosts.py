@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.model.outcome import Refused
-from feedmill.store.blocked_hosts import WHY
+from feedmill.model.fetch_outcome import Refused
+from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
 from feedmill.store.database import Step
-from feedmill.store.feeds import feeds_of_ids
+from feedmill.store.feeds.feeds import feeds_of_ids
 from feedmill.store.schema import feeds
 from tests.serve.rest.site import Site
 from tests.web.test_admin import rows
@@ -41,8 +41,8 @@ async def test_a_host_is_blocked_after_a_question_and_unblocked(site: Site, alic
     page = await alice.see(PAGE)
     assert "127.0.0.1 is blocked; 2 feeds stop." in text_of(page)
     assert page.xpath("//form[contains(@action, '/block')]") == []
-    assert WHY in text_of(await alice.see("/admin/feeds/1"))
-    assert WHY in text_of(await alice.see("/feed/1/health"))
+    assert BLOCKED_HOST_REASON in text_of(await alice.see("/admin/feeds/1"))
+    assert BLOCKED_HOST_REASON in text_of(await alice.see("/feed/1/health"))
     assert isinstance(await site.app.client.get(site.web.url("/")), Refused)
     assert rows(await alice.see("/admin/hosts"))[-1].startswith("127.0.0.1 now alice Unblock")
 

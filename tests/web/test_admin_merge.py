@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.feeds import add_feed
 from tests.flows.world import NOW
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of, titles
@@ -20,20 +20,43 @@ async def test_a_merge_is_looked_at_done_and_told(site: Site, alice: Visitor) ->
     await alice.send("/marks", do="star", id="1")
     starred = titles(await alice.see("/starred"))
     page = await alice.see(PAGE, params={"into": site.web.url("/zh.xml")})
-    assert "One reader goes over. One has both already and keeps one. 5 items go over." in comes_to(page)
+    told = "One reader goes over. One has both already. 5 items stay with the feed that brought them"
+    assert told in comes_to(page)
     [into] = page.xpath("//form[@method='post']/input[@name='into']/@value")
 
     done = await alice.send(PAGE, into=into)
 
     assert done.headers["location"] == "/admin/feeds/2"
     page = text_of(await alice.see("/admin/feeds/2"))
-    assert "The feeds are merged: one reader and 5 items came over." in page
-    assert "Items8" in page
+    assert "The feeds are merged: one reader came over." in page
+    assert "Items3" in page
     gone = await alice.see("/admin/feeds/1")
     assert "This feed was merged into" in text_of(gone)
     assert gone.xpath("//main//form") == []
     assert "feed.merge" in text_of(await alice.see("/admin/audit"))
     assert titles(await alice.see("/starred")) == starred
+
+
+async def test_entries_are_listed_and_move_when_the_admin_ticks_it(alice: Visitor) -> None:
+    page = await alice.see(PAGE, params={"into": "2"})
+    fields = {one.get("name"): one.get("value") for one in page.xpath("//form[@method='post']//input[@type='hidden']")}
+    assert len(page.xpath("//details//li")) == 5
+    assert page.xpath("//input[@name='move_entries']/@checked") == []
+
+    await alice.send(PAGE, into=fields["into"], up_to=fields["up_to"], move_entries="yes")
+
+    page = text_of(await alice.see("/admin/feeds/2"))
+    assert "The feeds are merged: one reader and 5 items came over." in page
+    assert "Items8" in page
+    assert "feed.merge_entries" in text_of(await alice.see("/admin/audit"))
+
+
+@pytest.mark.parametrize("sent", [{"move_entries": "yes"}, {"move_entries": "1", "up_to": "5"}])
+async def test_a_choice_that_the_form_does_not_have_changes_nothing(alice: Visitor, sent: dict[str, str]) -> None:
+    refused = await alice.send(PAGE, into="2", **sent)
+
+    assert refused.status_code == 422
+    assert "This feed was merged into" not in text_of(await alice.see("/admin/feeds/1"))
 
 
 @pytest.mark.parametrize(

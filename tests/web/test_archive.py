@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from feedmill.errors import BlobUnavailable
+from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Step
-from feedmill.store.kept_bodies import answers_before
 from feedmill.store.schema import entries, feeds, image_tasks, unread
 from tests.archive import pictures
 from tests.browser.papers import Paper, Piece, subscribe_to
@@ -47,8 +47,10 @@ async def test_every_answer_that_differed_is_listed(site: Site, alice: Visitor) 
     assert "no feed not a feed: it looks like html" in first
     assert "a feed" in second
     assert page.xpath("//td[contains(@class, 'links')]/a/@href")[:3] == [
-        f"{ARCHIVE}/3/diff", f"{ARCHIVE}/3/download", f"{ARCHIVE}/reparse?body=3",
-    ]  # fmt: skip
+        f"{ARCHIVE}/3/diff",
+        f"{ARCHIVE}/3/download",
+        f"{ARCHIVE}/reparse?body=3",
+    ]
 
 
 async def test_what_would_go_of_a_feed_is_seen_before_it_is_set(site: Site, alice: Visitor, charlie: Visitor) -> None:
@@ -96,7 +98,7 @@ async def test_a_download_has_the_bytes_and_can_not_become_a_page(site: Site, al
 
 
 async def test_two_answers_are_compared(site: Site, alice: Visitor) -> None:
-    [kept] = await answers_before(site.app.db, 1, None, 9)
+    [kept] = await raw_bodies_before(site.app.db, 1, None, 9)
     body = await site.app.blobs.get(kept.key)
     await fetch(site, alice, body.replace(b"Against the clever cache", b"For <i>the</i> clever cache"))
 
@@ -124,7 +126,7 @@ async def test_without_the_store_it_says_so_and_goes_on(
 
 
 async def test_an_answer_that_is_gone_from_the_store_says_so(site: Site, alice: Visitor) -> None:
-    [kept] = await answers_before(site.app.db, 1, None, 9)
+    [kept] = await raw_bodies_before(site.app.db, 1, None, 9)
     await site.app.blobs.delete_many([kept.key])
 
     for after in ("", "/download"):
@@ -177,8 +179,10 @@ async def test_images_are_shown_by_state(gallery: str, alice: Visitor) -> None:
     failed = await alice.see(f"{gallery}?state=failed")
 
     assert [text_of(chip) for chip in archived.xpath("//nav[@class='facets']/a")] == [
-        "Archived 1 1.2 kB", "Waiting 1", "Failed 2",
-    ]  # fmt: skip
+        "Archived 1 1.2 kB",
+        "Waiting 1",
+        "Failed 2",
+    ]
     [image] = archived.xpath("//main//img/@src")
     assert (await alice.client.get(image)).status_code == 200
     assert [row.endswith("3<b>HTTP 404</b>") for row in rows(failed)] == [True, True]

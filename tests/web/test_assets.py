@@ -7,16 +7,16 @@ from pathlib import Path
 
 import httpx
 
-from feedmill.serve.web import assets
-from feedmill.serve.web.assets import ASSETS, STYLE, asset_url
+from feedmill.serve import web
+from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, asset_url
 
 MOST_SCRIPT = 40_000
 MOST_STYLE = 16_000
-STATIC = Path(assets.__file__).parent / "static"
+STATIC = Path(web.__file__).parent / "static"
 
 
 async def test_a_file_of_this_version_is_kept_for_good_and_zipped(nobody: httpx.AsyncClient) -> None:
-    answer = await nobody.get(asset_url(STYLE))
+    answer = await nobody.get(asset_url(STYLESHEET))
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
@@ -40,7 +40,7 @@ async def test_nothing_else_is_handed_out(nobody: httpx.AsyncClient) -> None:
 
 def test_scripts_and_styles_stay_small() -> None:
     assert sum(len(asset.zipped) for name, asset in ASSETS.items() if name.endswith(".js")) < MOST_SCRIPT
-    assert len(ASSETS[STYLE].zipped) < MOST_STYLE
+    assert len(ASSETS[STYLESHEET].zipped) < MOST_STYLE
 
 
 def test_what_is_zipped_is_what_is_there() -> None:

@@ -79,6 +79,7 @@ async def test_nobody_sees_or_changes_anothers_bookmarks(alice: Visitor, charlie
 
     assert "No bookmarks yet" in text_of(await charlie.see("/bookmarks"))
     assert (await charlie.client.get(edit)).status_code == 404
-    for path in (edit, f"{edit}/delete", f"{edit}/retry"):
-        assert (await charlie.send(path, title="mine")).status_code == 404, path
+    assert (await charlie.send(edit, title="mine", note="")).status_code == 404
+    for path in (f"{edit}/delete", f"{edit}/retry"):
+        assert (await charlie.send(path)).status_code == 404, path
     assert "mine" not in text_of(await alice.see("/bookmarks"))

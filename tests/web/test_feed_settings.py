@@ -3,11 +3,11 @@
 import pytest
 from lxml import html
 
-from feedmill.library.labels import ensure_label
-from feedmill.model.feed_settings import NO_SETTINGS, FeedSettings
-from feedmill.store.feed_settings import settings_of
-from feedmill.store.labels import labels_of
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.library.entries.labels import ensure_label
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
+from feedmill.store.entries.labels import labels_of
+from feedmill.store.subscriptions.feed_settings import subscription_settings
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.web.sites import feed
 from tests.web.test_feed_edit import first, save
@@ -15,7 +15,7 @@ from tests.web.visitor import Visitor, text_of
 
 
 async def kept(site: Site, visitor: Visitor) -> FeedSettings:
-    return await settings_of(site.app.db, (await visitor.user(site)).id, (await first(site, visitor)).id)
+    return await subscription_settings(site.app.db, (await visitor.user(site)).id, (await first(site, visitor)).id)
 
 
 async def newest_title(site: Site, visitor: Visitor, feed_id: int) -> str:
@@ -26,9 +26,14 @@ async def newest_title(site: Site, visitor: Visitor, feed_id: int) -> str:
 async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     wanted = {
-        "retention": "365", "full_text": "yes", "keep_selector": ".post", "drop_selector": ".ad, aside",
-        "block_rules": "ads\r\nin:title:sponsored", "keep_rules": "", "new_label": "  To  read ",
-    }  # fmt: skip
+        "retention": "365",
+        "full_text": "yes",
+        "keep_selector": ".post",
+        "drop_selector": ".ad, aside",
+        "block_rules": "ads\r\nin:title:sponsored",
+        "keep_rules": "",
+        "new_label": "  To  read ",
+    }
 
     saved = await save(alice, one.id, **wanted)
     page = await alice.see(f"/feed/{one.id}/edit")
@@ -51,7 +56,7 @@ async def test_everything_can_be_taken_back(site: Site, alice: Visitor) -> None:
 
     await save(alice, one.id, retention="", block_rules="", label=[], notify="yes")
 
-    assert (muted, await kept(site, alice)) == (False, NO_SETTINGS)
+    assert (muted, await kept(site, alice)) == (False, DEFAULT_FEED_SETTINGS)
 
 
 async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_was_written(
@@ -68,12 +73,12 @@ async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_
     assert title in text_of(blocked)
     assert "one would be blocked" in text_of(page)
     assert page.xpath("//input[@name='title']/@value") == ["Not yet saved"]
-    assert (await first(site, alice), await kept(site, alice)) == (one, NO_SETTINGS)
+    assert (await first(site, alice), await kept(site, alice)) == (one, DEFAULT_FEED_SETTINGS)
 
 
 async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
-    sent = {"csrf": await alice.csrf(), "keep_rules": "nothingsaysthis"}
+    sent = {"csrf": alice.csrf(), "keep_rules": "nothingsaysthis"}
 
     shown = await alice.client.post(f"/feed/{one.id}/edit/preview", data=sent, headers={"HX-Request": "true"})
 
@@ -83,7 +88,7 @@ async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) 
 
 async def test_with_scripts_a_bad_rule_is_named_with_its_field(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
-    sent = {"csrf": await alice.csrf(), "keep_rules": "fine\n("}
+    sent = {"csrf": alice.csrf(), "keep_rules": "fine\n("}
 
     shown = await alice.client.post(f"/feed/{one.id}/edit/preview", data=sent, headers={"HX-Request": "true"})
 
@@ -113,7 +118,7 @@ async def test_what_cant_be_used_is_said_at_its_field_and_stays_there(
     assert answer.status_code == 422
     assert said in text_of(wrong)
     assert wrong.xpath("string(.//input/@value | .//textarea)").split() == value.split()
-    assert (await first(site, alice), await kept(site, alice)) == (one, NO_SETTINGS)
+    assert (await first(site, alice), await kept(site, alice)) == (one, DEFAULT_FEED_SETTINGS)
 
 
 async def test_nobody_tries_rules_on_the_feed_of_another(site: Site, alice: Visitor, charlie: Visitor) -> None:
@@ -128,7 +133,7 @@ async def test_a_label_of_somebody_else_is_passed_over(site: Site, alice: Visito
 
     await save(alice, (await first(site, alice)).id, label=[str(his)])
 
-    assert await kept(site, alice) == NO_SETTINGS
+    assert await kept(site, alice) == DEFAULT_FEED_SETTINGS
 
 
 async def test_a_feed_is_added_with_a_label_and_rules(site: Site, charlie: Visitor) -> None:
@@ -144,7 +149,7 @@ async def test_a_feed_is_added_with_a_label_and_rules(site: Site, charlie: Visit
     assert added.status_code == 303
     assert (mine.unread_count, mine.entry_count) == (2, 3)
     assert (label["name"], label["entries"]) == ("Clay", 2)
-    assert await settings_of(site.app.db, charlies, mine.id) == FeedSettings(
+    assert await subscription_settings(site.app.db, charlies, mine.id) == FeedSettings(
         block_rules='"kilns 2"', label_ids=(label["id"],)
     )
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from lxml import html
 
-from feedmill.store.folders import folders_of
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.folders import folders_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from lxml import html
 
-from feedmill.library.accounts import needs_setup, set_up
+from feedmill.library.users.manage_users import create_first_admin, needs_setup
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site
 
@@ -52,7 +52,7 @@ async def test_what_is_wrong_is_said_at_its_field(
 
 
 async def test_whoever_comes_second_is_sent_to_sign_in(site: Site, nobody: httpx.AsyncClient) -> None:
-    await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+    await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
 
     answer = await nobody.post("/setup", data=GOOD | {"name": "mallory"})
 

@@ -1,12 +1,13 @@
 """A feed's health and the survey of all, as somebody without scripts has them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from feedmill.model.times import to_text
-from feedmill.serve.web.pages import health as pages
+from feedmill.model.timestamps import to_iso
+from feedmill.serve.web.feeds import health as pages
 from feedmill.store.database import Step
 from feedmill.store.schema import feed_urls, feeds, fetch_log
 from tests.serve.rest.site import Site
@@ -66,6 +67,22 @@ async def test_a_feed_that_breaks_says_why_in_plain_words(site: Site, alice: Vis
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
 
+async def test_a_document_that_ends_in_the_middle_is_told_beside_a_healthy_state(site: Site, alice: Visitor) -> None:
+    feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item><item><title>Ha"
+    site.web.serve(SYSTEMS, Answer(feed))
+    await change_feed(site, last_fetched_at=None)
+
+    await alice.send(HEALTH, do="refresh")
+    page = await alice.see(HEALTH)
+    archive = await alice.see("/feed/1/archive")
+
+    assert "Healthy The last fetch worked." in text_of(page.xpath("//h2[@id='state']")[0])
+    [problem] = page.xpath("//div[@class='problem']")
+    assert text_of(problem).startswith("The document ends in the middleThe entries that came complete were taken.")
+    assert "asked for again after 30 min" in facts(page)["Next fetch"]
+    assert "a feed ends in the middle" in text_of(archive)
+
+
 async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> None:
     feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item></channel></rss>"
     site.web.serve(SYSTEMS, Answer(feed))
@@ -80,9 +97,13 @@ async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, ali
     before = facts(await alice.see(HEALTH))
     ends = datetime.now(UTC) + timedelta(days=20, hours=1)
     await change_feed(
-        site, url="https://new.example/feed", hub_url="https://hub.example/", certificate_until=to_text(ends),
-        moved_to="https://newer.example/feed", moved_times=2,
-    )  # fmt: skip
+        site,
+        url="https://new.example/feed",
+        hub_url="https://hub.example/",
+        certificate_until=to_iso(ends),
+        moved_to="https://newer.example/feed",
+        moved_times=2,
+    )
     old = {"feed_id": 1, "url": "https://old.example/feed", "until": "2026-02-01T00:00:00.000Z"}
     await site.app.db.batch([Step(feed_urls.insert().values(**old))])
 
@@ -102,12 +123,26 @@ async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, ali
 
 
 async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "PATIENCE", 0.0)
+    monkeypatch.setattr(pages, "WAIT_SECONDS", 0.0)
     await change_feed(site, last_fetched_at=None)
 
     await alice.send(HEALTH, do="refresh")
 
     assert "It is still being fetched. Load the page again in a moment." in text_of(await alice.see(HEALTH))
+
+
+async def test_a_refresh_that_the_queue_did_not_take_says_that_it_happens_by_itself(
+    site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cannot_send() -> bool:
+        return False
+
+    monkeypatch.setattr(pages, "WAIT_SECONDS", 0.0)
+    site.asgi.routes[-1].app.state.work = replace(site.parts.batches, can_send=cannot_send)  # type: ignore[attr-defined]
+
+    await alice.send(HEALTH, do="refresh")
+
+    assert "The work queue does not answer at the moment." in text_of(await alice.see(HEALTH))
 
 
 async def test_asking_for_all_of_it_sends_no_etag(site: Site, alice: Visitor) -> None:
@@ -128,8 +163,10 @@ async def test_a_feed_is_paused_and_goes_on(alice: Visitor) -> None:
 
     assert "You paused it, so it is not fetched for you." in text_of(paused)
     assert [button.get("value") for button in paused.xpath("//main//button[@name='do']")] == [
-        "refresh", "refetch", "resume",
-    ]  # fmt: skip
+        "refresh",
+        "refetch",
+        "resume",
+    ]
     assert "It is paused. Resume it first." in refused
     assert "Healthy" in text_of(await alice.see(HEALTH))
 

@@ -33,8 +33,13 @@ async def test_the_sidebar_shows_the_icon_and_the_initial_where_there_is_none(al
     [image] = page.xpath("//a[starts-with(@href, '/feed/')]/img")
     letters = page.xpath("//a[starts-with(@href, '/feed/')]/span[contains(@class, 'mark')]")
     assert dict(image.attrib) == {
-        "class": "mark", "src": icon, "width": "16", "height": "16", "alt": "", "loading": "lazy",
-    }  # fmt: skip
+        "class": "mark",
+        "src": icon,
+        "width": "16",
+        "height": "16",
+        "alt": "",
+        "loading": "lazy",
+    }
     assert [letter.text for letter in letters] == ["磨"]
 
 

@@ -1,15 +1,15 @@
 """Refreshing, importing and exporting, without scripts."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from lxml import html
 
-from feedmill.library.opml import MAX_BYTES
-from feedmill.store.batches import start_batch
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.library.subscriptions.opml import MAX_BYTES
+from feedmill.store.jobs.batches import release_batches, start_batch
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
+from tests.waiting import until
 from tests.web.sites import feed
 from tests.web.visitor import Visitor, text_of
 from tests.www import Answer
@@ -17,13 +17,18 @@ from tests.www import Answer
 
 async def ended(visitor: Visitor, address: str) -> Any:
     """The page of a job, once it has ended."""
-    for _ in range(200):
+    page: Any = None
+
+    async def has_ended() -> bool:
+        nonlocal page
         page = await visitor.see(address)
         if page.xpath("//*[@data-job-page]/@data-status") != ["running"]:
-            return page
+            return True
         assert page.xpath("//noscript//meta[@http-equiv='refresh']/@content") == ["3"]
-        await asyncio.sleep(0.05)
-    raise AssertionError("the job did not end")
+        return False
+
+    await until(has_ended, otherwise="the job did not end")
+    return page
 
 
 def opml(*outlines: str) -> str:
@@ -44,7 +49,7 @@ async def test_refreshing_all_leads_to_its_job_with_reasons(site: Site, alice: V
     assert "磨坊笔记 HTTP 404" in text_of(page)
 
 
-@pytest.mark.parametrize(("view", "feeds"), [("/folder/1", 1), ("/feed/2", 1), ("/starred", 2), ("nonsense", 2)])
+@pytest.mark.parametrize(("view", "feeds"), [("/folder/1", 1), ("/feed/2", 1), ("/starred", 2), ("", 2)])
 async def test_a_view_refreshes_its_own_feeds(alice: Visitor, view: str, feeds: int) -> None:
     started = await alice.send("/refresh-all", view=view)
 
@@ -68,6 +73,24 @@ async def test_a_job_that_runs_stands_on_every_page_and_can_be_cancelled(site: S
     assert (await alice.see("/unread")).xpath("//div[@id='strip']/div") == []
 
 
+async def test_a_job_that_the_queue_did_not_take_says_that_it_starts_by_itself(site: Site, alice: Visitor) -> None:
+    user = await alice.user(site)
+    feed_ids = [each.feed_id for each in await subscriptions_of(site.app.db, user.id)]
+    job_id, _ = await start_batch(site.app.db, "refresh_all", feed_ids, site.app.tools.clock(), user.id)
+    sentence = "The work queue does not answer at the moment."
+
+    running = await alice.see(f"/jobs/{job_id}")
+    await release_batches(site.app.db, [job_id])
+    waiting, elsewhere = await alice.see(f"/jobs/{job_id}"), await alice.see("/feeds")
+
+    [hidden], [shown], [in_strip] = (page.xpath("//*[@class='waiting']") for page in (running, waiting, elsewhere))
+    assert "hidden" in hidden.attrib
+    assert sentence in shown.text
+    assert "hidden" not in shown.attrib
+    assert sentence in in_strip.text
+    assert "hidden" not in in_strip.attrib
+
+
 async def test_a_job_is_told_live_in_the_readers_language(site: Site, alice: Visitor, charlie: Visitor) -> None:
     site.web.serve("/zh.xml", Answer(b"<html></html>"))
     started = await alice.send("/refresh-all", view="/unread")
@@ -84,7 +107,7 @@ async def test_a_job_is_told_live_in_the_readers_language(site: Site, alice: Vis
 
 
 async def test_htmx_gets_the_strip(alice: Visitor) -> None:
-    headers = {"HX-Request": "true", "X-CSRF-Token": await alice.csrf()}
+    headers = {"HX-Request": "true", "X-CSRF-Token": alice.csrf()}
 
     strip = await alice.client.post("/refresh-all", data={"view": "/unread"}, headers=headers)
 
@@ -113,7 +136,7 @@ async def test_an_import_is_shown_before_anything_happens(site: Site, alice: Vis
     )
 
     preview = await alice.client.post(
-        "/import", data={"csrf": await alice.csrf()}, files={"file": ("feeds.opml", sent.encode())}
+        "/import", data={"csrf": alice.csrf()}, files={"file": ("feeds.opml", sent.encode())}
     )
 
     page = text_of(html.fromstring(preview.text))

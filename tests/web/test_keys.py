@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from feedmill.serve.web.keymap import PRESETS, USUAL, faults, packed
+from feedmill.serve.web.core.keymap import DEFAULT_KEYMAP, PRESETS, encode_keymap, keymap_errors
 from tests.web.visitor import Visitor, text_of
 
 
@@ -75,8 +75,8 @@ async def test_other_settings_leave_the_keys_alone(alice: Visitor) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_set_of_keys_is_one_that_can_be(preset: str) -> None:
-    assert faults(PRESETS[preset]) == {}
-    assert (packed(PRESETS[preset]) == "") == (PRESETS[preset] == USUAL)
+    assert keymap_errors(PRESETS[preset]) == {}
+    assert (encode_keymap(PRESETS[preset]) == "") == (PRESETS[preset] == DEFAULT_KEYMAP)
 
 
 async def test_a_place_is_found_by_its_name_without_scripts(alice: Visitor, charlie: Visitor) -> None:

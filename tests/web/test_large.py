@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.library.signing_in import begin_session
-from feedmill.model.account import Origin
-from feedmill.store.accounts import user_of_id
+from feedmill.library.users.authentication import begin_session
+from feedmill.model.user import RequestOrigin
+from feedmill.store.users.users import user_of_id
 from tests.serve.rest.site import running_site
+from tests.sqlite_template import copy_template
 from tests.store.library_rows import ALICE, add_library
 from tests.web.visitor import Visitor
 from tests.www import Web
@@ -21,11 +22,11 @@ MOST_SECONDS = 0.1
 
 @pytest.fixture
 async def reader(tmp_path: Path) -> AsyncIterator[Visitor]:
+    await copy_template(tmp_path / "feedmill.db", add_library)
     async with Web() as web, running_site(tmp_path, web) as site:
-        await add_library(site.app.db)
         alice = await user_of_id(site.app.db, ALICE)
         assert alice is not None
-        token, _ = await begin_session(site.app.db, alice, Origin(None, None), datetime.now(UTC))
+        token, _ = await begin_session(site.app.db, alice, RequestOrigin(None, None), datetime.now(UTC))
         client = await site.browser()
         client.cookies.set("feedmill_session", token)
         yield Visitor(alice.name, client)

@@ -173,7 +173,7 @@ async def test_a_script_gets_the_counts_for_its_marks(alice: Visitor) -> None:
     [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
 
     answer = await alice.client.post(
-        "/marks", data={"csrf": await alice.csrf(), "do": f"read:{id}"}, headers={"Accept": "application/json"}
+        "/marks", data={"csrf": alice.csrf(), "do": f"read:{id}"}, headers={"Accept": "application/json"}
     )
 
     assert answer.json() == {"unread": 7, "feeds": {"1": 4, "2": 3}, "folders": {"1": 4, "2": 3}}

@@ -2,21 +2,23 @@
 
 from dataclasses import fields
 
-from feedmill.serve.web.look import CHOICES, DEFAULT, Look
+from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, DEFAULT_APPEARANCE, Appearance
 from tests.web.visitor import Visitor, text_of
 
 
 def test_every_part_of_the_look_has_its_choices_and_a_default_among_them() -> None:
-    assert {field.name for field in fields(Look)} == set(CHOICES)
-    assert all(getattr(DEFAULT, name) in choices for name, choices in CHOICES.items())
+    assert {field.name for field in fields(Appearance)} == set(APPEARANCE_VALUES)
+    assert all(getattr(DEFAULT_APPEARANCE, name) in choices for name, choices in APPEARANCE_VALUES.items())
 
 
 def test_what_is_no_choice_is_left_out() -> None:
-    assert DEFAULT.changed({"theme": "dark", "size": "99", "font": "<script>", "nonsense": "x"}) == Look(theme="dark")
+    assert DEFAULT_APPEARANCE.changed(
+        {"theme": "dark", "size": "99", "font": "<script>", "nonsense": "x"}
+    ) == Appearance(theme="dark")
 
 
 async def test_the_look_is_kept_and_shown(alice: Visitor) -> None:
-    answer = await alice.send("/look", theme="sepia", size="5", language="zh_CN", font="comic")
+    answer = await alice.send("/look", theme="sepia", size="5", language="zh_CN")
     page = await alice.see(answer.headers["location"])
 
     assert (page.get("data-theme"), page.get("data-size"), page.get("data-font")) == ("sepia", "5", "serif")

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.serve.web.moments import Moments, zone_named
-from feedmill.serve.web.words import words
+from feedmill.i18n.catalogue import translator
+from feedmill.i18n.dates import DateFormatter, time_zone
 
 NOW = datetime(2026, 3, 5, 23, 30, tzinfo=UTC)
-ENGLISH = Moments(words("en"), UTC, NOW)
-IN_SHANGHAI = Moments(words("zh_CN"), zone_named("Asia/Shanghai"), NOW)
+ENGLISH = DateFormatter(translator("en"), UTC, NOW)
+IN_SHANGHAI = DateFormatter(translator("zh_CN"), time_zone("Asia/Shanghai"), NOW)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_moment_that_nobody_knows_is_a_dash() -> None:
 
 @pytest.mark.parametrize("name", ["", "Nowhere/At_All", "../../etc/passwd", "/etc/passwd", "\x00"])
 def test_a_zone_that_nobody_knows_is_utc(name: str) -> None:
-    assert zone_named(name) is UTC
+    assert time_zone(name) is UTC

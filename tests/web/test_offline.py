@@ -5,7 +5,7 @@ import re
 
 import httpx
 
-from feedmill.serve.web.assets import ASSETS, STYLE, asset_url
+from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, asset_url
 
 
 async def test_the_worker_may_change_and_keeps_every_style_and_script(nobody: httpx.AsyncClient) -> None:
@@ -14,7 +14,7 @@ async def test_the_worker_may_change_and_keeps_every_style_and_script(nobody: ht
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
     assert answer.headers["cache-control"] == "no-cache"
     [kept] = re.findall(r"SHELL = (\[.*?\]);", answer.text)
-    needed = {asset_url(name) for name in ASSETS if name.startswith(("js/", "vendor/")) or name == STYLE}
+    needed = {asset_url(name) for name in ASSETS if name.startswith(("js/", "vendor/")) or name == STYLESHEET}
     assert needed | {"/offline", asset_url("icon.svg")} == set(json.loads(kept))
     assert {(await nobody.get(path)).status_code for path in json.loads(kept)} == {200}
 

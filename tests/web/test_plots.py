@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from feedmill.serve.web.plots import Mark, bars, heat_grid, history, sparkline, stacked
+from feedmill.serve.web.core.plots import PlotMark, bars, heat_grid, shaped_bars, sparkline, stacked_bar
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -12,7 +12,9 @@ def _tree(drawn: str) -> etree._Element:
 
 
 def test_bars_are_as_tall_as_their_values_and_nothing_is_invisible() -> None:
-    tree = _tree(bars([Mark(10, "ten"), Mark(5, "five", "failed"), Mark(0, "none", "none")], "Fetches", height=40))
+    tree = _tree(
+        bars([PlotMark(10, "ten"), PlotMark(5, "five", "failed"), PlotMark(0, "none", "none")], "Fetches", height=40)
+    )
 
     assert [rect.get("height") for rect in tree.iter("rect")] == ["40", "20", "2"]
     assert [rect.get("class") for rect in tree.iter("rect")] == ["ok", "failed", "none"]
@@ -20,7 +22,7 @@ def test_bars_are_as_tall_as_their_values_and_nothing_is_invisible() -> None:
 
 
 def test_what_a_plot_says_can_not_become_a_tag() -> None:
-    drawn = bars([Mark(1, "<script>alert(1)</script>")], '"><b>')
+    drawn = bars([PlotMark(1, "<script>alert(1)</script>")], '"><b>')
 
     assert "<script>" not in drawn
     assert "<b>" not in drawn
@@ -54,18 +56,18 @@ def test_names_of_columns_stand_below_a_grid() -> None:
 
 
 def test_what_failed_and_what_was_the_same_can_be_told_without_colours() -> None:
-    marks = [Mark(10, "new"), Mark(10, "304", "same"), Mark(10, "no answer", "failed")]
+    marks = [PlotMark(10, "new"), PlotMark(10, "304", "same"), PlotMark(10, "no answer", "failed")]
 
-    tree = _tree(history(marks, "Fetches"))
+    tree = _tree(shaped_bars(marks, "Fetches"))
 
     assert [rect.get("width") for rect in tree.iter("rect")] == ["5", "3", "5"]
     assert len(list(tree.iter("circle"))) == 1
 
 
 def test_parts_of_a_bar_lie_end_to_end_on_one_scale() -> None:
-    parts = [Mark(25, "images"), Mark(50, "answers", "same")]
+    parts = [PlotMark(25, "images"), PlotMark(50, "answers", "same")]
 
-    tree = _tree(stacked(parts, 100, "Space", width=200))
+    tree = _tree(stacked_bar(parts, 100, "Space", width=200))
 
     assert [(rect.get("x"), rect.get("width")) for rect in tree.iter("rect")] == [("0.0", "50.0"), ("50.0", "100.0")]
-    assert [rect.get("width") for rect in _tree(stacked([Mark(0)], 0, "Nothing")).iter("rect")] == ["0.0"]
+    assert [rect.get("width") for rect in _tree(stacked_bar([PlotMark(0)], 0, "Nothing")).iter("rect")] == ["0.0"]

@@ -8,24 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.library.accounts import set_up
-from feedmill.model.pool import Counts, Guarantee, Kind, PoolOptions, PoolStatus, Rule
-from feedmill.serve.web.pages import pools as page_of_pools
-from feedmill.serve.web.pool_board import PoolFigures, by_hour, gauge
+from feedmill.library.users.manage_users import create_first_admin, remove_user
+from feedmill.model.pool import Guarantee, PoolAccess, PoolCounts, PoolKind, PoolOptions, PoolRule, PoolStatus
+from feedmill.model.user import Actor, Caller
+from feedmill.serve.web.pools import dashboard as page_of_pools
+from feedmill.serve.web.pools.figures import PoolFigures, by_hour, fill_gauge
+from feedmill.serve.web.pools.group_form import EMPTY_VALUES
+from feedmill.store.database import Database
+from feedmill.store.pools.grants import grant_access, revoke_access
 from tests.browser.papers import PASSWORD, papers, subscribe_to
 from tests.serve.rest.site import Site, running_site
 from tests.services.server import Service
+from tests.waiting import LONGEST_WAIT
+from tests.web.valid_forms import GROUP
 from tests.web.visitor import Visitor, text_of
 from tests.www import Web
 
 TITLE = re.compile(r"&#34;text&#34;: &#34;(.+?)&#34;")
-OPTIONS = {f"{kind}_{name}": value for kind in Kind for name, value in (("size", "50"), ("refill_below", "10"))}
+OPTIONS = {f"{kind}_{name}": value for kind in PoolKind for name, value in (("size", "50"), ("refill_below", "10"))}
 
 
 @pytest.fixture
 async def news(site: Site, alice: Visitor) -> str:
     """A group with everything there is; the address of its page."""
-    group = await site.app.pools.create("新闻", Rule())
+    group = await site.app.pools.create("新闻", PoolRule())
     await site.app.pools.fill(group.id)
     return f"/pools/{group.id}"
 
@@ -83,7 +89,7 @@ async def test_an_empty_or_paused_pool_hands_out_nothing_and_says_so(site: Site,
     assert "is paused and hands out nothing" in text_of(await alice.see("/pools"))
 
     await alice.send(f"{news}/resume")
-    await site.app.pools.pop("新闻", Kind.TITLES, 8)
+    await site.app.pools.pop("新闻", PoolKind.TITLES, 8)
     await alice.send(f"{news}/titles/take")
 
     assert "has nothing to hand out now" in text_of(await alice.see("/pools"))
@@ -102,7 +108,9 @@ async def test_a_group_is_made_changed_and_deleted(site: Site, alice: Visitor) -
     page = await alice.see(f"/pools/{group.id}")
     assert page.xpath("//textarea[@name='feeds']/text()") == [url]
     assert page.xpath("//input[@name='since']/@value") == ["2026-01-02"]
-    await alice.send(f"/pools/{group.id}", **sent | {"name": "Wheels", "words": "", "feeds": ""})
+    await alice.send(
+        f"/pools/{group.id}", **GROUP | sent | {"name": "Wheels", "words": "", "feeds": "", "titles_guarantee": ""}
+    )
     changed = await site.app.pools.group("Wheels")
     assert (changed.rule.words, changed.rule.feeds, changed.titles.guarantee) == ((), (), "lease")
     await alice.send(f"/pools/{group.id}/delete")
@@ -134,7 +142,8 @@ async def test_what_is_wrong_with_a_group_stands_beside_its_field(
     assert "Nothing is saved yet." in answer.text
 
 
-async def test_only_admins_change_groups(site: Site, charlie: Visitor, news: str) -> None:
+async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Visitor, news: str) -> None:
+    await alice.send(f"{news}/grants", taker="charlie")
     page = await charlie.see("/pools")
     assert {form.get("action").rpartition("/")[2] for form in page.xpath("//main//form")} == {"take"}
 
@@ -142,7 +151,87 @@ async def test_only_admins_change_groups(site: Site, charlie: Visitor, news: str
         assert (await charlie.client.get(path)).status_code == 403, path
     for path in (news, "/pools/new", f"{news}/pause", f"{news}/delete", f"{news}/fill", f"{news}/titles/drain"):
         assert (await charlie.send(path, name="x")).status_code == 403, path
-    assert (await charlie.send(f"{news}/titles/take")).status_code == 200
+    for path in (f"{news}/grants", f"{news}/grants/1/revoke"):
+        assert (await charlie.send(path, taker="charlie")).status_code == 403, path
+    taken = await charlie.send(f"{news}/titles/take")
+    assert taken.status_code == 200
+    assert "Put it back" not in taken.text
+    [id] = re.findall(r'name="id" value="(\d+)"', taken.text)
+    assert (await charlie.send(f"{news}/titles/put-back", id=id, token="")).status_code == 403
+
+
+async def test_who_was_granted_nothing_sees_and_takes_nothing(site: Site, charlie: Visitor, news: str) -> None:
+    page = await charlie.see("/pools")
+    assert "新闻" not in text_of(page)
+    assert "Ask an admin to make one, or to let you take from one." in text_of(page)
+
+    assert (await charlie.send(f"{news}/titles/take")).status_code == 404
+    assert (await charlie.send(f"{news}/titles/put-back", id="1", token="x")).status_code == 404
+
+    assert (await site.app.pools.status("新闻", PoolKind.TITLES)).counts.available == 8
+
+
+async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie: Visitor, news: str) -> None:
+    assert "Nobody but admins." in text_of(await alice.see(news))
+    await alice.send(f"{news}/grants", taker=" Charlie ")
+    page = await alice.see(news)
+    assert "“charlie” may take from this group." in text_of(page)
+    [action] = page.xpath("//section[@aria-labelledby='takers']//tbody//form/@action")
+    assert "新闻" in text_of(await charlie.see("/pools"))
+
+    await alice.send(action)
+
+    assert "Nobody but admins." in text_of(await alice.see(news))
+    assert "新闻" not in text_of(await charlie.see("/pools"))
+    assert (await alice.send(action)).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["nobody", "two words", "", "a" * 300])
+async def test_an_account_that_is_not_there_can_not_be_let_in(alice: Visitor, news: str, name: str) -> None:
+    answer = await alice.send(f"{news}/grants", taker=name)
+
+    assert answer.status_code == 422
+    assert "There is no account of this name." in answer.text
+    assert "Nothing is saved yet." not in answer.text
+
+
+async def test_whose_labels_count_is_shown_and_kept(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    page = await alice.see("/pools/new")
+    assert page.xpath("//input[@name='labels_of']/@value") == ["alice"]
+
+    await alice.send("/pools/new", name="Best", labels="best", labels_of="Charlie", **OPTIONS)
+    group = await site.app.pools.group("Best")
+    assert (group.rule.labels, group.rule.labels_of) == (("best",), "charlie")
+    assert (await alice.see(f"/pools/{group.id}")).xpath("//input[@name='labels_of']/@value") == ["charlie"]
+
+    await remove_user(site.app.db, await charlie.user(site), Actor(), datetime.now(UTC))
+    assert "is deleted, so nothing joins any more" in text_of(await alice.see(f"/pools/{group.id}"))
+    fields = {**EMPTY_VALUES, "name": "Best", "labels": "best", "labels_of": ""}
+    refused = await alice.send(f"/pools/{group.id}", **fields)
+    assert "There is no account of this name." in refused.text
+
+
+async def test_who_watches_sees_a_group_no_more_once_the_right_is_taken_away(
+    site: Site, alice: Visitor, charlie: Visitor, news: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group, user = await site.app.pools.group("新闻"), await charlie.user(site)
+    await grant_access(site.app.db, group, user, Actor(), datetime.now(UTC))
+    monkeypatch.setattr(page_of_pools, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(page_of_pools, "MAX_UPDATES", 2)
+    shown, access = [], page_of_pools.pool_access
+
+    async def taken_away_after_the_first(db: Database, who: Caller) -> PoolAccess:
+        found = await access(db, who)
+        await revoke_access(db, group, user, Actor(), datetime.now(UTC))
+        shown.append(found.allows(group.id))
+        return found
+
+    monkeypatch.setattr(page_of_pools, "pool_access", taken_away_after_the_first)
+    answer = await charlie.client.get("/pools/events")
+
+    first, second = answer.text.strip().split("\n\n")
+    assert shown == [True, False]
+    assert ("新闻" in first, "新闻" in second) == (True, False)
 
 
 async def test_what_is_not_there_is_not_found(alice: Visitor, news: str) -> None:
@@ -150,7 +239,7 @@ async def test_what_is_not_there_is_not_found(alice: Visitor, news: str) -> None
         assert (await alice.client.get(path)).status_code == 404, path
     for path in (f"{news}/explode", f"{news}/titles/explode", f"{news}/pictures/take", "/pools/99/titles/take"):
         assert (await alice.send(path)).status_code == 404, path
-    assert (await alice.send(f"{news}/titles/put-back", id="x")).status_code == 404
+    assert (await alice.send(f"{news}/titles/put-back", id="x", token="")).status_code == 422
 
 
 async def test_without_redis_there_is_no_list_to_drain(alice: Visitor, news: str) -> None:
@@ -162,10 +251,10 @@ async def test_without_redis_there_is_no_list_to_drain(alice: Visitor, news: str
 async def test_who_watches_gets_the_board_again_and_again(
     site: Site, alice: Visitor, news: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_of_pools, "EVERY", 0.01)
-    monkeypatch.setattr(page_of_pools, "LONGEST", 2)
+    monkeypatch.setattr(page_of_pools, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(page_of_pools, "MAX_UPDATES", 2)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(LONGEST_WAIT):
         answer = await alice.client.get("/pools/events")
 
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -181,10 +270,10 @@ async def test_who_watches_gets_the_board_again_and_again(
 
 async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: Path, redis_service: Service) -> None:
     async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
-        user = await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        user = await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
         await subscribe_to(site, user, papers(web.url(""))[1])
         alice = await Visitor.signed_in(site, "alice")
-        group = await site.app.pools.create("news", Rule(), PoolOptions(size=4, refill_below=2))
+        group = await site.app.pools.create("news", PoolRule(), PoolOptions(size=4, refill_below=2))
         path = f"/pools/{group.id}"
 
         await alice.send(f"{path}/fill")
@@ -202,9 +291,9 @@ async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: P
 # --- figures ----------------------------------------------------------------------------------------------
 
 FIGURES = PoolFigures(
-    kind=Kind.TITLES,
+    kind=PoolKind.TITLES,
     options=PoolOptions(),
-    status=PoolStatus(Counts(available=300, queued=960), 950, "filler here:1/abc"),
+    status=PoolStatus(PoolCounts(available=300, queued=960), 950, "filler here:1/abc"),
     used=(0,) * 23 + (120,),
     used_in_hour=120,
     fallbacks=0,
@@ -218,11 +307,11 @@ def test_the_figures_of_a_pool_with_a_list() -> None:
     assert (FIGURES.level, FIGURES.left, FIGURES.adrift, FIGURES.used_in_day) == (950, 300, 10, 120)
     assert (FIGURES.filler, FIGURES.is_down) == ("filler here:1", False)
     assert FIGURES.empty_in == timedelta(hours=10.5)
-    assert 'class="low" width="190"' in gauge(FIGURES, "")
+    assert 'class="low" width="190"' in fill_gauge(FIGURES, "")
 
 
 def test_a_list_that_does_not_answer_leaves_what_the_database_has() -> None:
-    down = replace(FIGURES, status=PoolStatus(Counts(available=300, queued=960), None, None), used_in_hour=0)
+    down = replace(FIGURES, status=PoolStatus(PoolCounts(available=300, queued=960), None, None), used_in_hour=0)
 
     assert (down.is_down, down.level, down.adrift, down.empty_in, down.filler) == (True, 300, 0, None, None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from feedmill.library.accounts import set_up
+from feedmill.library.users.manage_users import create_first_admin
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site, running_site
 from tests.web.visitor import Visitor
@@ -19,7 +19,7 @@ DORA = {"name": "Dora", "password": PASSWORD, "again": PASSWORD}
 @pytest.fixture
 async def open_site(tmp_path: Path) -> AsyncIterator[Site]:
     async with Web() as web, running_site(tmp_path, web, registration=True) as site:
-        await set_up(site.app.db, "alice", PASSWORD, datetime.now(UTC))
+        await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
         yield site
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from feedmill.errors import DatabaseUnavailable
 from feedmill.serve import web
+from feedmill.serve.http.security_headers import image_origin
 from feedmill.serve.web.routes import ROUTES
-from feedmill.serve.web.safety import origin_of_images
-from feedmill.settings import load
+from feedmill.settings import load_settings
 from tests.serve.rest.site import ORIGIN, Site
 from tests.web.visitor import Visitor
 
@@ -37,6 +37,13 @@ async def test_every_page_lets_nothing_run_but_our_own_files(alice: Visitor) -> 
 
 async def test_pages_of_a_person_are_kept_by_nobody(alice: Visitor) -> None:
     assert (await alice.client.get("/unread")).headers["cache-control"] == "no-store"
+
+
+async def test_a_page_and_its_forms_carry_the_token_of_the_session(alice: Visitor) -> None:
+    page = await alice.see("/settings")
+
+    assert page.xpath("//meta[@name='csrf']/@content") == [alice.csrf()]
+    assert set(page.xpath("//form//input[@name='csrf']/@value")) == {alice.csrf()}
 
 
 async def test_a_change_without_the_pages_token_is_refused(alice: Visitor) -> None:
@@ -74,7 +81,7 @@ async def test_pictures_of_other_sites_are_let_in_only_when_the_reader_says_so(a
     ],
 )
 def test_the_store_that_browsers_load_from_is_let_in(objects: str, origin: str) -> None:
-    assert origin_of_images(load(objects=objects, s3_access_key="a", s3_secret_key="b")) == origin
+    assert image_origin(load_settings(objects=objects, s3_access_key="a", s3_secret_key="b")) == origin
 
 
 async def test_a_page_that_is_not_there_says_so_kindly(site: Site, nobody: httpx.AsyncClient) -> None:
@@ -92,7 +99,7 @@ class Dead:
 
 
 async def test_a_database_that_does_not_answer_is_told_as_a_page_and_as_a_part(site: Site, alice: Visitor) -> None:
-    pages = web.create(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
+    pages = web.create_pages(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
         page = await client.get("/unread")
@@ -112,7 +119,7 @@ class Broken:
 
 
 async def test_a_fault_of_ours_is_told_with_the_same_headers(site: Site, alice: Visitor) -> None:
-    pages = web.create(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
+    pages = web.create_pages(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
         page = await client.get("/unread")

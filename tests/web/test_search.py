@@ -136,7 +136,7 @@ async def test_a_name_that_is_taken_is_said_beside_the_field(alice: Visitor) -> 
 
 
 async def test_more_results_come_as_rows(site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feedmill.serve.web.pages.search.ROWS", 3)
+    monkeypatch.setattr("feedmill.serve.web.search.search_pages.ROWS", 3)
     [more] = (await alice.see("/search?q=is:unread&order=date")).xpath("//li[@class='more']/a/@hx-get")
 
     answer = await alice.client.get(more, headers={"HX-Request": "true"})

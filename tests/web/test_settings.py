@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from feedmill.serve.web.agents import device
+from feedmill.model.pool import PoolRule
+from feedmill.serve.web.users.sessions import device_name
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site
 from tests.web.visitor import Visitor, text_of
@@ -32,8 +33,11 @@ async def test_preferences_hold_on_another_device(site: Site, alice: Visitor) ->
     assert elsewhere.xpath("//form[@id='list']/@data-density") == ["titles"]
     page = await alice.see("/settings")
     assert [checked(page, name) for name in ("theme", "density", "keys", "marks")] == [
-        "dark", "titles", "off", "manual",
-    ]  # fmt: skip
+        "dark",
+        "titles",
+        "off",
+        "manual",
+    ]
     assert page.xpath("//select[@name='zone']/option[@selected]/@value") == ["Asia/Shanghai"]
     assert "CST" in text_of(page)
 
@@ -72,8 +76,32 @@ async def test_a_new_password_signs_out_everywhere_else(site: Site, alice: Visit
     answer = await alice.send("/settings/password", current=PASSWORD, new="another horse", again="another horse")
 
     assert answer.headers["location"] == "/settings"
-    assert "The password is changed." in text_of(await alice.see("/settings"))
+    assert "The password is changed. Sessions ended: 1." in text_of(await alice.see("/settings"))
     assert (await other.client.get("/settings")).status_code == 303
+
+
+async def test_a_new_password_says_which_keys_stay_and_offers_to_revoke_them(site: Site, alice: Visitor) -> None:
+    keys = []
+    for name in ("one", "two"):
+        made = await alice.send("/settings/keys", name=name, scope=["read"], days="")
+        keys += re.findall(r'value="(fm_[^"]+)" readonly', made.text)
+    first = {"current": PASSWORD, "new": "another horse", "again": "another horse"}
+    second = {"current": "another horse", "new": "a third horse", "again": "a third horse"}
+
+    assert "Revoke my 2 API keys, too Otherwise they still work." in text_of(await alice.see("/settings"))
+    await alice.send("/settings/password", **first)
+    assert "Keys revoked: 0. Keys that still work: 2." in text_of(await alice.see("/settings"))
+    assert [await status(site, key) for key in keys] == [200, 200]
+    await alice.send("/settings/password", **second, revoke_keys="yes")
+
+    page = text_of(await alice.see("/settings"))
+    assert "Keys revoked: 2. Keys that still work: 0." in page
+    assert "There are no API keys." in page
+    assert [await status(site, key) for key in keys] == [401, 401]
+
+
+async def status(site: Site, key: str) -> int:
+    return (await (await site.browser(Authorization=f"Bearer {key}")).get("/api/me")).status_code
 
 
 @pytest.mark.parametrize(
@@ -125,7 +153,7 @@ async def test_sessions_are_listed_and_ended(site: Site, alice: Visitor) -> None
     ],
 )
 def test_a_device_is_called_by_its_browser_and_system(agent: str | None, said: str) -> None:
-    assert device(agent) == said
+    assert device_name(agent) == said
 
 
 async def test_all_other_sessions_end_at_once(site: Site, alice: Visitor) -> None:
@@ -134,6 +162,18 @@ async def test_all_other_sessions_end_at_once(site: Site, alice: Visitor) -> Non
     await alice.send("/settings/sessions/end-others")
 
     assert [(await each.client.get("/unread")).status_code for each in (alice, *others)] == [200, 303, 303]
+
+
+async def test_signing_out_everywhere_else_offers_to_revoke_keys_too(site: Site, alice: Visitor) -> None:
+    made = await alice.send("/settings/keys", name="one", scope=["read"], days="")
+    [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
+    await Visitor.signed_in(site, "alice")
+    assert "Revoke my API key, too" in text_of(await alice.see("/settings/sessions"))
+
+    await alice.send("/settings/sessions/end-others", revoke_keys="yes")
+
+    assert "Sessions ended: 1. Keys revoked: 1." in text_of(await alice.see("/settings/sessions"))
+    assert await status(site, key) == 401
 
 
 # --- keys -------------------------------------------------------------------------------------------------
@@ -168,7 +208,60 @@ async def test_nobody_gives_a_key_what_they_have_not(charlie: Visitor) -> None:
     page = await charlie.see("/settings/keys")
     assert page.xpath("//input[@name='scope']/@value") == ["read", "write", "pools"]
 
-    assert (await charlie.send("/settings/keys", name="x", scope="admin")).status_code == 403
+    assert (await charlie.send("/settings/keys", name="x", scope="admin", days="")).status_code == 403
+
+
+async def test_a_key_for_some_groups_says_so_and_takes_from_no_other(site: Site, alice: Visitor) -> None:
+    news, other = [await site.app.pools.create(name, PoolRule()) for name in ("新闻", "other")]
+    for group in (news, other):
+        await site.app.pools.fill(group.id)
+
+    made = await alice.send("/settings/keys", name="consumer", scope=["pools"], pool_group=[str(news.id)], days="")
+    [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
+    program = await site.browser(Authorization=f"Bearer {key}")
+
+    assert "Only from: 新闻" in text_of(await alice.see("/settings/keys"))
+    assert (await program.post(f"/api/pools/{news.id}/titles/pop")).status_code == 200
+    assert (await program.post(f"/api/pools/{other.id}/titles/pop")).status_code == 404
+    await site.app.pools.delete(news.id)
+    assert "it takes from none" in text_of(await alice.see("/settings/keys"))
+
+
+@pytest.mark.parametrize("scope", [["read"], ["pools", "admin"]])
+async def test_a_key_for_some_groups_needs_pools_and_can_not_administer(
+    site: Site, alice: Visitor, scope: list[str]
+) -> None:
+    group = await site.app.pools.create("news", PoolRule())
+
+    answer = await alice.send("/settings/keys", name="x", scope=scope, pool_group=[str(group.id)], days="")
+
+    assert answer.status_code == 422
+    assert "needs “Pools”" in answer.text
+    assert f'value="{group.id}" checked' in answer.text
+
+
+async def test_who_may_take_from_no_group_is_offered_none(site: Site, charlie: Visitor) -> None:
+    group = await site.app.pools.create("news", PoolRule())
+
+    assert (await charlie.see("/settings/keys")).xpath("//input[@name='pool_group']") == []
+    answer = await charlie.send("/settings/keys", name="x", scope=["pools"], pool_group=[str(group.id)], days="")
+
+    assert answer.status_code == 422
+
+
+async def test_what_a_key_has_made_is_shown_before_it_is_revoked(site: Site, alice: Visitor) -> None:
+    made = await alice.send("/settings/keys", name="maker", scope=["read", "write"], days="")
+    [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
+    program = await site.browser(Authorization=f"Bearer {key}")
+    await program.post("/api/tokens", json={"name": "made", "scopes": ["read"]})
+
+    page = await alice.see("/settings/keys")
+    assert "Made with the key “maker”" in text_of(page)
+    assert "Revoking it also revokes the key that was made with it." in text_of(page)
+    [_, action] = page.xpath("//tbody//form/@action")
+    await alice.send(action)
+
+    assert "You have no keys." in text_of(await alice.see("/settings/keys"))
 
 
 # --- webhooks ---------------------------------------------------------------------------------------------
@@ -211,7 +304,7 @@ async def test_a_webhook_that_can_not_be_called_says_so_beside_its_field(alice: 
 
 async def test_what_is_anothers_is_not_there(site: Site, alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/settings/webhooks", url="https://example.org/hook", event="entries.new")
-    await alice.send("/settings/keys", name="mine", scope="read")
+    await alice.send("/settings/keys", name="mine", scope="read", days="")
     [hook] = (await alice.see("/settings/webhooks")).xpath("//tbody//th/a/@href")
     [key] = (await alice.see("/settings/keys")).xpath("//tbody//form/@action")
     await Visitor.signed_in(site, "alice")

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.starters import TOPICS, Starter, Topic
-from feedmill.serve.web.pages import starters
-from feedmill.store.folders import folders_of
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.library.feeds.starters import TOPICS, StarterFeed, StarterTopic
+from feedmill.serve.web.subscriptions import starter_feeds
+from feedmill.store.subscriptions.folders import folders_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.browser.papers import PASSWORD
 from tests.serve.rest.site import Site
 from tests.web.sites import feed
@@ -15,14 +15,14 @@ from tests.web.visitor import Visitor, text_of
 
 
 @pytest.fixture
-def topics(site: Site, monkeypatch: pytest.MonkeyPatch) -> list[Topic]:
+def topics(site: Site, monkeypatch: pytest.MonkeyPatch) -> list[StarterTopic]:
     """Two topics of the scripted web instead of ours."""
     names = {"news": ("one", "two"), "science": ("three",)}
     made = [
-        Topic(key, [Starter(path, feed(site, f"/{path}.xml", path.title()), "en") for path in paths])
+        StarterTopic(key, [StarterFeed(path, feed(site, f"/{path}.xml", path.title()), "en") for path in paths])
         for key, paths in names.items()
     ]
-    monkeypatch.setattr(starters, "TOPICS", made)
+    monkeypatch.setattr(starter_feeds, "TOPICS", made)
     return made
 
 
@@ -55,7 +55,7 @@ async def test_who_has_feeds_is_not_bothered(alice: Visitor) -> None:
 
 
 async def test_only_what_was_ticked_is_added_and_fetched_in_a_folder_of_its_topic(
-    site: Site, charlie: Visitor, topics: list[Topic]
+    site: Site, charlie: Visitor, topics: list[StarterTopic]
 ) -> None:
     one, three = topics[0].urls[0], topics[1].urls[0]
 
@@ -70,8 +70,10 @@ async def test_only_what_was_ticked_is_added_and_fetched_in_a_folder_of_its_topi
     assert site.web.seen("/two.xml") == []
 
 
-async def test_nothing_ticked_is_said_and_adds_nothing(site: Site, charlie: Visitor, topics: list[Topic]) -> None:
-    answer = await charlie.send("/starters", feed=["https://elsewhere.example/feed"])
+async def test_nothing_ticked_is_said_and_adds_nothing(
+    site: Site, charlie: Visitor, topics: list[StarterTopic]
+) -> None:
+    answer = await charlie.send("/starters")
 
     assert answer.status_code == 422
     assert "Tick at least one feed" in answer.text

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from feedmill.serve.web import assets
+from feedmill.serve.web.core import assets
 
 WEB = Path(assets.__file__).parent
 SHEETS = sorted((WEB / "static" / "css").glob("*.css"))

@@ -1,6 +1,5 @@
 """Adding feeds, as somebody without scripts does it, and what htmx gets."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -8,8 +7,9 @@ from lxml import html
 
 from feedmill.store.database import Step
 from feedmill.store.schema import users
-from feedmill.store.subscriptions import subscriptions_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
+from tests.waiting import until
 from tests.web.sites import HTML, feed, page
 from tests.web.visitor import Visitor, text_of
 from tests.www import Answer
@@ -60,19 +60,23 @@ async def test_a_feed_that_is_not_remembered_is_queued_and_fills(site: Site, cha
     address = added.headers["location"]
 
     assert "job=" in address
-    for _ in range(100):
+    shown: Any = None
+
+    async def is_filled() -> bool:
+        nonlocal shown
         shown = await charlie.see(address)
         if "3 items" in text_of(shown):
-            break
+            return True
         assert shown.xpath("//noscript//meta[@http-equiv='refresh']/@content") == ["3"]
-        await asyncio.sleep(0.05)
-    assert "3 items" in text_of(shown)
+        return False
+
+    await until(is_filled, otherwise="the new feed has no items")
     assert shown.xpath("//meta[@http-equiv='refresh']") == []
 
 
 async def test_the_rows_of_a_new_feed_are_sent_as_they_fill(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
-    headers = PARTIAL | {"X-CSRF-Token": await charlie.csrf()}
+    headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}
     fragment = await charlie.client.post("/subscribe/add", data={"url": one, "feed": one}, headers=headers)
     [stream] = html.fromstring(fragment.text).xpath("//ul/@*[name()='hx-sse:connect']")
 
@@ -86,7 +90,7 @@ async def test_the_rows_of_a_new_feed_are_sent_as_they_fill(site: Site, charlie:
 async def test_each_step_of_finding_is_told(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
     front = page(site, "/front", one)
-    headers = PARTIAL | {"X-CSRF-Token": await charlie.csrf()}
+    headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}
 
     told = await charlie.client.post("/subscribe/look", data={"url": front}, headers=headers)
 

@@ -10,11 +10,17 @@ from pathlib import Path
 import pytest
 
 import feedmill
-from feedmill.collect.cadence import Habit, Rules, Wishes, after_failure, after_success
-from feedmill.model.sentences import Sentence
-from feedmill.serve.web.moments import Moments
-from feedmill.serve.web.telling import key_of, tell
-from feedmill.serve.web.words import catalogue, words
+from feedmill.collect.scheduling.cadence import (
+    CadenceSettings,
+    PollingHints,
+    PublishingPattern,
+    after_failure,
+    after_success,
+)
+from feedmill.i18n.catalogue import catalogue, translator
+from feedmill.i18n.dates import DateFormatter
+from feedmill.i18n.explanations import render_explanation, sentence_key
+from feedmill.model.translatable_text import TranslatableText
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -23,22 +29,44 @@ TOLD = {key.removeprefix("told."): text for key, text in catalogue("zh_CN").item
 
 # Whatever these are made with may be shown on a page as it is.
 SAYS = {
-    "BadAddress", "BadCsrfToken", "BadInput", "Conflict", "Missed", "NoFeed", "NoFullText", "NotAllowed", "NotFound",
-    "Rejected", "Retryable", "Schedule", "Sentence", "StillPending", "Stumbled", "TooMany", "Undelivered", "Unread",
+    "BadAddress",
+    "BadCsrfToken",
+    "BadInput",
+    "Conflict",
+    "Missed",
+    "NoFeed",
+    "NoFullText",
+    "NotAllowed",
+    "NotFound",
+    "Rejected",
+    "Retryable",
+    "Schedule",
+    "TranslatableText",
+    "StillPending",
+    "Stumbled",
+    "TooMany",
+    "Undelivered",
+    "Unread",
     "UrlTaken",
-}  # fmt: skip
+}
 WHYS = {"why", "next_fetch_why", "WHY", "WOKEN", "LEFT_ALONE"}
 # The API and the commands alone say these, or the page has words of its own for them.
 ELSEWHERE = ("cli", "client", "serve/rest", "store/drivers", "pools")
 OWN_WORDS = {
-    "A name has 1 to {} letters, digits or . _ - @ +", "A password has {} to {} characters.", "wait {} s.",
-    "The current password is wrong.", "Too many tries to sign in", "sign in first", "there is a label {} already",
-}  # fmt: skip
+    "A name has 1 to {} letters, digits or . _ - @ +",
+    "A password has {} to {} characters.",
+    "wait {} s.",
+    "The current password is wrong.",
+    "Too many tries to sign in",
+    "sign in first",
+    "there is a label {} already",
+}
 # What stands at the beginning or the end of these is one of a few words, and the whole is told.
 BEGUN = {
-    "{}, and no feed was found on it", "{}; the setting allow_private says which of those may be fetched",
+    "{}, and no feed was found on it",
+    "{}; the setting allow_private says which of those may be fetched",
     "you may have at most {} {}",
-}  # fmt: skip
+}
 
 
 def test_every_sentence_that_reaches_a_page_is_told_in_chinese() -> None:
@@ -48,11 +76,17 @@ def test_every_sentence_that_reaches_a_page_is_told_in_chinese() -> None:
 
 
 def test_every_reason_of_the_schedule_is_told_in_chinese() -> None:
-    habits = [Habit(gap, NOW) for gap in (HOUR, None, 0 * HOUR, 30 * HOUR)] + [Habit(HOUR, NOW - 999 * HOUR)]
-    reasons = [after_success(NOW, habit, None, Wishes(), Rules(), 0).why for habit in habits]
-    reasons += [after_success(NOW, habits[0], None, Wishes(5 * HOUR, "ttl", frozenset({13})), Rules(), 0).why]
-    reasons += [after_success(NOW, habits[0], length, Wishes(), Rules(), 0).why for length in (HOUR, HOUR / 60)]
-    reasons += [after_failure(NOW, times, "no connection: (111)", Rules(), 0).why for times in (1, 5, 12)]
+    habits = [PublishingPattern(gap, NOW) for gap in (HOUR, None, 0 * HOUR, 30 * HOUR)] + [
+        PublishingPattern(HOUR, NOW - 999 * HOUR)
+    ]
+    reasons = [after_success(NOW, habit, None, PollingHints(), CadenceSettings(), 0).why for habit in habits]
+    reasons += [
+        after_success(NOW, habits[0], None, PollingHints(5 * HOUR, "ttl", frozenset({13})), CadenceSettings(), 0).why
+    ]
+    reasons += [
+        after_success(NOW, habits[0], length, PollingHints(), CadenceSettings(), 0).why for length in (HOUR, HOUR / 60)
+    ]
+    reasons += [after_failure(NOW, times, "no connection: (111)", CadenceSettings(), 0).why for times in (1, 5, 12)]
 
     told = [_in_chinese(reason) for reason in reasons]
 
@@ -82,15 +116,15 @@ def test_figures_addresses_and_names_stay_what_they_are(english: str, chinese: s
 
 
 def test_english_pages_say_what_was_said_by_the_readers_clock() -> None:
-    t = words("en")
-    said = Sentence("{at:%H:%M %Z}, {ago}", at=NOW, ago=Sentence("{length} ago", length=1.5 * HOUR))
+    t = translator("en")
+    said = TranslatableText("{at:%H:%M %Z}, {ago}", at=NOW, ago=TranslatableText("{length} ago", length=1.5 * HOUR))
 
-    assert tell(said, t, Moments(t, UTC, NOW)) == "08:30 UTC, 1.5 h ago"
+    assert render_explanation(said, t, DateFormatter(t, UTC, NOW)) == "08:30 UTC, 1.5 h ago"
 
 
 def _in_chinese(sentence: str) -> str:
-    t = words("zh_CN")
-    return tell(sentence, t, Moments(t, UTC, NOW))
+    t = translator("zh_CN")
+    return render_explanation(sentence, t, DateFormatter(t, UTC, NOW))
 
 
 def _said() -> Iterator[tuple[str, str]]:
@@ -105,7 +139,7 @@ def _sayings(node: ast.AST) -> list[ast.expr]:
     """What of a piece of code may be said to a person."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args) if name in SAYS:
-            return args[:1] if name == "Sentence" else args
+            return args[:1] if name == "TranslatableText" else args
         case ast.Call(func=ast.Name(id="_wake" | "_due" | "stop_feed"), args=args):
             return args
         case ast.Dict(keys=keys, values=values):
@@ -126,11 +160,11 @@ def _text(node: ast.expr | None) -> str:
 
 def _parts(sentence: str) -> list[str]:
     """As `tell` takes a sentence: whole, else what stands between its colons."""
-    return [sentence] if key_of(sentence) in TOLD else [part for part in sentence.split(": ") if " " in part]
+    return [sentence] if sentence_key(sentence) in TOLD else [part for part in sentence.split(": ") if " " in part]
 
 
 def _is_told(part: str) -> bool:
-    key = key_of(part)
+    key = sentence_key(part)
     return key in TOLD or part in TOLD or part in OWN_WORDS | BEGUN or not _letters(part)
 
 

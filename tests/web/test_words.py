@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.serve.web import words as module
-from feedmill.serve.web.keymap import KEYS
-from feedmill.serve.web.words import LANGUAGES, best_language, catalogue, words
+from feedmill import html, i18n
+from feedmill.i18n.catalogue import LANGUAGES, best_language, catalogue, translator
+from feedmill.serve import web
+from feedmill.serve.web.core.keymap import KEY_SECTIONS
 
-WEB = Path(module.__file__).parent
-TEMPLATES = sorted((WEB / "templates").rglob("*.html"))
+LOCALES = Path(i18n.__file__).parent / "locales"
+WEB = Path(web.__file__).parent
+HTML = Path(html.__file__).parent
+TEMPLATES = sorted(WEB.glob("*/templates/**/*.html"))
 SCRIPTS = sorted((WEB / "static" / "js").glob("*.js"))
-CODE = sorted(WEB.rglob("*.py"))
+CODE = sorted([*WEB.rglob("*.py"), *LOCALES.parent.glob("*.py"), *HTML.glob("*.py")])
 
 _IN_TEMPLATE = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w+)["']\s*(?=[,)])""")
 _BEGINNING = re.compile(r"""\bt\(\s*["']([a-z_]+\.\w*)["']\s*[~%]""")
@@ -49,11 +52,13 @@ def test_every_word_of_a_template_is_in_the_catalogue(path: Path) -> None:
 def test_every_word_of_the_scripts_is_in_their_part() -> None:
     used = {key for path in SCRIPTS for key in _IN_SCRIPT.findall(path.read_text())}
 
-    assert used == set(words("en").part("script"))
+    assert used == set(translator("en").part("script"))
 
 
 def test_every_key_of_the_keyboard_has_its_words() -> None:
-    asked = {f"keys.{section}" for section, _ in KEYS} | {f"keys.do_{name}" for _, keys in KEYS for name, _ in keys}
+    asked = {f"keys.{section}" for section, _ in KEY_SECTIONS} | {
+        f"keys.do_{name}" for _, keys in KEY_SECTIONS for name, _ in keys
+    }
 
     assert asked <= catalogue("en").keys()
 
@@ -71,15 +76,15 @@ def test_no_word_is_there_that_nobody_uses() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_catalogues_are_one_sentence_a_key_in_json(language: str) -> None:
-    for file in (WEB / "i18n" / language).iterdir():
+    for file in (LOCALES / language).iterdir():
         pairs = json.loads(file.read_text(), object_pairs_hook=list)
         assert len(pairs) == len(dict(pairs)), file
 
 
 def test_numbers_choose_their_form() -> None:
-    assert words("en")("list.marked_all", n=1) == "One item marked read."
-    assert words("en")("list.marked_all", n=1234) == "1,234 items marked read."
-    assert words("zh_CN")("list.marked_all", n=1) == "已将 1 篇标为已读。"
+    assert translator("en")("list.marked_all", n=1) == "One item marked read."
+    assert translator("en")("list.marked_all", n=1234) == "1,234 items marked read."
+    assert translator("zh_CN")("list.marked_all", n=1) == "已将 1 篇标为已读。"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import socket
 import ssl
 import struct
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from types import TracebackType
@@ -44,8 +45,13 @@ class Seen:
 class Wire:
     """The connection, for answers that have to misbehave."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
         self._writer = writer
+
+    async def until_asked_again(self) -> None:
+        """Waits until the first byte of another request has come, or the client has closed."""
+        await self._reader.read(1)
 
     async def send(self, data: bytes) -> None:
         self._writer.write(data)
@@ -61,6 +67,9 @@ class Wire:
         self._writer.transport.abort()
 
 
+# Of `web_on_one_port`; 0 stands for any.
+_last_port = [0]
+
 Script = Callable[[Seen, Wire], Awaitable[None]]
 Handler = Callable[[Seen], Answer]
 Served = Answer | bytes | Script | Handler
@@ -73,7 +82,8 @@ class Web:
     Raw bytes and scripts end the connection. The hosts are 127.x.y.z, all on one port.
     """
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
+        self.port = port
         self.requests: list[Seen] = []
         self.at_once = 0
         self.most_at_once = 0
@@ -82,8 +92,8 @@ class Web:
         self._open: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "0.0.0.0", 0, ssl=self._tls, backlog=1024)
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._accept, "0.0.0.0", self.port, ssl=self._tls, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(
@@ -127,12 +137,12 @@ class Web:
         try:
             served = self._find(seen)
             if isinstance(served, Answer):
-                await Wire(writer).send(served.encode())
+                await Wire(reader, writer).send(served.encode())
                 return True
             if isinstance(served, bytes):
-                await Wire(writer).send(served)
+                await Wire(reader, writer).send(served)
             else:
-                await served(seen, Wire(writer))
+                await served(seen, Wire(reader, writer))
             return False
         finally:
             self.at_once -= 1
@@ -144,6 +154,20 @@ class Web:
                 served = self._served[key]
                 return served if isinstance(served, Answer | bytes) else _called(served, seen)
         return Answer(status=404)
+
+
+@asynccontextmanager
+async def web_on_one_port() -> AsyncIterator[Web]:
+    """A web with the address of the one before it in this process, unless somebody else took the port meanwhile."""
+    try:
+        web = await Web(port=_last_port[0]).__aenter__()
+    except OSError:
+        web = await Web().__aenter__()
+    _last_port[0] = web.port
+    try:
+        yield web
+    finally:
+        await web.__aexit__(None, None, None)
 
 
 def _called(served: Script | Handler, seen: Seen) -> Answer | Script:

@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-from feedmill.archive import keys, ownership
+from feedmill.archive import keys, store_ownership
 from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
-from feedmill.coordination.queues import FILLING_LENGTH, filling_lock, list_name, told_name
+from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, pool_list_name, used_ids_name
+from feedmill.coordination.presence import PRESENCE_TIMEOUT
 from feedmill.coordination.redis import host_key, pause_key
-from feedmill.coordination.redis_sight import PRESENT
-from feedmill.coordination.sight import SEEN_FOR
-from feedmill.engine.celery_app import RESULTS_FOR
-from feedmill.engine.names import QUEUES
-from feedmill.model.pool import Kind
+from feedmill.coordination.redis_presence import PRESENCE_KEY
+from feedmill.engine.celery_app import RESULT_EXPIRY
+from feedmill.engine.task_names import QUEUES
+from feedmill.model.pool import PoolKind
 from reference import MADE, row
 
 INTRODUCTION = """\
@@ -34,8 +34,8 @@ FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8,
 # What stands in the example's keys, the longer ones first.
 _VALUES = {
     keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
-    keys.guid_mark(GUID): "{first 8 of md5}",
-    keys.backup_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
+    keys.guid_digest(GUID): "{first 8 of md5}",
+    keys.raw_body_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
     f"/{FEED}": "/{feed_id}",
     "0.png": "{index}.{ext}",
 }
@@ -50,7 +50,7 @@ def page() -> str:
 
 
 def _redis() -> list[tuple[str, str, str, str]]:
-    titles = list_name(Kind.TITLES, GROUP)
+    titles = pool_list_name(PoolKind.TITLES, GROUP)
     return [
         (_form(feed_lock(FEED)), "a job works on the feed; the value is the job's id. Setting it by hand stops nobody: "
          "the claim in the database decides", _span(LOCK_LENGTH), "look"),
@@ -60,23 +60,23 @@ def _redis() -> list[tuple[str, str, str, str]]:
         (_form(pause_key("domain:{domain}")), "no host of this domain is asked: it answered 429", "as the server said, "
          "at most 7 days", "–"),
         (_form(pause_key("url:{hash}")), "this address is not asked for: it answered 503", "the same", "–"),
-        *((_form(list_name(kind, GROUP)), f'the {kind} of a pool, for `RPOP`: `{{"id": 12345, "text": "…"}}`',
-           "until taken", "take") for kind in Kind),
-        (_form(told_name(titles)), "ids that programs have used, which they `LPUSH` here; the same for `contents`",
+        *((_form(pool_list_name(kind, GROUP)), f'the {kind} of a pool, for `RPOP`: `{{"id": 12345, "text": "…"}}`',
+           "until taken", "take") for kind in PoolKind),
+        (_form(used_ids_name(titles)), "ids that programs have used, which they `LPUSH` here; the same for `contents`",
          "until read", "add"),
-        (_form(filling_lock(titles)), "somebody fills the list; the same for `contents`", _span(FILLING_LENGTH),
+        (_form(fill_lock_name(titles)), "somebody fills the list; the same for `contents`", _span(FILL_LOCK_LENGTH),
          "look"),
         *((f"`{queue}`", "messages for workers, in Celery's form "
            "([tasks](../running/scaled-out.md#for-other-programs))", "until done", "add") for queue in QUEUES),
-        ("`celery-task-meta-{id}`", "what came of a message", _span(RESULTS_FOR), "look"),
-        (_form(PRESENT), "which processes are at work: a sorted set", f"each {_span(SEEN_FOR)} after its last sign",
+        ("`celery-task-meta-{id}`", "what came of a message", _span(RESULT_EXPIRY), "look"),
+        (_form(PRESENCE_KEY), "which processes are at work: a sorted set", f"each {_span(PRESENCE_TIMEOUT)} after its last sign",
          "–"),
     ]  # fmt: skip
 
 
 def _objects() -> list[tuple[str, str, str, str]]:
     image, full = keys.image_key(FEED, GUID, 0, "png"), keys.full_image_key(FEED, GUID, 0, "png")
-    backup, card = keys.backup_key(FEED, AT), keys.card_key(FEED)
+    backup, card = keys.raw_body_key(FEED, AT), keys.descriptor_key(FEED)
     return [
         (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
          "MD5 of the entry's guid", "look"),
@@ -84,7 +84,7 @@ def _objects() -> list[tuple[str, str, str, str]]:
         (_object_form(backup), f"`{backup}`", "a raw answer of the feed, by when it came; kept for `raw_days`", "look"),
         (_object_form(card), f"`{card}`", "which feed the number stands for, so that a lost database can be made again",
          "look"),
-        (_object_form(ownership.MARK), "", "which database the store belongs to", "–"),
+        (_object_form(store_ownership.OWNER_KEY), "", "which database the store belongs to", "–"),
     ]  # fmt: skip
 
 

@@ -3,15 +3,12 @@
 from collections.abc import Iterator, Mapping
 from inspect import getclosurevars
 
-from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from feedmill import __version__
-from feedmill.serve.auth import caller, needs
-from feedmill.serve.rest import OPEN, ROUTERS
-from feedmill.serve.rest.docs import Field, Operation, subjects
-from feedmill.serve.rest.openapi import describe, operation_id
+from feedmill.serve.rest import PUBLIC_ROUTES, ROUTERS, description
+from feedmill.serve.rest.core.dependencies import current_caller, require_scope
+from feedmill.serve.rest.core.docs_page import DocsField, DocsOperation, operations_by_tag
 from reference import MADE, row
 
 INTRODUCTION = """\
@@ -28,21 +25,16 @@ Bodies are JSON unless said otherwise; a `*` marks what must be there. Lists ans
 
 
 def page() -> str:
-    api = FastAPI(title="Feedmill", version=__version__, generate_unique_id_function=operation_id)
-    for router in ROUTERS:
-        api.include_router(router)
-    describe(api, OPEN)
     scopes = dict(_scopes())
-    drawn = api.openapi()
-    parts = [_subject(name, operations, scopes) for name, operations in subjects(drawn).items()]
+    parts = [_subject(name, operations, scopes) for name, operations in operations_by_tag(description()).items()]
     return "\n".join([f"# Routes\n\n{MADE}\n\n{INTRODUCTION}", *parts])
 
 
-def _subject(name: str, operations: list[Operation], scopes: Mapping[str, str]) -> str:
+def _subject(name: str, operations: list[DocsOperation], scopes: Mapping[str, str]) -> str:
     return "\n".join([f"## {name.capitalize()}\n", *(_route(operation, scopes) for operation in operations)])
 
 
-def _route(operation: Operation, scopes: Mapping[str, str]) -> str:
+def _route(operation: DocsOperation, scopes: Mapping[str, str]) -> str:
     named = f"{operation.method} {operation.path}"
     about = operation.about or f"{operation.summary.capitalize()}."
     lines = [f"### `{named}`\n", f"{about}\n", f"{scopes[named]}\n"]
@@ -51,7 +43,7 @@ def _route(operation: Operation, scopes: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _field(field: Field) -> str:
+def _field(field: DocsField) -> str:
     name, _, where = field.name.partition(" ")
     needed = " \\*" if field.required and where != "(path)" else ""
     return row(f"`{name}`{needed}{' ' + where if where else ''}", field.kind, field.about)
@@ -64,13 +56,13 @@ def _scopes() -> Iterator[tuple[str, str]]:
             if isinstance(route, APIRoute):
                 for method in route.methods:
                     named = f"{method} {route.path_format}"
-                    yield named, "Open to everybody." if named in OPEN else _scope(route.dependant)
+                    yield named, "Open to everybody." if named in PUBLIC_ROUTES else _scope(route.dependant)
 
 
 def _scope(dependant: Dependant) -> str:
     calls = list(_calls(dependant))
-    asked = [getclosurevars(call).nonlocals["scope"] for call in calls if _is_of(needs, call)]
-    if not asked and caller not in calls:
+    asked = [getclosurevars(call).nonlocals["scope"] for call in calls if _is_of(require_scope, call)]
+    if not asked and current_caller not in calls:
         raise ValueError("a route that neither is open nor asks who calls")
     return "Scope: " + (", ".join(f"`{scope}`" for scope in sorted(set(asked))) or "any")
 

@@ -1,8 +1,6 @@
 """docs/reference/settings.md: every setting, from its declaration."""
 
-from pydantic import SecretStr
-from pydantic.fields import FieldInfo
-
+from feedmill.setting_fields import SecretStr, SettingField
 from feedmill.settings import FILE_NAME, PREFIX, Settings
 from reference import MADE
 
@@ -18,17 +16,17 @@ def page() -> str:
         "`feedmill settings` prints those in force, with secrets hidden. A value that makes no sense, or a name",
         "that is no setting, stops the start with one line that names it.\n",
     ]
-    return "\n".join(parts) + "\n" + "\n".join(setting(name, field) for name, field in Settings.model_fields.items())
+    return "\n".join(parts) + "\n" + "\n".join(setting(name, field) for name, field in Settings.fields.items())
 
 
-def setting(name: str, field: FieldInfo) -> str:
+def setting(name: str, field: SettingField) -> str:
     return (
         f"## `{name}`\n\n{field.description}\n\n"
         f"Default: {default(field)} · Environment: `{PREFIX}{name.upper()}`{limits(field)}\n"
     )
 
 
-def default(field: FieldInfo) -> str:
+def default(field: SettingField) -> str:
     value = field.default
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
@@ -37,13 +35,9 @@ def default(field: FieldInfo) -> str:
     return "empty" if value == "" else f"`{value}`"
 
 
-def limits(field: FieldInfo) -> str:
+def limits(field: SettingField) -> str:
     """The choices of a setting, or its bounds."""
     choices = getattr(field.annotation, "__args__", ()) if "Literal" in str(field.annotation) else ()
     if choices:
         return " · One of: " + ", ".join(f"`{choice}`" for choice in choices)
-    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    bounds = [
-        f"{words[kind]} {getattr(rule, kind)}" for rule in field.metadata for kind in words if hasattr(rule, kind)
-    ]
-    return " · " + ", ".join(bounds).capitalize() if bounds else ""
+    return f" · {field.limits_in_words.capitalize()}" if field.limits else ""

@@ -1,1 +1,1 @@
-"""What is kept as bytes: raw bodies and images. In: bytes and a key. Out: the same bytes, until retention ends."""
+"""What is kept as bytes: raw bodies, images, backups; and how long it is kept."""

@@ -16,7 +16,7 @@ class Blob:
 
 
 class Blobs(Protocol):
-    """Where bytes are kept. A key is any text; a path of 900 bytes is the limit (`BadKey`).
+    """Where bytes are kept. A key is any text; a path of 900 bytes is the limit (`ObjectKeyTooLong`).
 
     Whatever goes wrong is a `BlobError`: `BlobMissing` when there is no such object, `BlobUnavailable` when
     the same call may work later. A call that is cancelled may still happen.

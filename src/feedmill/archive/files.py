@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from feedmill.archive.blobs import Blob
-from feedmill.archive.paths import folder_of, key_of, path_of
+from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.errors import BlobMissing, BlobUnavailable
 
 LOT = 1000

@@ -1,4 +1,4 @@
-"""Objects in an S3 bucket: Amazon's, R2, MinIO and kin.
+"""Objects in an S3 bucket: Amazon's, R2, MinIO and others.
 
 The client's blocking calls run on threads of our own. Its asynchronous ones let a Rust thread call back into
 Python, which aborts the process when it is just exiting (docs/decisions/object-client.md).
@@ -21,8 +21,8 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from feedmill.archive.blobs import Blob
-from feedmill.archive.location import S3Config
-from feedmill.archive.paths import folder_of, key_of, path_of
+from feedmill.archive.object_paths import folder_of, key_of, path_of
+from feedmill.archive.object_store_config import S3Config
 from feedmill.errors import BlobError, BlobMissing, BlobUnavailable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOT = 1000
 """Keys in one DeleteObjects request, and objects in one page of a listing: S3's own limit for both."""
 
-LONGEST_URL_LIFE = timedelta(days=7)
+MAX_URL_LIFETIME = timedelta(days=7)
 CONNECT_TIMEOUT = timedelta(seconds=5)
 RETRIES = 2
 THREADS = 32
@@ -82,7 +82,7 @@ class S3Blobs:
             return "/".join(filter(None, (self._config.public_url, self._config.prefix, quote(path))))
         if not self._config.direct:
             return None
-        return await self._call(obstore.sign, self._store, "GET", path, min(expires, LONGEST_URL_LIFE))
+        return await self._call(obstore.sign, self._store, "GET", path, min(expires, MAX_URL_LIFETIME))
 
     async def _call(self, function: Callable[..., T], *args: object) -> T:
         loop = asyncio.get_running_loop()

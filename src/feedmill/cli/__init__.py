@@ -1,14 +1,15 @@
-"""The command line: one file per command. In: what a person typed. Out: plain words, an exit code."""
+"""The command line: one file per command. In: what a person typed. Out: plain text, an exit code."""
 
+import gc
 import os
 import sys
-from importlib import import_module
 
 import click
 
-from feedmill.cli.context import Context
-from feedmill.cli.say import say
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
+from feedmill.lazy_imports import lazy_import
 
 # One file per command: `check` is the function check in feedmill/cli/check.py. The sentences are here, because to
 # take them from there would import everything that any command needs.
@@ -38,13 +39,16 @@ COMMANDS = {
     "worker": "Fetch what 'feedmill scheduler' and 'feedmill api' ask for.",
 }
 # `import` can't be a function's name.
-FILES = {"import": "import_opml", "export": "export_opml"}
+MODULE_OF_COMMAND = {"import": "import_opml", "export": "export_opml"}
+
+# Files that any command makes are for its user alone: the database, objects, keys, backups.
+PRIVATE_UMASK = 0o077
 
 FAILED = 1
-MISUSED = 2
+BAD_USAGE = 2
 INTERRUPTED = 130
 
-HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
 Exit codes: 0 done, 1 it failed, 2 what was asked can't be done as it was asked, 130 interrupted.
 Settings come from the command line, FEEDMILL_… variables, feedmill.toml, in that order."""
@@ -59,8 +63,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        name = FILES.get(cmd_name, cmd_name)
-        command: click.Command = getattr(import_module(f"feedmill.cli.{name}"), name)
+        name = MODULE_OF_COMMAND.get(cmd_name, cmd_name)
+        command: click.Command = lazy_import(f"feedmill.cli.{name}:{name}")
+        # What was imported stays until the end, so that no later collection has to go through it.
+        gc.freeze()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -68,7 +74,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings=HELP, epilog=EPILOG)
+@click.group(cls=LazyGroup, context_settings=CONTEXT_SETTINGS, epilog=EPILOG)
 @click.version_option(package_name="feedmill", message="feedmill %(version)s")
 @click.option("--data", metavar="FOLDER", help="The data folder (setting data).")
 @click.option("--set", "given", metavar="NAME=VALUE", multiple=True, help="Any setting, see 'feedmill settings'.")
@@ -81,6 +87,7 @@ def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: boo
 
 def main() -> None:
     """Runs the command line; whatever goes wrong becomes one line and an exit code."""
+    os.umask(PRIVATE_UMASK)
     try:
         # What click gives back is the code of whoever asked it to exit, else None.
         sys.exit(cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None))
@@ -96,8 +103,11 @@ def main() -> None:
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        say(_one_line(error), err=True)
-        sys.exit(MISUSED if isinstance(error, CallerError) else FAILED)
+        print_text(_one_line(error), err=True)
+        sys.exit(BAD_USAGE if isinstance(error, CallerError) else FAILED)
+    finally:
+        # Python's last collections go through every object that is left, and the process ends anyway.
+        gc.freeze()
 
 
 def _one_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""`feedmill add`: add feeds by their address or the address of their site."""
+"""`feedmill add`: add feeds by their URL or the URL of their site."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -7,29 +7,31 @@ from typing import Any
 import click
 
 from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.for_user import subscribe_user
-from feedmill.cli.records import print_record
-from feedmill.cli.say import counted, say
-from feedmill.cli.world import run
-from feedmill.collect.address import Address, BadAddress, read_address
-from feedmill.collect.declared_file import Unfit, read_interval
-from feedmill.collect.discover import FoundFeed
-from feedmill.collect.find import FeedHere, FeedsOfPage, NoFeed, find_feed, first_that_answers
-from feedmill.collect.first_fetch import add_answered
-from feedmill.library.unfit import AlreadySubscribed, NotSubscribable, SeveralFeeds
+from feedmill.cli.actions.subscribe_user import subscribe_user
+from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.text import pluralize, print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_app import run_with_app
+from feedmill.collect.declared.feeds_file import InvalidValue, read_interval
+from feedmill.collect.discovery.find_feed import FetchedFeed, NoFeed, PageFeeds, find_feed, first_working_feed
+from feedmill.collect.discovery.page_feeds import DiscoveredFeed
+from feedmill.collect.first_fetch import add_fetched_feed
+from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
+from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, SeveralFeeds
+from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Updated
-from feedmill.model.subscription import Choice
-from feedmill.store.accounts import count_users
-from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
-from feedmill.store.feeds import feeds_of_ids
+from feedmill.model.subscription import SubscriptionOptions
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url, mark_added_by_person
+from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.users.users import count_users
 
-FAILED, MISUSED = 1, 2
+FAILED, BAD_USAGE = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AddOptions:
     """What was asked for besides the address."""
 
     title: str | None = None
@@ -41,7 +43,7 @@ class Wish:
     every: bool = False
     user: str | None = None
 
-    def feed(self, url: str, http_options: str | None = None, title: str | None = None) -> NewFeed:
+    def feed(self, url: str, http_options: Encrypted | None = None, title: str | None = None) -> NewFeed:
         return NewFeed(
             url,
             title=title,
@@ -53,7 +55,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddResult:
     """What came of one address. `status` is added, exists, choices or failed; `code` the exit code it leads to."""
 
     url: str
@@ -61,14 +63,14 @@ class Added:
     message: str
     feed: Feed | None = None
     new_entries: int = 0
-    choices: tuple[FoundFeed, ...] = ()
+    choices: tuple[DiscoveredFeed, ...] = ()
     code: int = 0
 
 
 def _interval(ctx: click.Context, option: click.Parameter, value: str | None) -> timedelta | None:
     try:
         return read_interval(value) if value is not None else None
-    except Unfit as error:
+    except InvalidValue as error:
         raise click.BadParameter(str(error)) from error
 
 
@@ -85,9 +87,18 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @pass_context
 def add(
-    context: Context, urls: tuple[str, ...], title: str | None, folder: str | None, interval: timedelta | None,
-    user: str | None, best: bool, every: bool, anyway: bool, no_fetch: bool, as_json: bool,
-) -> None:  # fmt: skip
+    context: Context,
+    urls: tuple[str, ...],
+    title: str | None,
+    folder: str | None,
+    interval: timedelta | None,
+    user: str | None,
+    best: bool,
+    every: bool,
+    anyway: bool,
+    no_fetch: bool,
+    as_json: bool,
+) -> None:
     """Add feeds: URLs of feeds, or of pages that have one.
 
     The feed is fetched once, and what it answers is kept. A feed that is there already is left as it is.
@@ -97,28 +108,28 @@ def add(
     if user and (best or every or no_fetch):
         raise click.UsageError("--user goes without --best, --all and --no-fetch")
     names = tuple(name.strip() for name in (folder or "").split("/") if name.strip())
-    wish = Wish(title, names, interval, not no_fetch, anyway, best, every, user)
-    done = run(context.quiet_settings, lambda app: _add_all(app, urls, wish, as_json))
+    wish = AddOptions(title, names, interval, not no_fetch, anyway, best, every, user)
+    done = run_with_app(context.quiet_settings, lambda app: _add_all(app, urls, wish, as_json))
     if code := max(added.code for added in done):
         raise click.exceptions.Exit(code)
 
 
-async def _add_all(app: App, urls: tuple[str, ...], wish: Wish, as_json: bool) -> list[Added]:
+async def _add_all(app: App, urls: tuple[str, ...], wish: AddOptions, as_json: bool) -> list[AddResult]:
     done = []
     for url in urls:
         for added in await _add(app, url, wish):
             done.append(added)
             _print(added, as_json)
     if not as_json and not wish.user and any(one.status == "added" for one in done) and await count_users(app.db):
-        say("nobody reads it yet: 'feedmill add --user NAME URL' subscribes somebody")
+        print_text("nobody reads it yet: 'feedmill add --user NAME URL' subscribes somebody")
     return done
 
 
-async def _add(app: App, text: str, wish: Wish) -> list[Added]:
+async def _add(app: App, text: str, wish: AddOptions) -> list[AddResult]:
     try:
-        address = read_address(text)
-    except BadAddress as error:
-        return [Added(text, "failed", str(error), code=MISUSED)]
+        address = parse_pasted_url(text)
+    except BadUrl as error:
+        return [AddResult(text, "failed", str(error), code=BAD_USAGE)]
     if wish.user:
         return [await _add_for(app, text, wish.user, wish)]
     if there := await _there(app, address.url):
@@ -127,94 +138,98 @@ async def _add(app: App, text: str, wish: Wish) -> list[Added]:
         return [await _add_unseen(app, address, wish, "it is fetched with the next refresh")]
     found = await find_feed(app.client, address.url, address.http_options)
     match found:
-        case FeedHere():
+        case FetchedFeed():
             return [await _add_found(app, found, wish, address.http_options if found.url == address.url else None)]
-        case FeedsOfPage():
+        case PageFeeds():
             return await _add_of_page(app, found, wish)
         case NoFeed():
             return [await _add_nothing(app, address, found, wish)]
 
 
-async def _add_for(app: App, url: str, user: str, wish: Wish) -> Added:
+async def _add_for(app: App, url: str, user: str, wish: AddOptions) -> AddResult:
     seconds = None if wish.interval is None else int(wish.interval.total_seconds())
     try:
-        done = await subscribe_user(app, user, url, Choice(wish.title, seconds), wish.folder, wish.anyway)
+        done = await subscribe_user(app, user, url, SubscriptionOptions(wish.title, seconds), wish.folder, wish.anyway)
     except AlreadySubscribed:
-        return Added(url, "exists", f"{user} is subscribed to {url} already")
+        return AddResult(url, "exists", f"{user} is subscribed to {url} already")
     except (SeveralFeeds, NotSubscribable) as error:
-        return Added(url, "failed", str(error), code=FAILED if error.more.get("may_pass") else MISUSED)
+        return AddResult(url, "failed", str(error), code=FAILED if error.more.get("may_pass") else BAD_USAGE)
     mine = done.subscription
     [feed] = await feeds_of_ids(app.db, [mine.feed_id])
-    return Added(mine.url, "added", f"feed {feed.id} {mine.title} for {user}", feed, mine.unread_count)
+    return AddResult(mine.url, "added", f"feed {feed.id} {mine.title} for {user}", feed, mine.unread_count)
 
 
-async def _there(app: App, url: str) -> Added | None:
+async def _there(app: App, url: str) -> AddResult | None:
     """A feed that is there already; from now on a person wants it too."""
-    if ids := list((await ids_of_urls(app.db, [url])).values()):
-        await want_too(app.db, ids, datetime.now(UTC))
+    if ids := list((await feed_ids_by_any_url(app.db, [url])).values()):
+        await mark_added_by_person(app.db, ids, datetime.now(UTC))
         [feed] = await feeds_of_ids(app.db, ids)
-        return Added(url, "exists", f"{url} is there already: feed {feed.id} {feed.name}", feed)
+        return AddResult(url, "exists", f"{url} is there already: feed {feed.id} {feed.name}", feed)
     return None
 
 
-async def _add_found(app: App, found: FeedHere, wish: Wish, http_options: str | None = None) -> Added:
+async def _add_found(app: App, found: FetchedFeed, wish: AddOptions, http_options: str | None = None) -> AddResult:
     if there := await _there(app, found.url):
         return there
-    feed, decision = await add_answered(app.tools, wish.feed(found.url, http_options, found.title), found.response)
+    options = encrypt_options(app.tools.encryption, http_options)
+    feed, decision = await add_fetched_feed(app.tools, wish.feed(found.url, options, found.title), found.response)
     new = len(decision.changes.new) if isinstance(decision, Updated) else 0
-    entries = counted(new, "entry", "entries")
-    return Added(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)
+    entries = pluralize(new, "entry", "entries")
+    return AddResult(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)
 
 
-async def _add_of_page(app: App, page: FeedsOfPage, wish: Wish) -> list[Added]:
+async def _add_of_page(app: App, page: PageFeeds, wish: AddOptions) -> list[AddResult]:
     if not wish.best and not wish.every:
         hint = f"{page.url} has {len(page.feeds)} feeds: add one by its URL, or use --best or --all"
-        return [Added(page.url, "choices", hint, choices=page.feeds, code=MISUSED)]
+        return [AddResult(page.url, "choices", hint, choices=page.feeds, code=BAD_USAGE)]
     lots = [[feed] for feed in page.feeds] if wish.every else [list(page.feeds)]
     return [await _add_first(app, lot, wish) for lot in lots]
 
 
-async def _add_first(app: App, found: list[FoundFeed], wish: Wish) -> Added:
+async def _add_first(app: App, found: list[DiscoveredFeed], wish: AddOptions) -> AddResult:
     """Adds the first of these that is there or can be had."""
     url = found[0].url
-    if there := await _there(app, read_address(url).url):
+    if there := await _there(app, parse_pasted_url(url).url):
         return there
-    answer = await first_that_answers(app.client, found)
+    answer = await first_working_feed(app.client, found)
     return (
-        await _add_found(app, answer, wish) if answer else Added(url, "failed", f"{url}: there is no feed", code=FAILED)
+        await _add_found(app, answer, wish)
+        if answer
+        else AddResult(url, "failed", f"{url}: there is no feed", code=FAILED)
     )
 
 
-async def _add_nothing(app: App, address: Address, nothing: NoFeed, wish: Wish) -> Added:
+async def _add_nothing(app: App, address: PastedUrl, nothing: NoFeed, wish: AddOptions) -> AddResult:
     if wish.anyway:
         return await _add_unseen(app, address, wish, f"although it can't be fetched now: {nothing.reason}")
     hint = "; --anyway adds it all the same" if nothing.may_pass else ""
-    return Added(
-        nothing.url, "failed", f"{nothing.url}: {nothing.reason}{hint}", code=FAILED if nothing.may_pass else MISUSED
+    return AddResult(
+        nothing.url, "failed", f"{nothing.url}: {nothing.reason}{hint}", code=FAILED if nothing.may_pass else BAD_USAGE
     )
 
 
-async def _add_unseen(app: App, address: Address, wish: Wish, how: str) -> Added:
+async def _add_unseen(app: App, address: PastedUrl, wish: AddOptions, how: str) -> AddResult:
     now = datetime.now(UTC)
-    await add_feeds(app.db, [wish.feed(address.url, address.http_options)], now, now)
-    [feed] = await feeds_of_ids(app.db, list((await ids_of_urls(app.db, [address.url])).values()))
-    return Added(address.url, "added", f"feed {feed.id} {feed.name}, {how}", feed)
+    options = encrypt_options(app.tools.encryption, address.http_options)
+    await add_feeds(app.db, [wish.feed(address.url, options)], now, now)
+    [feed] = await feeds_of_ids(app.db, list((await feed_ids_by_any_url(app.db, [address.url])).values()))
+    return AddResult(address.url, "added", f"feed {feed.id} {feed.name}, {how}", feed)
 
 
-def _print(added: Added, as_json: bool) -> None:
+def _print(added: AddResult, as_json: bool) -> None:
     if as_json:
         print_record(_record(added))
     elif added.status == "added":
-        say(f"added {added.message}")
+        print_text(f"added {added.message}")
     elif added.status == "exists":
-        say(added.message)
+        print_text(added.message)
     else:
-        say(f"feedmill: {added.message}", err=True)
+        print_text(f"feedmill: {added.message}", err=True)
         for choice in added.choices:
-            say(f"  {choice.url}  {choice.title}".rstrip(), err=True)
+            print_text(f"  {choice.url}  {choice.title}".rstrip(), err=True)
 
 
-def _record(added: Added) -> dict[str, Any]:
+def _record(added: AddResult) -> dict[str, Any]:
     names = ("url", "title", "type", "why")
     choices = [{name: getattr(choice, name) for name in names} for choice in added.choices]
     return {

@@ -3,13 +3,14 @@
 import click
 import uvloop
 
-from feedmill.app import build
-from feedmill.cli.context import Context, pass_context
-from feedmill.run.distributed import refuse_what_cannot_scale, sending
-from feedmill.run.presence import present
+from feedmill.app import build_app
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
+from feedmill.encryption import require_shared_key
+from feedmill.run.announce_presence import announce_presence
+from feedmill.run.distributed import open_distributed, require_scalable_settings
 from feedmill.serve import asgi
-from feedmill.serve.keys import refuse_keys_of_ones_own
-from feedmill.serve.listening import address, listen, serve_on
+from feedmill.serve.http.server import listen, public_address, serve_on
 from feedmill.settings import Settings
 
 
@@ -23,13 +24,18 @@ def api(context: Context, listen: str | None, port: int | None) -> None:
     Needs Redis and a database that is no SQLite file, as 'feedmill worker' does.
     """
     settings = context.settings_with(listen=listen, port=port)
-    refuse_what_cannot_scale(settings, "api")
-    refuse_keys_of_ones_own(settings)
+    require_scalable_settings(settings, "api")
+    require_shared_key(settings)
     uvloop.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
-    async with build(settings) as app, sending(app) as parts, present(app.coordination.sight, "api"):
-        click.echo(f"Feedmill's API is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app, parts.batches), settings)
+    warn_of_wide_permissions(settings)
+    async with (
+        build_app(settings) as app,
+        open_distributed(app) as parts,
+        announce_presence(app.coordination.sight, "api"),
+    ):
+        click.echo(f"Feedmill's API is running: open {public_address(settings)}")
+        await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

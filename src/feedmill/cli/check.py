@@ -1,4 +1,4 @@
-"""`feedmill check`: is my set-up sound?"""
+"""`feedmill check`: test the database, the object store, Redis, disk, clock, permissions and keys."""
 
 import asyncio
 import json
@@ -10,31 +10,36 @@ from pathlib import Path
 from secrets import token_hex
 
 import click
-import redis.asyncio
-from redis.exceptions import RedisError
 from sqlalchemy import func, select
 
-from feedmill.app import open_blobs, open_database
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.say import counted
-from feedmill.collect.declared_file import find_file, read_declarations
-from feedmill.errors import CallerError, FeedmillError
+from feedmill.adapters.coordination import ping_redis
+from feedmill.adapters.database import open_database
+from feedmill.adapters.object_store import open_blobs
+from feedmill.cli.output.text import pluralize
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.data_permissions import EVERYBODY_MASK, permission_fix, readable_by_others
+from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarations
+from feedmill.encryption import Encryption, key_location
+from feedmill.errors import BadSetting, CallerError, DatabaseError, FeedmillError
+from feedmill.model.encrypted import Encrypted
+from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
 from feedmill.settings import Settings
+from feedmill.store.admin.database_check import database_time, missing_tables
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.health import database_time, missing_tables
-from feedmill.store.migrations import pending
+from feedmill.store.feeds.feeds import feeds_with_http_options
+from feedmill.store.migrations import pending_migrations
 from feedmill.store.schema import facts, feeds
 
-LEAST_FREE_BYTES = 500_000_000
+MIN_FREE_BYTES = 500_000_000
 # No clock that is right shows a time before this code was written.
-WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
-PATIENCE = 15
+EARLIEST_CLOCK = datetime(2026, 1, 1, tzinfo=UTC)
+CHECK_TIMEOUT = 15
 # Claims and leases are good for minutes; S3 refuses a quarter of an hour.
-MOST_APART = timedelta(seconds=30)
+MAX_CLOCK_SKEW = timedelta(seconds=30)
 
 
-class Unsound(CallerError):
+class CheckFailed(CallerError):
     """A part of the set-up does not work; the text says which and why."""
 
 
@@ -42,7 +47,7 @@ class Unsound(CallerError):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def check(context: Context, as_json: bool) -> None:
-    """Try the database, the object store, Redis, the disk, the clock and the file of declared feeds."""
+    """Try the database, the object store, Redis, disk, clock, permissions, declared feeds and secret key."""
     results = asyncio.run(_check_all(context.settings))
     if as_json:
         click.echo(json.dumps({name: {"ok": ok, "detail": detail} for name, (ok, detail) in results.items()}))
@@ -55,18 +60,24 @@ def check(context: Context, as_json: bool) -> None:
 
 async def _check_all(settings: Settings) -> dict[str, tuple[bool, str]]:
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
-        "database": _database, "objects": _objects, "redis": _redis, "disk": _disk, "clock": _clock,
+        "database": _database,
+        "objects": _objects,
+        "redis": _redis,
+        "disk": _disk,
+        "clock": _clock,
+        "permissions": _permissions,
         "feeds_file": _feeds_file,
-    }  # fmt: skip
+        "secret_key": _secret_key,
+    }
     return {name: await _try(work, settings) for name, work in checks.items()}
 
 
 async def _try(work: Callable[[Settings], Awaitable[str]], settings: Settings) -> tuple[bool, str]:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(CHECK_TIMEOUT):
             return True, await work(settings)
     except TimeoutError:
-        return False, f"no answer within {PATIENCE} s"
+        return False, f"no answer within {CHECK_TIMEOUT} s"
     except FeedmillError as error:
         return False, str(error)
 
@@ -74,16 +85,18 @@ async def _try(work: Callable[[Settings], Awaitable[str]], settings: Settings) -
 async def _database(settings: Settings) -> str:
     db = open_database(settings)
     try:
-        if waiting := await pending(db):
+        if waiting := await pending_migrations(db):
             return f"answers; {len(waiting)} migrations to run ('feedmill migrate', or serve does it)"
         if missing := await missing_tables(db):
-            raise Unsound(f"it lacks the tables {', '.join(missing)}, though its migrations are done: load a backup")
+            raise CheckFailed(
+                f"it lacks the tables {', '.join(missing)}, though its migrations are done: load a backup"
+            )
         probe = {"name": "check", "value": token_hex(8)}
         await db.batch(
             [Step(insert_new(facts, "name", "value"), probe), Step(facts.delete().where(facts.c.name == "check"))]
         )
         [row] = await db.query(select(func.count().label("feeds")).select_from(feeds))
-        return f"reads and writes ({db.dialect_name}, {counted(row['feeds'], 'feed')})"
+        return f"reads and writes ({db.dialect_name}, {pluralize(row['feeds'], 'feed')})"
     finally:
         await db.close()
 
@@ -94,45 +107,48 @@ async def _objects(settings: Settings) -> str:
     kept = await blobs.get(key)
     await blobs.delete_many([key])
     if kept != data:
-        raise Unsound("what was read is not what was written")
+        raise CheckFailed("what was read is not what was written")
     return "keeps, reads and deletes"
 
 
 async def _redis(settings: Settings) -> str:
-    url = settings.redis.get_secret_value()
-    if not url:
+    if not settings.redis.get_secret_value():
         return "not used (setting redis is empty)"
-    try:
-        client = redis.asyncio.from_url(url, socket_connect_timeout=5, socket_timeout=5)
-        started = time.perf_counter()
-        await client.ping()
-        await client.aclose()
-    except (RedisError, OSError, ValueError) as error:
-        raise Unsound(f"Redis can't be used: {error}") from error
+    started = time.perf_counter()
+    await ping_redis(settings)
     return f"answers in {(time.perf_counter() - started) * 1000:.0f} ms"
 
 
 async def _disk(settings: Settings) -> str:
     folder = next(place for place in (settings.data, *settings.data.absolute().parents, Path("/")) if place.exists())
     free = shutil.disk_usage(folder).free
-    if free < LEAST_FREE_BYTES:
-        raise Unsound(f"only {free // 1_000_000} MB free in {folder}")
+    if free < MIN_FREE_BYTES:
+        raise CheckFailed(f"only {free // 1_000_000} MB free in {folder}")
     return f"{free // 1_000_000_000} GB free in {folder}"
+
+
+async def _permissions(settings: Settings) -> str:
+    wide = readable_by_others(settings)
+    if any(mode & EVERYBODY_MASK for mode in wide.values()):
+        raise CheckFailed(f"every user of this machine can read private data: {permission_fix(wide)}")
+    if wide:
+        return f"a group can read {', '.join(str(path) for path in wide)}, as you may have wanted"
+    return "private data is for its user alone"
 
 
 async def _clock(settings: Settings) -> str:
     now = datetime.now(UTC)
-    if now < WRITTEN:
-        raise Unsound(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: set it right")
+    if now < EARLIEST_CLOCK:
+        raise CheckFailed(f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past: set it right")
     asked = []
     for name, ask in (("database", _database_time), ("object store", _store_time)):
         try:
             ahead = datetime.now(UTC) - await ask(settings)
         except FeedmillError:
             continue  # a check of its own says why
-        if abs(ahead) > MOST_APART:
+        if abs(ahead) > MAX_CLOCK_SKEW:
             word = "ahead of" if ahead > timedelta() else "behind"
-            raise Unsound(f"this machine's clock is {abs(ahead).total_seconds():.0f} s {word} that of the {name}")
+            raise CheckFailed(f"this machine's clock is {abs(ahead).total_seconds():.0f} s {word} that of the {name}")
         asked.append(name)
     agreeing = f", and so say the {' and the '.join(asked)}" if asked else ""
     return f"{now:%Y-%m-%d %H:%M:%S} UTC{agreeing}"
@@ -155,7 +171,31 @@ async def _store_time(settings: Settings) -> datetime:
 
 
 async def _feeds_file(settings: Settings) -> str:
-    file = find_file(settings.feeds_file, settings.data)
+    file = find_feeds_file(settings.feeds_file, settings.data)
     if file is None:
         return "none, so no feeds are declared"
-    return f"{file} declares {counted(len(read_declarations(file)), 'feed')}"
+    return f"{file} declares {pluralize(len(read_declarations(file)), 'feed')}"
+
+
+async def _secret_key(settings: Settings) -> str:
+    """Whether the logins of feeds can be decrypted."""
+    encryption = Encryption.of(settings)
+    try:
+        logins = await _logins(settings)
+    except (DatabaseError, BadSetting):
+        return "not known without the database"
+    unreadable = sum(1 for login in logins if not encryption.can_decrypt(login, ENCRYPTION_PURPOSE))
+    if unreadable:
+        have = pluralize(unreadable, "feed has a login", "feeds have a login")
+        where = f"{key_location(settings)} does not decrypt: put the right key there, or into old_secret_keys"
+        raise CheckFailed(f"{have} that {where}")
+    return f"decrypts the logins of {pluralize(len(logins), 'feed')}" if logins else "no feed has a login"
+
+
+async def _logins(settings: Settings) -> list[Encrypted]:
+    db = open_database(settings)
+    try:
+        feeds = [] if await pending_migrations(db) else await feeds_with_http_options(db)
+        return [feed.http_options for feed in feeds if feed.http_options]
+    finally:
+        await db.close()

@@ -1,17 +1,17 @@
-"""`feedmill export`: the feeds as a list that other readers understand."""
+"""`feedmill export`: write the feeds as OPML."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.say import counted
-from feedmill.cli.world import run
+from feedmill.cli.output.text import pluralize
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError
-from feedmill.library.opml import OpmlFeed, write_opml
-from feedmill.store.feeds import all_feeds
+from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
+from feedmill.store.database import Database
+from feedmill.store.feeds.feeds import all_feeds
 
 
 @click.command("export")
@@ -19,7 +19,7 @@ from feedmill.store.feeds import all_feeds
 @pass_context
 def export_opml(context: Context, file: str) -> None:
     """Write the feeds as OPML to FILE, or to standard output."""
-    feeds = run(context.quiet_settings, _feeds)
+    feeds = run_with_database(context.quiet_settings, _feeds)
     text = write_opml(feeds, title="Feedmill", created_at=datetime.now(UTC))
     if file == "-":
         click.echo(text, nl=False)
@@ -28,9 +28,9 @@ def export_opml(context: Context, file: str) -> None:
         Path(file).write_bytes(text)
     except OSError as error:
         raise CallerError(f"{file} can't be written: {error.strerror}") from error
-    click.echo(f"{counted(len(feeds), 'feed')} written to {file}")
+    click.echo(f"{pluralize(len(feeds), 'feed')} written to {file}")
 
 
-async def _feeds(app: App) -> list[OpmlFeed]:
-    feeds = await all_feeds(app.db)
+async def _feeds(db: Database) -> list[OpmlFeed]:
+    feeds = await all_feeds(db)
     return [OpmlFeed(feed.url, feed.own_title or feed.title or "", feed.site_url, feed.folder) for feed in feeds]

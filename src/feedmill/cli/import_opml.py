@@ -1,4 +1,4 @@
-"""`feedmill import`: take over a list of feeds from another reader."""
+"""`feedmill import`: add the feeds of an OPML file."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -8,21 +8,23 @@ from pathlib import Path
 import click
 
 from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.for_user import import_for_user
-from feedmill.cli.records import print_record
-from feedmill.cli.refresh import refresh_some
-from feedmill.cli.say import counted, say
-from feedmill.cli.world import run
-from feedmill.collect.address import BadAddress, read_address
+from feedmill.cli.actions.refresh_feeds import refresh_ids
+from feedmill.cli.actions.subscribe_user import import_for_user
+from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.text import pluralize, print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_app import run_with_app
+from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
+from feedmill.encryption import Encryption
 from feedmill.errors import CallerError
-from feedmill.library.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
-from feedmill.serve.occupancy import occupant
-from feedmill.store.additions import NewFeed, add_feeds, ids_of_urls, want_too
+from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.serve.data_lock import lock_holder
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url, mark_added_by_person
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportCounts:
     """`added` are the ids of the new feeds; `problems` are lines for a person."""
 
     added: list[int]
@@ -46,13 +48,13 @@ def import_opml(context: Context, file: str, fetch: bool, user: str | None, as_j
     if not document.feeds and document.errors:
         raise CallerError(f"{file}: line {document.errors[0].line}: {document.errors[0].message}")
     settings = context.quiet_settings
-    imported = run(settings, lambda app: _import_for(app, user, opml) if user else _import(app, document))
+    imported = run_with_app(settings, lambda app: _import_for(app, user, opml) if user else _import(app, document))
     if as_json:
         print_record({"added": len(imported.added), "known": imported.known, "problems": imported.problems})
     else:
-        _report(imported, occupant(settings.data) is not None, fetch)
+        _report(imported, lock_holder(settings.data) is not None, fetch)
     if fetch and imported.added:
-        refresh_some(settings, imported.added, as_json)
+        refresh_ids(settings, imported.added, as_json)
 
 
 def _read(file: str) -> bytes:
@@ -66,42 +68,42 @@ def _read(file: str) -> bytes:
         raise CallerError(f"{file} can't be read: {error.strerror}") from error
 
 
-async def _import_for(app: App, user: str, opml: bytes) -> Imported:
-    return Imported(*await import_for_user(app, user, opml))
+async def _import_for(app: App, user: str, opml: bytes) -> ImportCounts:
+    return ImportCounts(*await import_for_user(app, user, opml))
 
 
-async def _import(app: App, document: OpmlDocument) -> Imported:
+async def _import(app: App, document: OpmlDocument) -> ImportCounts:
     problems = [f"line {error.line}: {error.message}" for error in document.errors]
-    wanted = _wanted(document.feeds, problems)
-    before = await ids_of_urls(app.db, list(wanted))
+    wanted = _wanted(app.tools.encryption, document.feeds, problems)
+    before = await feed_ids_by_any_url(app.db, list(wanted))
     now = datetime.now(UTC)
     new = [feed for url, feed in wanted.items() if url not in before]
     await add_feeds(app.db, new, now, now, "new from an imported list")
-    await want_too(app.db, list(before.values()), now)
-    added = await ids_of_urls(app.db, [feed.url for feed in new])
-    return Imported(list(added.values()), len(before), problems)
+    await mark_added_by_person(app.db, list(before.values()), now)
+    added = await feed_ids_by_any_url(app.db, [feed.url for feed in new])
+    return ImportCounts(list(added.values()), len(before), problems)
 
 
-def _wanted(feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
+def _wanted(encryption: Encryption, feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
     """Each feed once, in the first folder that has it."""
     wanted: dict[str, NewFeed] = {}
     for feed in feeds:
         try:
-            address = read_address(feed.url)
-        except BadAddress as error:
+            address = parse_pasted_url(feed.url)
+        except BadUrl as error:
             problems.append(str(error))
             continue
         new = NewFeed(address.url, feed.title or None, folder=feed.folder, site_url=feed.site_url)
-        wanted.setdefault(address.url, replace(new, http_options=address.http_options))
+        wanted.setdefault(address.url, replace(new, http_options=encrypt_options(encryption, address.http_options)))
     return wanted
 
 
-def _report(imported: Imported, served: bool, fetch: bool) -> None:
+def _report(imported: ImportCounts, served: bool, fetch: bool) -> None:
     for problem in imported.problems:
-        say(problem, err=True)
+        print_text(problem, err=True)
     known = f", {imported.known} there already" if imported.known else ""
-    left_out = f", {counted(len(imported.problems), 'line')} could not be taken over" if imported.problems else ""
-    click.echo(f"{counted(len(imported.added), 'feed')} added{known}{left_out}")
+    left_out = f", {pluralize(len(imported.problems), 'line')} could not be taken over" if imported.problems else ""
+    click.echo(f"{pluralize(len(imported.added), 'feed')} added{known}{left_out}")
     if imported.added and not fetch:
         by_hand = "'feedmill refresh --due' fetches them, or 'feedmill serve'"
         click.echo("the running server fetches them now" if served else by_hand)

@@ -1,11 +1,11 @@
-"""`feedmill migrate`: bring the database's schema up to date by hand."""
+"""`feedmill migrate`: bring the database schema up to date."""
 
 import asyncio
 
 import click
 
-from feedmill.app import open_database
-from feedmill.cli.context import Context, pass_context
+from feedmill.adapters.database import open_database
+from feedmill.cli.startup.context import Context, pass_context
 from feedmill.settings import Settings
 from feedmill.store.migrations import Migration
 from feedmill.store.migrations import migrate as bring_up_to_date

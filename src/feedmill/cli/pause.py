@@ -1,13 +1,13 @@
-"""`feedmill pause`: leave a feed alone until it is resumed."""
+"""`feedmill pause`: stop fetching a feed until it is resumed."""
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.say import say
-from feedmill.cli.world import run
-from feedmill.store.removals import stop_feed
+from feedmill.cli.actions.find_feed import find_feed
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.store.database import Database
+from feedmill.store.feeds.lifecycle import stop_feed
 
 
 @click.command()
@@ -15,10 +15,10 @@ from feedmill.store.removals import stop_feed
 @pass_context
 def pause(context: Context, feeds: tuple[str, ...]) -> None:
     """Stop fetching FEEDs (ids or URLs); what they have brought stays."""
-    run(context.quiet_settings, lambda app: _pause(app, feeds))
+    run_with_database(context.quiet_settings, lambda db: _pause(db, feeds))
 
 
-async def _pause(app: App, names: tuple[str, ...]) -> None:
-    for feed in [await feed_named(app.db, name) for name in names]:
-        await stop_feed(app.db, feed.id, "paused by a person")
-        say(f"paused {feed.id} {feed.name}: 'feedmill resume {feed.id}' starts it again")
+async def _pause(db: Database, names: tuple[str, ...]) -> None:
+    for feed in [await find_feed(db, name) for name in names]:
+        await stop_feed(db, feed.id, "paused by a person")
+        print_text(f"paused {feed.id} {feed.name}: 'feedmill resume {feed.id}' starts it again")

@@ -1,4 +1,4 @@
-"""`feedmill purge`: drop what has been kept long enough, as a server does each day."""
+"""`feedmill purge`: delete what was kept long enough, as a server does each day."""
 
 import json
 from dataclasses import asdict
@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 import click
 
-from feedmill.app import App, objects_place
-from feedmill.archive.cards import mend_cards
-from feedmill.archive.lifecycle import lifecycle_rule
-from feedmill.archive.ownership import own_store
-from feedmill.archive.retention import delete_garbage, foresee, read_keeping
+from feedmill.adapters.object_store import object_store_config
+from feedmill.app import App
+from feedmill.archive.feed_descriptors import repair_descriptors
+from feedmill.archive.orphans import find_orphans, record_orphans
+from feedmill.archive.retention import delete_garbage, lifecycle_rule, preview_purge, retention_periods
 from feedmill.archive.retention import purge as purge_all
-from feedmill.archive.sweep import find_orphans, sweep
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.world import run
+from feedmill.archive.store_ownership import ensure_store_ownership
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_app import run_with_app
 
-WORDS = {
+LABELS = {
     "entries": "entries that left their feed long ago",
     "raw_bodies": "raw bodies",
     "log_lines": "lines of the fetch log",
@@ -41,10 +41,10 @@ def purge(context: Context, dry_run: bool, with_sweep: bool, lifecycle: bool, as
     """
     settings = context.quiet_settings
     if lifecycle:
-        click.echo(json.dumps(lifecycle_rule(objects_place(settings), settings.raw_days), indent=2))
+        click.echo(json.dumps(lifecycle_rule(object_store_config(settings), settings.raw_days), indent=2))
         return
     work = _foresee if dry_run else _purge
-    done = run(settings, lambda app: work(app, with_sweep))
+    done = run_with_app(settings, lambda app: work(app, with_sweep))
     if as_json:
         click.echo(json.dumps(done))
     else:
@@ -52,19 +52,19 @@ def purge(context: Context, dry_run: bool, with_sweep: bool, lifecycle: bool, as
 
 
 async def _purge(app: App, with_sweep: bool) -> dict[str, int]:
-    now, keeping = datetime.now(UTC), read_keeping(app.settings)
-    await own_store(app.db, app.blobs)
+    now, keeping = datetime.now(UTC), retention_periods(app.settings)
+    await ensure_store_ownership(app.db, app.blobs)
     done = asdict(await purge_all(app.db, app.blobs, keeping, now))
-    await mend_cards(app.db, app.blobs, now)
+    await repair_descriptors(app.db, app.blobs, now)
     if with_sweep:
-        done["orphans"] = await sweep(app.db, app.blobs, keeping.raw, now)
+        done["orphans"] = await record_orphans(app.db, app.blobs, keeping.raw, now)
         done["objects"] += await delete_garbage(app.db, app.blobs)
     return done
 
 
 async def _foresee(app: App, with_sweep: bool) -> dict[str, int]:
-    now, keeping = datetime.now(UTC), read_keeping(app.settings)
-    done = asdict(await foresee(app.db, keeping, now))
+    now, keeping = datetime.now(UTC), retention_periods(app.settings)
+    done = asdict(await preview_purge(app.db, keeping, now))
     if with_sweep:
         done["orphans"] = sum([len(lot) async for lot in find_orphans(app.db, app.blobs, keeping.raw, now)])
         done["objects"] += done["orphans"]
@@ -73,6 +73,6 @@ async def _foresee(app: App, with_sweep: bool) -> dict[str, int]:
 
 def _tell(done: dict[str, int], verb: str) -> None:
     click.echo(f"{verb}:")
-    for name, words in WORDS.items():
+    for name, words in LABELS.items():
         if name in done:
             click.echo(f"{done[name]:>10}  {words}")

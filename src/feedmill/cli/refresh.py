@@ -1,37 +1,23 @@
-"""`feedmill refresh`: fetch feeds now, watch how it goes, and hear what came of it."""
+"""`feedmill refresh`: fetch feeds now and show the progress."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from secrets import token_hex
+from datetime import UTC, datetime
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.progress import Report, report_on
-from feedmill.cli.world import run
-from feedmill.errors import CallerError, InfrastructureError
-from feedmill.model.feed import Feed
-from feedmill.model.refresh import Decision
-from feedmill.run.beside import beside
-from feedmill.run.embedded import Embedded, embedded
-from feedmill.run.handlers import outcome_of
+from feedmill.cli.output.refresh_report import make_report
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.collect.declared.file_paths import feeds_files
+from feedmill.lazy_imports import lazy_import
 from feedmill.settings import Settings
-from feedmill.store.batches import REFRESH_ALL, cancel_batch
-from feedmill.store.feeds import all_feeds, feeds_of_ids
-from feedmill.store.overview import count_feeds
+from feedmill.store.archive.image_tasks import waiting_images
+from feedmill.store.database import Database
+from feedmill.store.feeds.claims import is_any_feed_due, repair_far_future_times
 
-# Who presses Ctrl-C does not want to wait for the slowest server.
-GRACE = timedelta(seconds=3)
-
-Work = Callable[[App], Awaitable[Report]]
-
-
-class StorageFailed(InfrastructureError):
-    """Our own storage failed, so the rest was left for later."""
+# Imported when there is something to fetch: a cron job mostly finds that nothing is due.
+REFRESH_FEEDS = "feedmill.cli.actions.refresh_feeds"
+ENCRYPTION = "feedmill.encryption:Encryption"
+DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
 
 
 @click.command()
@@ -49,84 +35,25 @@ def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: boo
         raise click.UsageError("say which feeds: ids or URLs, or --all, or --due")
     settings = context.quiet_settings
     if due:
-        _run(settings, lambda app: _refresh_due(app, as_json))
+        _refresh_due(settings, as_json)
     elif everything:
-        _run(settings, lambda app: _refresh_all(app, as_json))
+        lazy_import(f"{REFRESH_FEEDS}:refresh_all")(settings, as_json)
     else:
-        _run(settings, lambda app: _refresh_named(app, feeds, as_json))
+        lazy_import(f"{REFRESH_FEEDS}:refresh_named")(settings, feeds, as_json)
 
 
-def refresh_some(settings: Settings, feed_ids: Sequence[int], as_json: bool) -> None:
-    """Fetches these feeds and tells how it went."""
-    _run(settings, lambda app: _refresh_ids(app, feed_ids, as_json))
+def _refresh_due(settings: Settings, as_json: bool) -> None:
+    if run_with_database(settings, lambda db: _has_work(db, settings)):
+        lazy_import(f"{REFRESH_FEEDS}:refresh_due")(settings, as_json)
+    else:
+        make_report({}, as_json).summarize()
 
 
-def _run(settings: Settings, work: Work) -> None:
-    report = run(settings, work)
-    report.summarize()
-    if report.nothing_worked:
-        raise click.exceptions.Exit(1)
-
-
-async def _refresh_all(app: App, as_json: bool) -> Report:
-    return await _batch(app, REFRESH_ALL, [feed for feed in await all_feeds(app.db) if feed.next_fetch_at], as_json)
-
-
-async def _refresh_named(app: App, names: tuple[str, ...], as_json: bool) -> Report:
-    found = [await feed_named(app.db, name) for name in names]
-    for feed in found:
-        if feed.next_fetch_at is None:
-            hint = f"'feedmill resume {feed.id}' starts it again"
-            raise CallerError(f"feed {feed.id} is not fetched ({feed.next_fetch_why}): {hint}")
-    return await _batch(app, _kind_of_its_own(), found, as_json)
-
-
-async def _refresh_ids(app: App, feed_ids: Sequence[int], as_json: bool) -> Report:
-    return await _batch(app, _kind_of_its_own(), await feeds_of_ids(app.db, list(feed_ids)), as_json)
-
-
-def _kind_of_its_own() -> str:
-    """Batches of one kind join each other; one with chosen feeds must not end up in another's."""
-    return f"refresh-{token_hex(8)}"
-
-
-async def _batch(app: App, kind: str, feeds: Sequence[Feed], as_json: bool) -> Report:
-    async with embedded(app, GRACE) as parts:
-        with report_on({feed.id: feed for feed in feeds}, as_json) as report:
-            batch_id, is_new = await parts.batches.refresh(kind, list(report.feeds))
-            if not is_new:
-                report.note("a refresh of all feeds runs already; watching that one")
-            try:
-                # Whoever waits for a batch sees to it that somebody works on it.
-                async with beside(parts.batches.keep_resuming()):
-                    await _watch(parts, batch_id, report)
-            except asyncio.CancelledError:
-                if is_new:
-                    await cancel_batch(app.db, batch_id, datetime.now(UTC))
-                raise
-    return report
-
-
-async def _watch(parts: Embedded, batch_id: int, report: Report) -> None:
-    async for progress in parts.batches.watch(batch_id):
-        report.expect(progress.batch.total)
-        for outcome in progress.ended:
-            report.ended(outcome)
-
-
-async def _refresh_due(app: App, as_json: bool) -> Report:
-    feeds: dict[int, Feed] = {}
-    with report_on(feeds, as_json) as report:
-
-        def hear(feed: Feed, decision: Decision) -> None:
-            feeds[feed.id] = feed
-            report.ended(outcome_of(feed.id, decision))
-
-        hearing = replace(app, tools=replace(app.tools, announce=hear))
-        async with embedded(hearing, GRACE) as parts:
-            await parts.scheduler.prepare()
-            report.expect((await count_feeds(app.db, datetime.now(UTC)))["due"])
-            await parts.scheduler.drain()
-            if parts.handlers.breaker.is_open(datetime.now(UTC)):
-                raise StorageFailed("our own storage failed, the rest is left for later: 'feedmill check' tells more")
-    return report
+async def _has_work(db: Database, settings: Settings) -> bool:
+    """Whether a feed is due or an image waits, once the feeds file has been compared, as a scheduler does first."""
+    if settings.feeds_file or feeds_files(None, settings.data):
+        encryption = lazy_import(ENCRYPTION).of(settings)
+        await lazy_import(DECLARED_FEEDS)(db, settings.feeds_file, settings.data, encryption=encryption).follow()
+    now = datetime.now(UTC)  # feeds that the file has just brought are due
+    await repair_far_future_times(db, now)
+    return await is_any_feed_due(db, now) or bool(await waiting_images(db, now, 1))

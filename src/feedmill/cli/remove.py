@@ -1,18 +1,18 @@
-"""`feedmill remove`: take a feed away with everything it brought."""
+"""`feedmill remove`: remove a feed with everything it brought."""
 
 from datetime import UTC, datetime
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.say import say
-from feedmill.cli.world import run
+from feedmill.archive.remove_feed import remove_feed_and_objects
+from feedmill.cli.actions.find_feed import find_feed
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError
+from feedmill.model.control_characters import replace_control_characters
 from feedmill.model.feed import Feed
-from feedmill.model.terminal import harmless
-from feedmill.store.removals import remove_feed
+from feedmill.store.database import Database
 
 
 @click.command()
@@ -21,24 +21,24 @@ from feedmill.store.removals import remove_feed
 @pass_context
 def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:
     """Remove FEEDs (ids or URLs) for good: entries, images, raw bodies, everybody's marks."""
-    found = run(context.quiet_settings, lambda app: _find(app, feeds))
+    found = run_with_database(context.quiet_settings, lambda db: _find(db, feeds))
     for feed in found:
         if not yes:
             _ask(f"remove {feed.id} {feed.name} for good (entries: {feed.entry_count})?")
-    run(context.quiet_settings, lambda app: _remove(app, found))
+    run_with_database(context.quiet_settings, lambda db: _remove(db, found))
 
 
 def _ask(question: str) -> None:
-    if not click.confirm(harmless(question)):
+    if not click.confirm(replace_control_characters(question)):
         raise CallerError("nothing was removed")
 
 
-async def _find(app: App, names: tuple[str, ...]) -> list[Feed]:
-    return [await feed_named(app.db, name) for name in names]
+async def _find(db: Database, names: tuple[str, ...]) -> list[Feed]:
+    return [await find_feed(db, name) for name in names]
 
 
-async def _remove(app: App, found: list[Feed]) -> None:
+async def _remove(db: Database, found: list[Feed]) -> None:
     for feed in found:
-        await remove_feed(app.db, feed.id, datetime.now(UTC))
+        await remove_feed_and_objects(db, feed.id, datetime.now(UTC))
         again = "; it is declared in the feeds file, so take it out there or it comes back" if feed.declared else ""
-        say(f"removed {feed.id} {feed.name}{again}")
+        print_text(f"removed {feed.id} {feed.name}{again}")

@@ -1,4 +1,4 @@
-"""`feedmill restore`: replay what was kept through today's parser."""
+"""`feedmill restore`: replay stored raw bodies through the current parser."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -11,19 +11,26 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from feedmill.app import App
-from feedmill.archive.found import find_images
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.say import counted
-from feedmill.cli.world import run
-from feedmill.collect.backups import Period
-from feedmill.collect.restore import Restored, Tell, imagine
-from feedmill.collect.restore import restore as restore_all
-from feedmill.collect.restore_plan import Plan, imagine_from_store, plan_from_index, plan_from_store, strangers
-from feedmill.store.raw import count_bodies
+from feedmill.archive.feed_descriptors import FeedDescriptor
+from feedmill.archive.images.recover_stored import recover_stored_images
+from feedmill.archive.store_ownership import owns_store, take_store_ownership
+from feedmill.cli.actions.find_feed import find_feed
+from feedmill.cli.output.text import pluralize
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_app import run_with_app
+from feedmill.collect.restore import ReportProgress, RestoreReport, preview_restore
+from feedmill.collect.restore import restore_feeds as restore_all
+from feedmill.collect.restore_bodies import Period
+from feedmill.collect.restore_plan import RestorePlan, find_cards, plan_from_index, plan_from_store, preview_from_store
+from feedmill.store.archive.raw_bodies import count_raw_bodies
+
+OWNED_BY_ANOTHER = (
+    "the object store is not this database's, so it will not be purged from here: run the same command with "
+    "--take-ownership if the database that had it is gone, else give this one a store of its own (setting 'objects')"
+)
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg]
+class TimeParam(click.ParamType):  # type: ignore[type-arg]
     """A day, or a day and a time; UTC unless it says otherwise."""
 
     name = "TIME"
@@ -40,62 +47,98 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
 @click.argument("feeds", nargs=-1, metavar="[FEED]…")
 @click.option("--all", "everything", is_flag=True, help="Every feed.")
 @click.option("--from-store", is_flag=True, help="Every feed that the object store holds: rebuilds an empty database.")
-@click.option("--since", type=Moment(), help="Only what arrived at this time or later.")
-@click.option("--until", type=Moment(), help="Only what arrived before this time.")
+@click.option(
+    "--take-ownership",
+    is_flag=True,
+    help="With --from-store: this database owns the store from now on; the one that had it can no longer purge it.",
+)
+@click.option("--since", type=TimeParam(), help="Only what arrived at this time or later.")
+@click.option("--until", type=TimeParam(), help="Only what arrived before this time.")
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def restore(
-    context: Context, feeds: tuple[str, ...], everything: bool, from_store: bool, since: datetime | None,
-    until: datetime | None, dry_run: bool, as_json: bool,
-) -> None:  # fmt: skip
+    context: Context,
+    feeds: tuple[str, ...],
+    everything: bool,
+    from_store: bool,
+    take_ownership: bool,
+    since: datetime | None,
+    until: datetime | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     """Replay the kept bodies of FEEDs (ids or URLs), --all or --from-store, the oldest first, through today's parser.
 
     Entries that are missing are added and changed ones revised, as of the time when the body arrived. What was
-    purged stays purged; what is read, starred or scheduled stays as it is. A second run changes nothing.
+    purged stays purged; what is read, starred or scheduled stays as it is. A second run changes nothing. A store
+    without cards, which say where its feeds are, can't be restored from: nothing is changed and the exit code is 1.
     """
     if (bool(feeds), everything, from_store).count(True) != 1:
         raise click.UsageError("say which feeds: ids or URLs, or --all, or --from-store")
+    if take_ownership and not from_store:
+        raise click.UsageError("--take-ownership goes with --from-store")
     period = Period(since, until)
     settings = context.quiet_settings
     if from_store:
-        done = run(settings, lambda app: _from_store(app, period, dry_run))
+        done = run_with_app(settings, lambda app: _from_store(app, period, dry_run, take_ownership))
     else:
-        done = run(settings, lambda app: _from_index(app, feeds, period, dry_run))
+        done = run_with_app(settings, lambda app: _from_index(app, feeds, period, dry_run))
     click.echo(json.dumps(asdict(done)) if as_json else _summary(done, dry_run))
 
 
-async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: bool) -> Restored:
-    chosen = [(await feed_named(app.db, name)).id for name in names] or None
-    total = await count_bodies(app.db, chosen, period.since, period.until)
+async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: bool) -> RestoreReport:
+    chosen = [(await find_feed(app.db, name)).id for name in names] or None
+    total = await count_raw_bodies(app.db, chosen, period.since, period.until)
     return await _replay(app, plan_from_index(app.db, chosen, period), total, dry_run)
 
 
-async def _from_store(app: App, period: Period, dry_run: bool) -> Restored:
-    if unknown := await strangers(app.blobs):
-        have = counted(unknown, "feed has", "feeds have")
+async def _from_store(app: App, period: Period, dry_run: bool, take_ownership: bool) -> RestoreReport:
+    cards, unknown = await find_cards(app.blobs)
+    if unknown:
+        have = pluralize(unknown, "feed has", "feeds have")
         click.echo(f"left out: {have} bodies, but no card that says where the feed is", err=True)
-    plan = imagine_from_store if dry_run else plan_from_store
-    done = await _replay(app, plan(app.db, app.blobs, period, datetime.now(UTC)), None, dry_run)
+    plan = preview_from_store if dry_run else plan_from_store
+    done = await _replay(app, plan(app.db, app.blobs, cards, period, datetime.now(UTC)), None, dry_run)
     if not dry_run:
-        await find_images(app.db, app.blobs, datetime.now(UTC))
+        await recover_stored_images(app.db, app.blobs, datetime.now(UTC))
+        # Last: whoever is interrupted before has taken nothing from anybody.
+        await _settle_ownership(app, take_ownership)
+    _tell_logins(cards)
     return done
 
 
-async def _replay(app: App, plans: AsyncIterator[Plan], total: int | None, dry_run: bool) -> Restored:
+async def _settle_ownership(app: App, take_ownership: bool) -> None:
+    if await owns_store(app.db, app.blobs):
+        return
+    if take_ownership:
+        await take_store_ownership(app.db, app.blobs)
+        click.echo("the object store belongs to this database now", err=True)
+    else:
+        click.echo(OWNED_BY_ANOTHER, err=True)
+
+
+def _tell_logins(cards: Sequence[FeedDescriptor]) -> None:
+    """Says which feeds need their login again: no store keeps one."""
+    for card in cards:
+        if card.has_login:
+            click.echo(f"needs its password again: {card.url}", err=True)
+
+
+async def _replay(app: App, plans: AsyncIterator[RestorePlan], total: int | None, dry_run: bool) -> RestoreReport:
     with _bar(total) as tell:
-        return await (imagine if dry_run else restore_all)(app.tools, plans, tell)
+        return await (preview_restore if dry_run else restore_all)(app.tools, plans, tell)
 
 
 @contextmanager
-def _bar(total: int | None) -> Iterator[Tell]:
+def _bar(total: int | None) -> Iterator[ReportProgress]:
     """A bar on the terminal, if there is one, that hears of each body."""
     console = Console(highlight=False)
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("bodies, {task.fields[found]} found"))
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task, found = progress.add_task("", total=total, found=0), 0
 
-        def tell(one: Restored) -> None:
+        def tell(one: RestoreReport) -> None:
             nonlocal found
             found += one.added + one.revised
             progress.update(task, advance=1, found=found)
@@ -103,13 +146,13 @@ def _bar(total: int | None) -> Iterator[Tell]:
         yield tell
 
 
-def _summary(done: Restored, dry_run: bool) -> str:
+def _summary(done: RestoreReport, dry_run: bool) -> str:
     would = "would add" if dry_run else "added"
     revise = "would revise" if dry_run else "revised"
-    bodies = counted(done.bodies, "body", "bodies")
-    lines = [f"{bodies} replayed: {would} {counted(done.added, 'entry', 'entries')}, {revise} {done.revised}"]
-    lines += [f"{counted(done.unreadable, 'body is', 'bodies are')} no feed"] if done.unreadable else []
-    lines += [f"{counted(done.missing, 'body is', 'bodies are')} gone from the object store"] if done.missing else []
-    busy = counted(done.busy, "feed was", "feeds were")
+    bodies = pluralize(done.bodies, "body", "bodies")
+    lines = [f"{bodies} replayed: {would} {pluralize(done.added, 'entry', 'entries')}, {revise} {done.revised}"]
+    lines += [f"{pluralize(done.unreadable, 'body is', 'bodies are')} no feed"] if done.unreadable else []
+    lines += [f"{pluralize(done.missing, 'body is', 'bodies are')} gone from the object store"] if done.missing else []
+    busy = pluralize(done.busy, "feed was", "feeds were")
     lines += [f"{busy} left out because somebody else is at work there; try again"] if done.busy else []
     return "\n".join(lines)

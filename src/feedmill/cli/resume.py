@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.say import say
-from feedmill.cli.world import run
-from feedmill.store.removals import start_feed
+from feedmill.cli.actions.find_feed import find_feed
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.store.database import Database
+from feedmill.store.feeds.lifecycle import start_feed
 
 
 @click.command()
@@ -17,10 +17,10 @@ from feedmill.store.removals import start_feed
 @pass_context
 def resume(context: Context, feeds: tuple[str, ...]) -> None:
     """Fetch FEEDs (ids or URLs) again; they are due at once."""
-    run(context.quiet_settings, lambda app: _resume(app, feeds))
+    run_with_database(context.quiet_settings, lambda db: _resume(db, feeds))
 
 
-async def _resume(app: App, names: tuple[str, ...]) -> None:
-    for feed in [await feed_named(app.db, name) for name in names]:
-        await start_feed(app.db, feed.id, "resumed by a person", datetime.now(UTC))
-        say(f"resumed {feed.id} {feed.name}: a running server fetches it now, or 'feedmill refresh {feed.id}'")
+async def _resume(db: Database, names: tuple[str, ...]) -> None:
+    for feed in [await find_feed(db, name) for name in names]:
+        await start_feed(db, feed.id, "resumed by a person", datetime.now(UTC))
+        print_text(f"resumed {feed.id} {feed.name}: a running server fetches it now, or 'feedmill refresh {feed.id}'")

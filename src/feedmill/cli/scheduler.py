@@ -1,11 +1,11 @@
-"""`feedmill scheduler`: says when it is time, in a scaled-out installation."""
+"""`feedmill scheduler`: the scheduler process of a scaled-out installation."""
 
 import click
 
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.until_stopped import until_stopped
-from feedmill.run.distributed import refuse_what_cannot_scale
-from feedmill.run.timekeeper import keep_time
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_until_stopped import run_until_stopped
+from feedmill.run.distributed import require_scalable_settings
+from feedmill.run.scheduler_process import run_scheduler_process
 
 
 @click.command()
@@ -16,5 +16,5 @@ def scheduler(context: Context) -> None:
     One is enough; a second one does no harm. Needs Redis, and a database that is no SQLite file.
     """
     settings = context.settings
-    refuse_what_cannot_scale(settings, "scheduler")
-    until_stopped(settings, "scheduler", keep_time)
+    require_scalable_settings(settings, "scheduler")
+    run_until_stopped(settings, "scheduler", run_scheduler_process)

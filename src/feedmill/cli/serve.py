@@ -3,13 +3,14 @@
 import click
 import uvloop
 
-from feedmill.app import build
-from feedmill.cli.context import Context, pass_context
-from feedmill.run.embedded import embedded, scheduling
-from feedmill.run.presence import present
+from feedmill.app import build_app
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
+from feedmill.run.announce_presence import announce_presence
+from feedmill.run.embedded import open_embedded, run_periodic_parts
 from feedmill.serve import asgi
-from feedmill.serve.listening import address, listen, serve_on
-from feedmill.serve.occupancy import occupied
+from feedmill.serve.data_lock import lock_data_folder
+from feedmill.serve.http.server import listen, public_address, serve_on
 from feedmill.settings import Settings
 
 
@@ -20,14 +21,18 @@ from feedmill.settings import Settings
 def serve(context: Context, listen: str | None, port: int | None) -> None:
     """Collect, keep and show feeds, all in this process."""
     settings = context.settings_with(listen=listen, port=port)
-    with occupied(settings.data):
+    with lock_data_folder(settings.data):
         uvloop.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
     listening = listen(settings)
+    warn_of_wide_permissions(settings)
     async with (
-        build(settings) as app, embedded(app) as parts, scheduling(parts), present(app.coordination.sight, "serve"),
-    ):  # fmt: skip
-        click.echo(f"Feedmill is running: open {address(settings)}")
-        await serve_on(listening, asgi.create(app, parts.batches), settings)
+        build_app(settings) as app,
+        open_embedded(app) as parts,
+        run_periodic_parts(parts),
+        announce_presence(app.coordination.sight, "serve"),
+    ):
+        click.echo(f"Feedmill is running: open {public_address(settings)}")
+        await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

@@ -1,11 +1,11 @@
-"""`feedmill settings`: the effective settings, secrets hidden."""
+"""`feedmill settings`: print the effective settings, secrets hidden."""
 
 import json
 
 import click
 
-from feedmill.cli.context import Context, pass_context
-from feedmill.library.effective import effective
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.library.admin.effective_settings import effective_settings
 from feedmill.settings import PREFIX
 
 
@@ -14,7 +14,7 @@ from feedmill.settings import PREFIX
 @pass_context
 def settings(context: Context, as_json: bool) -> None:
     """Print every setting with its effective value, secrets hidden."""
-    found = effective(context.settings)
+    found = effective_settings(context.settings)
     if as_json:
         click.echo(json.dumps({one.name: one.value for one in found}, ensure_ascii=False, indent=2))
         return

@@ -1,4 +1,4 @@
-"""`feedmill show`: a feed with its latest entries, or an entry with its text."""
+"""`feedmill show`: show a feed with its latest entries, or an entry with its text."""
 
 import shutil
 import sys
@@ -8,19 +8,19 @@ from typing import Any
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named, read_id
-from feedmill.cli.records import entry_record, feed_record, print_record
-from feedmill.cli.say import say
-from feedmill.cli.tables import print_table
-from feedmill.cli.world import run
-from feedmill.collect.html import plain_text
+from feedmill.cli.actions.find_feed import find_feed, read_id
+from feedmill.cli.output.json_records import entry_record, feed_record, print_record
+from feedmill.cli.output.tables import print_table
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError
-from feedmill.model.times import from_text
-from feedmill.store.entries import images_of, latest_entries, read_entry, revisions_of
+from feedmill.html.plain_text import plain_text
+from feedmill.model.timestamps import from_iso
+from feedmill.store.database import Database
+from feedmill.store.entries.read_entries import images_of, latest_entries, read_entry, revisions_of
 
-ENTRY = "entry:"
+ENTRY_PREFIX = "entry:"
 
 
 class UnknownEntry(CallerError):
@@ -37,37 +37,37 @@ class UnknownEntry(CallerError):
 @pass_context
 def show(context: Context, what: str, most: int, raw: bool, as_json: bool) -> None:
     """Show a feed (by id or URL) with its latest entries, or an entry with its text."""
-    if what.startswith(ENTRY):
-        entry = run(context.quiet_settings, lambda app: _entry(app, what.removeprefix(ENTRY)))
+    if what.startswith(ENTRY_PREFIX):
+        entry = run_with_database(context.quiet_settings, lambda db: _entry(db, what.removeprefix(ENTRY_PREFIX)))
         _print_entry(entry, raw, as_json)
         return
     if raw:
         raise click.UsageError("--raw is for an entry: feedmill show entry:ID --raw")
-    feed = run(context.quiet_settings, lambda app: _feed(app, what, max(most, 0)))
+    feed = run_with_database(context.quiet_settings, lambda db: _feed(db, what, max(most, 0)))
     if as_json:
         print_record(feed)
     else:
         _print_feed(feed)
 
 
-async def _feed(app: App, name: str, most: int) -> dict[str, Any]:
-    feed = await feed_named(app.db, name)
-    latest = [entry_record(row) for row in await latest_entries(app.db, feed.id, most)]
+async def _feed(db: Database, name: str, most: int) -> dict[str, Any]:
+    feed = await find_feed(db, name)
+    latest = [entry_record(row) for row in await latest_entries(db, feed.id, most)]
     return feed_record(feed, datetime.now(UTC)) | {"latest": latest}
 
 
-async def _entry(app: App, text: str) -> dict[str, Any]:
+async def _entry(db: Database, text: str) -> dict[str, Any]:
     number = read_id(text)
-    row = await read_entry(app.db, number) if number is not None else None
+    row = await read_entry(db, number) if number is not None else None
     if row is None:
         raise UnknownEntry(f"there is no entry {text}: 'feedmill show FEED' lists a feed's latest with their ids")
-    revisions = [entry_record(revision) for revision in await revisions_of(app.db, row["id"])]
-    images = [dict(image) for image in await images_of(app.db, row["id"])]
+    revisions = [entry_record(revision) for revision in await revisions_of(db, row["id"])]
+    images = [dict(image) for image in await images_of(db, row["id"])]
     return entry_record(row) | {"revisions": revisions, "images": images}
 
 
 def _print_feed(feed: dict[str, Any]) -> None:
-    say(feed["title"], bold=True)
+    print_text(feed["title"], bold=True)
     lines = {
         "feed": f"{feed['id']}  {feed['url']}",
         "site": feed["site_url"],
@@ -90,9 +90,9 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
     if as_json:
         print_record(entry)
     elif raw:
-        (say if sys.stdout.isatty() else click.echo)(html)
+        (print_text if sys.stdout.isatty() else click.echo)(html)
     else:
-        say(entry["title"] or "(no title)", bold=True)
+        print_text(entry["title"] or "(no title)", bold=True)
         changed = entry["revision_count"]
         lines = {
             "entry": f"{entry['id']}  {entry['link'] or ''}",
@@ -102,18 +102,18 @@ def _print_entry(entry: dict[str, Any], raw: bool, as_json: bool) -> None:
             "changed": f"{changed} times (--json has the texts)" if changed else None,
         }
         _print_lines(lines)
-        say()
-        say(_wrapped(plain_text(html, None)))
+        print_text()
+        print_text(_wrapped(plain_text(html, None)))
 
 
 def _time(text: str | None) -> str:
-    return f"{from_text(text):%Y-%m-%d %H:%M} UTC" if text else "never"
+    return f"{from_iso(text):%Y-%m-%d %H:%M} UTC" if text else "never"
 
 
 def _print_lines(lines: dict[str, str | None]) -> None:
     for name, text in lines.items():
         if text:
-            say(f"  {name:<9} {text}")
+            print_text(f"  {name:<9} {text}")
 
 
 def _wrapped(text: str) -> str:

@@ -1,53 +1,87 @@
-"""`feedmill status`: how the whole thing fares, in counts."""
+"""`feedmill status`: count feeds, entries, images and pool items; list running processes."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.records import print_record
-from feedmill.cli.say import counted, sized
-from feedmill.cli.world import run
-from feedmill.collect.explain import ago, ahead
-from feedmill.model.times import moment_or_none
-from feedmill.serve.occupancy import occupant
-from feedmill.store.overview import Overview, count_all
+from feedmill.adapters.coordination import connect_coordination
+from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.text import format_size, pluralize
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.coordination.presence import RunningProcess
+from feedmill.errors import CoordinationUnavailable
+from feedmill.model.relative_times import time_ago, time_until
+from feedmill.model.timestamps import datetime_or_none
+from feedmill.serve.data_lock import lock_holder
+from feedmill.settings import Settings
+from feedmill.store.admin.overview import Overview, read_overview
+from feedmill.store.database import Database
 
 NEVER = "never"
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def status(context: Context, as_json: bool) -> None:
-    """Count feeds, entries, images and pool items, and say what they take up."""
+    """Count feeds, entries, images and pool items, and say what they take up and which processes run."""
     settings = context.quiet_settings
     now = datetime.now(UTC)
-    found = run(settings, lambda app: _count(app, now))
-    server = occupant(settings.data)
+    found, processes = run_with_database(settings, lambda db: _look(db, settings, now))
+    server = lock_holder(settings.data)
     if as_json:
-        print_record(asdict(found) | {"server": {"running": server is not None, "process": server}})
+        running = {"running": server is not None, "process": server}
+        print_record(asdict(found) | {"server": running, "processes": _as_records(processes)})
         return
     for name, text in _lines(found, now, settings.images_total_bytes).items():
         click.echo(f"{name:<9} {text}")
-    running = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
-    click.echo(f"{'server':<9} {running}")
+    if settings.redis.get_secret_value():
+        click.echo(f"processes {_told(processes)}")
+    else:
+        running_here = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
+        click.echo(f"{'server':<9} {running_here}")
 
 
-async def _count(app: App, now: datetime) -> Overview:
-    return await count_all(app.db, now)
+async def _look(db: Database, settings: Settings, now: datetime) -> tuple[Overview, Sequence[RunningProcess] | None]:
+    """The counts, and the processes that share a Redis; None for these when Redis can't be asked."""
+    found = await read_overview(db, now)
+    try:
+        async with connect_coordination(settings) as coordination:
+            return found, await coordination.sight.seen()
+    except CoordinationUnavailable:
+        return found, None
+
+
+def _as_records(processes: Sequence[RunningProcess] | None) -> list[dict[str, Any]] | None:
+    if processes is None:
+        return None
+    return [{"role": one.role, "name": one.name, "seen_ms_ago": round(one.ago / MILLISECOND)} for one in processes]
+
+
+def _told(processes: Sequence[RunningProcess] | None) -> str:
+    if processes is None:
+        return "unknown: Redis, where they show themselves, does not answer"
+    if not processes:
+        return "none has shown itself in the last 15 s"
+    roles = Counter(one.role for one in processes)
+    names = {role: ", ".join(one.name for one in processes if one.role == role) for role in roles}
+    return "; ".join(f"{number} {role} ({names[role]})" for role, number in roles.items())
 
 
 def _lines(found: Overview, now: datetime, room: int) -> dict[str, str]:
-    states = ("due", "running", "failing", "error", "disabled", "resting", "new")
-    last, following = moment_or_none(found.last_fetched_at), moment_or_none(found.next_fetch_at)
-    kept = f"{counted(found.raw_bodies, 'raw body', 'raw bodies')}, {found.objects_to_delete} to delete"
+    states = ("due", "running", "unattended", "failing", "error", "disabled", "resting", "new")
+    last, following = datetime_or_none(found.last_fetched_at), datetime_or_none(found.next_fetch_at)
+    kept = f"{pluralize(found.raw_bodies, 'raw body', 'raw bodies')}, {found.objects_to_delete} to delete"
     return {
         "feeds": f"{found.feeds['total']}: {_list(found.feeds, *states)}",
-        "fetched": f"last {ago(last, now) if last else NEVER}; next {ahead(following, now) if following else NEVER}",
+        "fetched": f"last {time_ago(last, now) if last else NEVER}; "
+        f"next {time_until(following, now) if following else NEVER}",
         "entries": str(found.entries),
         "images": _list(found.images, *found.images) + _room(found.image_bytes, room),
         **{kind: f"pool: {_list(items, *items)}" for kind, items in found.pools.items()},
@@ -67,4 +101,4 @@ def _room(used: int, room: int) -> str:
 
 
 def _size(length: int | None) -> str:
-    return "size unknown" if length is None else sized(length)
+    return "size unknown" if length is None else format_size(length)

@@ -1,4 +1,4 @@
-"""`feedmill user`: accounts, from the command line. A password is typed or read, never an argument."""
+"""`feedmill user`: add, list, disable and delete users; set passwords, make API keys."""
 
 import sys
 from dataclasses import replace
@@ -7,21 +7,29 @@ from typing import Any
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.for_user import find_user
-from feedmill.cli.records import print_record
-from feedmill.cli.say import say
-from feedmill.cli.tables import print_table
-from feedmill.cli.world import run
-from feedmill.collect.explain import ago
-from feedmill.errors import NameTaken
-from feedmill.library.accounts import add_account, needs_setup, normal_name, set_password, set_up
-from feedmill.library.api_keys import make_key
-from feedmill.model.account import ACTIVE, DISABLED, SCOPES, Actor, Caller
-from feedmill.model.times import text_or_none, to_text
-from feedmill.store.accounts import user_of_name
-from feedmill.store.administration import Account, accounts_page, change_account
+from feedmill.cli.actions.find_user import find_user
+from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.tables import print_table
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.errors import CallerError, NameTaken
+from feedmill.library.users.api_tokens import create_api_token
+from feedmill.library.users.manage_users import (
+    create_first_admin,
+    make_user,
+    needs_setup,
+    normalize_user_name,
+    remove_user,
+    set_password,
+)
+from feedmill.model.relative_times import time_ago
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.model.user import ACTIVE, DISABLED, POOLS, SCOPES, AccessEnded, Actor, Caller, User
+from feedmill.store.admin.users import UserSummary, update_user, users_page
+from feedmill.store.database import Database
+from feedmill.store.feeds.lifecycle import private_feeds_of
+from feedmill.store.users.users import user_of_name
 
 COLUMNS = ("name", "role", "status", "feeds", "last seen")
 PAGE = 500
@@ -31,7 +39,7 @@ OPERATOR = Actor()
 
 @click.group()
 def user() -> None:
-    """Make accounts and API keys, list them, give new passwords, disable and enable."""
+    """Make accounts and API keys, list them, give new passwords, disable, enable and delete."""
 
 
 @user.command()
@@ -41,9 +49,9 @@ def user() -> None:
 def add(context: Context, name: str, admin: bool) -> None:
     """Make an account NAME. The password is asked for, or read from the standard input."""
     settings = context.quiet_settings
-    run(settings, lambda app: _refuse_taken(app, normal_name(name)))
+    run_with_database(settings, lambda db: _refuse_taken(db, normalize_user_name(name)))
     password = _new_password()
-    say(run(settings, lambda app: _add(app, name, password, admin)))
+    print_text(run_with_database(settings, lambda db: _add(db, name, password, admin)))
 
 
 @user.command(name="list")
@@ -51,7 +59,7 @@ def add(context: Context, name: str, admin: bool) -> None:
 @pass_context
 def list_users(context: Context, as_json: bool) -> None:
     """List the accounts."""
-    found = run(context.quiet_settings, _all)
+    found = run_with_database(context.quiet_settings, _all)
     now = datetime.now(UTC)
     if as_json:
         for account in found:
@@ -59,19 +67,26 @@ def list_users(context: Context, as_json: bool) -> None:
     elif found:
         print_table(COLUMNS, [_row(account, now) for account in found], wide=("name",))
     else:
-        say("there are no accounts yet: 'feedmill user add NAME' makes the first, an admin's")
+        print_text("there are no accounts yet: 'feedmill user add NAME' makes the first, an admin's")
 
 
-@user.command()
+@user.command(short_help="Give NAME a new password, and end all of their sessions.")
 @click.argument("name")
+@click.option("--revoke-keys", is_flag=True, help="Revoke all of their API keys too.")
 @pass_context
-def password(context: Context, name: str) -> None:
-    """Give NAME a new password, and end all of their sessions."""
+def password(context: Context, name: str, revoke_keys: bool) -> None:
+    """Give NAME a new password, and end all of their sessions. API keys still work, unless --revoke-keys is given."""
     settings = context.quiet_settings
-    found = run(settings, lambda app: find_user(app, name))
+    found = run_with_database(settings, lambda db: find_user(db, name))
     new = _new_password()
-    run(settings, lambda app: set_password(app.db, found, new, None, datetime.now(UTC), OPERATOR))
-    say(f"{found.name} has a new password, and is signed out everywhere")
+    ended = run_with_database(settings, lambda db: _set_password(db, found, new, revoke_keys))
+    print_text(
+        f"{found.name} has a new password. Sessions ended: {ended.sessions_ended}. Keys revoked: {ended.keys_revoked}."
+    )
+    if ended.keys_left:
+        print_text(
+            f"Keys that still work: {ended.keys_left}. 'feedmill user password {found.name} --revoke-keys' ends them."
+        )
 
 
 @user.command()
@@ -79,8 +94,8 @@ def password(context: Context, name: str) -> None:
 @pass_context
 def disable(context: Context, name: str) -> None:
     """Sign NAME out everywhere, and let them in no more."""
-    changed = run(context.quiet_settings, lambda app: _set_status(app, name, DISABLED))
-    say(f"{changed} is disabled: 'feedmill user enable {changed}' lets them in again")
+    changed = run_with_database(context.quiet_settings, lambda db: _set_status(db, name, DISABLED))
+    print_text(f"{changed} is disabled: 'feedmill user enable {changed}' lets them in again")
 
 
 @user.command()
@@ -88,17 +103,38 @@ def disable(context: Context, name: str) -> None:
 @pass_context
 def enable(context: Context, name: str) -> None:
     """Let NAME in again."""
-    say(f"{run(context.quiet_settings, lambda app: _set_status(app, name, ACTIVE))} may sign in again")
+    print_text(
+        f"{run_with_database(context.quiet_settings, lambda db: _set_status(db, name, ACTIVE))} may sign in again"
+    )
+
+
+@user.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_context
+def delete(context: Context, name: str, yes: bool) -> None:
+    """Delete NAME for good with all that is their own: subscriptions, stars, labels, keys, private feeds.
+
+    A private feed is one that is fetched with a password of theirs. It goes with its entries, images and raw bodies;
+    all other feeds stay.
+    """
+    settings = context.quiet_settings
+    found, private = run_with_database(settings, lambda db: _to_delete(db, name))
+    if not yes and not click.confirm(f"delete {found.name} for good (private feeds that go too: {private})?"):
+        raise CallerError("nothing was deleted")
+    run_with_database(settings, lambda db: remove_user(db, found, OPERATOR, datetime.now(UTC)))
+    print_text(f"deleted {found.name}; private feeds deleted: {private}")
 
 
 @user.command()
 @click.argument("name")
 @click.option("--for", "purpose", default="made on the command line", help="What the key is for, shown in lists.")
 @click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it may do; else all NAME may.")
+@click.option("--pool-group", "groups", multiple=True, metavar="GROUP", help="Let it take from this group only.")
 @pass_context
-def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...]) -> None:
+def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
     """Print a new API key of NAME, this once."""
-    click.echo(run(context.quiet_settings, lambda app: _key(app, name, purpose, scopes)))
+    click.echo(run_with_database(context.quiet_settings, lambda db: _key(db, name, purpose, scopes, groups)))
 
 
 def _new_password() -> str:
@@ -108,41 +144,52 @@ def _new_password() -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-async def _refuse_taken(app: App, name: str) -> None:
-    if await user_of_name(app.db, name):
+async def _refuse_taken(db: Database, name: str) -> None:
+    if await user_of_name(db, name):
         raise NameTaken(f"the name {name!r} is taken")
 
 
-async def _add(app: App, name: str, password: str, is_admin: bool) -> str:
+async def _add(db: Database, name: str, password: str, is_admin: bool) -> str:
     now = datetime.now(UTC)
-    if await needs_setup(app.db):
-        first = await set_up(app.db, name, password, now)
+    if await needs_setup(db):
+        first = await create_first_admin(db, name, password, now)
         return f"made {first.name}, the first account: an admin's, subscribed to every feed there is"
-    added = await add_account(app.db, name, password, is_admin, now, OPERATOR)
+    added = await make_user(db, name, password, is_admin, now, OPERATOR)
     return f"made {added.name}" + (", an admin" if is_admin else "")
 
 
-async def _all(app: App) -> list[Account]:
-    found: list[Account] = []
-    while page := await accounts_page(app.db, found[-1].user.id if found else 0, PAGE):
+async def _all(db: Database) -> list[UserSummary]:
+    found: list[UserSummary] = []
+    while page := await users_page(db, found[-1].user.id if found else 0, PAGE):
         found += page
     return found
 
 
-async def _key(app: App, name: str, purpose: str, scopes: tuple[str, ...]) -> str:
-    found = await find_user(app, name)
-    who = Caller(found, found.scopes)
-    secret, _ = await make_key(app.db, who, purpose, scopes or found.scopes, None, datetime.now(UTC))
+async def _set_password(db: Database, user: User, new: str, revoke_keys: bool) -> AccessEnded:
+    return await set_password(db, user, new, None, datetime.now(UTC), OPERATOR, revoke_keys=revoke_keys)
+
+
+async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> str:
+    found = await find_user(db, name)
+    who, usual = Caller(found, found.scopes), (POOLS,) if groups else found.scopes
+    now = datetime.now(UTC)
+    secret, _ = await create_api_token(db, who, purpose, scopes or usual, None, now, groups or None)
     return secret
 
 
-async def _set_status(app: App, name: str, status: str) -> str:
-    found = await find_user(app, name)
-    await change_account(app.db, found, replace(found, status=status), OPERATOR, datetime.now(UTC))
+async def _to_delete(db: Database, name: str) -> tuple[User, int]:
+    """The account, and how many feeds are theirs alone."""
+    found = await find_user(db, name)
+    return found, len(await private_feeds_of(db, found.id))
+
+
+async def _set_status(db: Database, name: str, status: str) -> str:
+    found = await find_user(db, name)
+    await update_user(db, found, replace(found, status=status), OPERATOR, datetime.now(UTC))
     return found.name
 
 
-def _record(account: Account) -> dict[str, Any]:
+def _record(account: UserSummary) -> dict[str, Any]:
     user = account.user
     return {
         "id": user.id,
@@ -152,12 +199,12 @@ def _record(account: Account) -> dict[str, Any]:
         "feeds": account.feeds,
         "quota_feeds": user.quota_feeds,
         "quota_bytes": user.quota_bytes,
-        "created_at": to_text(user.created_at),
-        "last_seen_at": text_or_none(user.last_seen_at),
+        "created_at": to_iso(user.created_at),
+        "last_seen_at": iso_or_none(user.last_seen_at),
     }
 
 
-def _row(account: Account, now: datetime) -> tuple[str, ...]:
+def _row(account: UserSummary, now: datetime) -> tuple[str, ...]:
     user = account.user
-    seen = ago(user.last_seen_at, now) if user.last_seen_at else "never"
+    seen = time_ago(user.last_seen_at, now) if user.last_seen_at else "never"
     return user.name, "admin" if user.is_admin else "reader", user.status, str(account.feeds), seen

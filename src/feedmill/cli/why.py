@@ -1,18 +1,19 @@
-"""`feedmill why`: when a feed is fetched next, and the reasons."""
+"""`feedmill why`: explain when a feed is fetched next, and why then."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
 
-from feedmill.app import App
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.named import feed_named
-from feedmill.cli.records import feed_record, fetch_record, print_record
-from feedmill.cli.say import say
-from feedmill.cli.world import run
-from feedmill.collect.explain import explain
-from feedmill.store.fetch_log import Fetch, former_urls_of, latest_fetches, tally_fetches
+from feedmill.cli.actions.find_feed import find_feed
+from feedmill.cli.output.json_records import feed_record, fetch_record, print_record
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.store.database import Database
+from feedmill.store.feeds.fetch_log import FetchLogLine, latest_fetches, tally_fetches
+from feedmill.store.feeds.moves import former_urls_of_feed
 
 LOG_DAYS = timedelta(days=30)
 
@@ -24,26 +25,26 @@ LOG_DAYS = timedelta(days=30)
 @pass_context
 def why(context: Context, feed: str, lines: int, as_json: bool) -> None:
     """Explain when FEED (an id or a URL) is fetched next, and why then."""
-    told = run(context.quiet_settings, lambda app: _tell(app, feed, max(lines, 1)))
+    told = run_with_database(context.quiet_settings, lambda db: _tell(db, feed, max(lines, 1)))
     if as_json:
         fetches = [fetch_record(fetch) for fetch in told["fetches"]]
         print_record(told["feed"] | {"sentences": told["sentences"], "fetches": fetches})
         return
-    say(_heading(told["feed"]), bold=True)
+    print_text(_heading(told["feed"]), bold=True)
     for sentence in told["sentences"]:
-        say(f"  {sentence}")
+        print_text(f"  {sentence}")
     if told["fetches"]:
-        say("  The last fetches:")
+        print_text("  The last fetches:")
     for fetch in told["fetches"][:lines]:
-        say(f"    {_line(fetch)}")
+        print_text(f"    {_line(fetch)}")
 
 
-async def _tell(app: App, name: str, lines: int) -> dict[str, Any]:
+async def _tell(db: Database, name: str, lines: int) -> dict[str, Any]:
     now = datetime.now(UTC)
-    feed = await feed_named(app.db, name)
-    fetches = await latest_fetches(app.db, feed.id, lines)
-    tally = await tally_fetches(app.db, feed.id, now - LOG_DAYS)
-    sentences = explain(feed, fetches, tally, await former_urls_of(app.db, feed.id), now)
+    feed = await find_feed(db, name)
+    fetches = await latest_fetches(db, feed.id, lines)
+    tally = await tally_fetches(db, feed.id, now - LOG_DAYS)
+    sentences = explain_schedule(feed, fetches, tally, await former_urls_of_feed(db, feed.id), now)
     return {"feed": feed_record(feed, now), "sentences": sentences, "fetches": fetches}
 
 
@@ -52,7 +53,7 @@ def _heading(feed: dict[str, Any]) -> str:
     return f"{feed['title']} (feed {feed['id']}{where})"
 
 
-def _line(fetch: Fetch) -> str:
+def _line(fetch: FetchLogLine) -> str:
     status = f"HTTP {fetch.http_status}" if fetch.http_status else ""
     new = f"{fetch.new_entries} new" if fetch.new_entries else ""
     parts = (f"{fetch.at:%Y-%m-%d %H:%M:%S}", f"{fetch.outcome:<12}", status, new, f"{fetch.ms} ms", fetch.message)

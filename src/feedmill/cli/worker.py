@@ -1,12 +1,12 @@
-"""`feedmill worker`: one of the processes that collect, in a scaled-out installation."""
+"""`feedmill worker`: a worker process of a scaled-out installation."""
 
 import click
 
-from feedmill.cli.context import Context, pass_context
-from feedmill.cli.until_stopped import until_stopped
-from feedmill.engine.names import QUEUES
-from feedmill.run.distributed import refuse_what_cannot_scale
-from feedmill.run.worker import THREADS, work
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_until_stopped import run_until_stopped
+from feedmill.engine.task_names import QUEUES
+from feedmill.run.distributed import require_scalable_settings
+from feedmill.run.worker_process import THREADS, run_worker_process
 
 
 @click.command()
@@ -20,5 +20,5 @@ def worker(context: Context, concurrency: int | None, queues: tuple[str, ...]) -
     leaves what it has not done to the others. Needs Redis, and a database that is no SQLite file.
     """
     settings = context.settings_with(fetches_at_once=concurrency)
-    refuse_what_cannot_scale(settings, "worker")
-    until_stopped(settings, "worker", lambda app, stop: work(app, stop, THREADS, queues or QUEUES))
+    require_scalable_settings(settings, "worker")
+    run_until_stopped(settings, "worker", lambda app, stop: run_worker_process(app, stop, THREADS, queues or QUEUES))

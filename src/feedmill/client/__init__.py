@@ -1,4 +1,4 @@
-"""A client of Feedmill's API for Python programs. In: calls. Out: values, or a `Problem`.
+"""A client of Feedmill's HTTP API for Python programs.
 
     async with Feedmill("http://127.0.0.1:8000", key="fm_…") as feedmill:
         added = await feedmill.subscribe("https://example.org/")
@@ -8,43 +8,45 @@
 It needs nothing else of Feedmill, and nothing else of Feedmill needs it.
 """
 
-from feedmill.client.answers import (
-    Added,
-    Candidate,
+from feedmill.client.connection import ApiError, ServerUnreachable
+from feedmill.client.feedmill import Feedmill
+from feedmill.client.responses import (
+    AddedSubscription,
+    CandidateFeed,
     Discovery,
     Entry,
     EntryDetail,
-    Feed,
-    FeedEnded,
-    Folder,
+    FeedFolder,
+    FeedJobResult,
+    GrantedUser,
+    ItemLease,
     Job,
     Label,
-    Leased,
     LeasedItem,
     Me,
-    PoolItem,
-    Started,
+    PoppedItem,
+    RefreshQueued,
+    SubscribedFeed,
 )
-from feedmill.client.connection import NoAnswer, Problem
-from feedmill.client.feedmill import Feedmill
 
 __all__ = [
-    "Added",
-    "Candidate",
+    "AddedSubscription",
+    "ApiError",
+    "CandidateFeed",
     "Discovery",
     "Entry",
     "EntryDetail",
-    "Feed",
-    "FeedEnded",
+    "FeedFolder",
+    "FeedJobResult",
     "Feedmill",
-    "Folder",
+    "GrantedUser",
+    "ItemLease",
     "Job",
     "Label",
-    "Leased",
     "LeasedItem",
     "Me",
-    "NoAnswer",
-    "PoolItem",
-    "Problem",
-    "Started",
+    "PoppedItem",
+    "RefreshQueued",
+    "ServerUnreachable",
+    "SubscribedFeed",
 ]

@@ -1,4 +1,4 @@
-"""Requests to one Feedmill: the key, the paths, and problems as exceptions."""
+"""HTTP requests and event streams to one server; problems become exceptions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-Answer = TypeVar("Answer")
+ResponseType = TypeVar("ResponseType")
 Query = Mapping[str, str | int | None]
-NOTHING: Query = MappingProxyType({})
+NO_QUERY: Query = MappingProxyType({})
 
 TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10)
 # An event stream goes on for as long as its job; it says something at least every quarter of a minute.
 STREAM_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60)
 
 
-class Problem(Exception):
+class ApiError(Exception):
     """What Feedmill says is wrong: `code` for programs, the text for people, `more` whatever else it said."""
 
     def __init__(self, status: int, code: str, detail: str, more: Mapping[str, Any]) -> None:
@@ -26,11 +26,11 @@ class Problem(Exception):
         self.retry_after: float | None = None
 
 
-class NoAnswer(Exception):
+class ServerUnreachable(Exception):
     """Feedmill can't be reached, or did not answer in time."""
 
 
-class Connection:
+class ApiConnection:
     """A session with one Feedmill, opened when it is entered."""
 
     def __init__(self, url: str, key: str) -> None:
@@ -38,7 +38,7 @@ class Connection:
         self._key = key
         self._session: aiohttp.ClientSession | None = None
 
-    async def __aenter__(self) -> "Connection":
+    async def __aenter__(self) -> "ApiConnection":
         headers = {"Authorization": f"Bearer {self._key}"}
         self._session = aiohttp.ClientSession(headers=headers, timeout=TIMEOUT)
         return self
@@ -49,13 +49,15 @@ class Connection:
         if self._session is not None:
             await self._session.close()
 
-    async def ask(self, method: str, path: str, form: type[Answer], json: Any = None, query: Query = NOTHING) -> Answer:
+    async def ask(
+        self, method: str, path: str, form: type[ResponseType], json: Any = None, query: Query = NO_QUERY
+    ) -> ResponseType:
         """What a request is answered with, in that form."""
         body = await self.read(method, path, json, query)
         return msgspec.json.decode(body or b"null", type=form)
 
     async def read(
-        self, method: str, path: str, json: Any = None, query: Query = NOTHING, data: bytes | None = None
+        self, method: str, path: str, json: Any = None, query: Query = NO_QUERY, data: bytes | None = None
     ) -> bytes:
         """The bytes that a request is answered with."""
         sending: dict[str, Any] = {"data": data} if data is not None else {"json": json}
@@ -66,7 +68,9 @@ class Connection:
                     raise _problem(answer.status, body, answer.headers)
                 return body
         except (aiohttp.ClientConnectionError, TimeoutError) as error:
-            raise NoAnswer(f"Feedmill at {self._api} does not answer: {error or 'no answer in time'}") from error
+            raise ServerUnreachable(
+                f"Feedmill at {self._api} does not answer: {error or 'no answer in time'}"
+            ) from error
 
     async def events(self, path: str) -> AsyncIterator[tuple[str, bytes]]:
         """The events of a stream, each with its name; a connection that breaks is taken up where it stood."""
@@ -84,7 +88,9 @@ class Connection:
             except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError):
                 await asyncio.sleep(1)
             except (aiohttp.ClientConnectionError, TimeoutError) as error:
-                raise NoAnswer(f"Feedmill at {self._api} does not answer: {error or 'no answer in time'}") from error
+                raise ServerUnreachable(
+                    f"Feedmill at {self._api} does not answer: {error or 'no answer in time'}"
+                ) from error
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -110,16 +116,19 @@ async def _events(lines: aiohttp.StreamReader) -> AsyncIterator[tuple[str, str, 
 
 
 def _given(query: Query) -> dict[str, str]:
-    return {name: str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in query.items() if value is not None}  # fmt: skip
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in query.items()
+        if value is not None
+    }
 
 
-def _problem(status: int, body: bytes, headers: Mapping[str, str]) -> Problem:
+def _problem(status: int, body: bytes, headers: Mapping[str, str]) -> ApiError:
     try:
         said = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError:
         said = {}
-    problem = Problem(status, said.get("code", "unknown"), said.get("detail", f"HTTP {status}"), said)
+    problem = ApiError(status, said.get("code", "unknown"), said.get("detail", f"HTTP {status}"), said)
     after = headers.get("Retry-After", "")
     problem.retry_after = float(after) if after.isdigit() else None
     return problem

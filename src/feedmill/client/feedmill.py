@@ -1,4 +1,4 @@
-"""The calls, in the words of the API."""
+"""The class `Feedmill`: one method for each call of the API."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -7,28 +7,29 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from feedmill.client.answers import (
-    Added,
-    Count,
+from feedmill.client.connection import ApiConnection, ApiError, Query
+from feedmill.client.responses import (
+    AddedSubscription,
     Discovery,
     Entry,
     EntryDetail,
-    Feed,
-    FeedEnded,
-    Folder,
+    FeedFolder,
+    FeedJobResult,
+    GrantedUser,
+    ItemLease,
     Job,
     Label,
-    Leased,
+    MarkAllReadOutcome,
     Me,
-    Page,
-    PoolItem,
-    Started,
-    Swept,
+    PoppedItem,
+    RefreshQueued,
+    ResultPage,
+    SettledCount,
+    SubscribedFeed,
 )
-from feedmill.client.connection import Connection, Problem, Query
 
-Kind = Literal["titles", "contents"]
-View = Literal["unread", "all", "starred", "later", "history"]
+PoolKindName = Literal["titles", "contents"]
+EntryViewName = Literal["unread", "all", "starred", "later", "history"]
 Item = TypeVar("Item")
 
 
@@ -36,8 +37,8 @@ class Feedmill:
     """One Feedmill, asked with one key. `pools` hands out what its pools hold."""
 
     def __init__(self, url: str, key: str) -> None:
-        self._asks = Connection(url, key)
-        self.pools = Pools(self._asks)
+        self._asks = ApiConnection(url, key)
+        self.pools = PoolsClient(self._asks)
 
     async def __aenter__(self) -> "Feedmill":
         await self._asks.__aenter__()
@@ -58,27 +59,27 @@ class Feedmill:
         """The feeds at an address, or of the page there."""
         return await self._asks.ask("POST", "/feeds/discover", Discovery, {"url": url})
 
-    async def subscribe(self, url: str, **choices: Any) -> Added:
+    async def subscribe(self, url: str, **choices: Any) -> AddedSubscription:
         """Subscribes; `choices` are `title`, `folder`, `interval_seconds` and what else the API takes."""
-        return await self._asks.ask("POST", "/feeds", Added, {"url": url} | choices)
+        return await self._asks.ask("POST", "/feeds", AddedSubscription, {"url": url} | choices)
 
-    async def feeds(self) -> list[Feed]:
-        return (await self._asks.ask("GET", "/feeds", Page[Feed])).items
+    async def feeds(self) -> list[SubscribedFeed]:
+        return (await self._asks.ask("GET", "/feeds", ResultPage[SubscribedFeed])).items
 
-    async def feed(self, subscription_id: int) -> Feed:
-        return await self._asks.ask("GET", f"/feeds/{subscription_id}", Feed)
+    async def feed(self, subscription_id: int) -> SubscribedFeed:
+        return await self._asks.ask("GET", f"/feeds/{subscription_id}", SubscribedFeed)
 
-    async def change_feed(self, subscription_id: int, **changes: Any) -> Feed:
-        return await self._asks.ask("PATCH", f"/feeds/{subscription_id}", Feed, changes)
+    async def change_feed(self, subscription_id: int, **changes: Any) -> SubscribedFeed:
+        return await self._asks.ask("PATCH", f"/feeds/{subscription_id}", SubscribedFeed, changes)
 
     async def unsubscribe(self, subscription_id: int) -> None:
         await self._asks.read("DELETE", f"/feeds/{subscription_id}")
 
-    async def refresh(self, subscription_id: int) -> Started:
-        return await self._asks.ask("POST", f"/feeds/{subscription_id}/refresh", Started)
+    async def refresh(self, subscription_id: int) -> RefreshQueued:
+        return await self._asks.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshQueued)
 
-    async def refresh_all(self, folder_id: int | None = None) -> Started:
-        return await self._asks.ask("POST", "/feeds/refresh-all", Started, {"folder_id": folder_id})
+    async def refresh_all(self, folder_id: int | None = None) -> RefreshQueued:
+        return await self._asks.ask("POST", "/feeds/refresh-all", RefreshQueued, {"folder_id": folder_id})
 
     async def import_opml(self, opml: bytes) -> int | None:
         """The job that fetches what was imported; None when nothing was new."""
@@ -89,8 +90,8 @@ class Feedmill:
     async def export_opml(self) -> bytes:
         return await self._asks.read("GET", "/feeds/export")
 
-    async def folders(self) -> list[Folder]:
-        return (await self._asks.ask("GET", "/folders", Page[Folder])).items
+    async def folders(self) -> list[FeedFolder]:
+        return (await self._asks.ask("GET", "/folders", ResultPage[FeedFolder])).items
 
     # --- jobs
 
@@ -100,18 +101,23 @@ class Feedmill:
     async def cancel(self, job_id: int) -> Job:
         return await self._asks.ask("POST", f"/jobs/{job_id}/cancel", Job)
 
-    async def watch(self, job_id: int) -> AsyncIterator[FeedEnded]:
+    async def watch(self, job_id: int) -> AsyncIterator[FeedJobResult]:
         """Each feed of a job as it ends, until the last one has."""
         async for name, data in self._asks.events(f"/jobs/{job_id}/events"):
             if name == "feed":
-                yield msgspec.json.decode(data, type=FeedEnded)
+                yield msgspec.json.decode(data, type=FeedJobResult)
 
     # --- entries
 
     def entries(
-        self, view: View = "unread", *, feed_id: int | None = None, folder_id: int | None = None,
-        label_id: int | None = None, oldest_first: bool = False,
-    ) -> AsyncIterator[Entry]:  # fmt: skip
+        self,
+        view: EntryViewName = "unread",
+        *,
+        feed_id: int | None = None,
+        folder_id: int | None = None,
+        label_id: int | None = None,
+        oldest_first: bool = False,
+    ) -> AsyncIterator[Entry]:
         """All entries of a view, fetched page by page; `feed_id` is the id of a subscription."""
         order = "oldest" if oldest_first else "newest"
         query = {"view": view, "order": order, "feed_id": feed_id, "folder_id": folder_id, "label_id": label_id}
@@ -125,9 +131,15 @@ class Feedmill:
         return await self._asks.ask("GET", f"/entries/{entry_id}", EntryDetail, query={"raw": raw})
 
     async def mark(
-        self, entry_ids: Sequence[int], *, read: bool | None = None, starred: bool | None = None,
-        later: bool | datetime | None = None, add_labels: Sequence[int] = (), remove_labels: Sequence[int] = (),
-    ) -> None:  # fmt: skip
+        self,
+        entry_ids: Sequence[int],
+        *,
+        read: bool | None = None,
+        starred: bool | None = None,
+        later: bool | datetime | None = None,
+        add_labels: Sequence[int] = (),
+        remove_labels: Sequence[int] = (),
+    ) -> None:
         """Changes up to a thousand entries at once; what is not said stays as it is."""
         until = later.isoformat() if isinstance(later, datetime) else later
         marks = {"read": read, "starred": starred, "later": until}
@@ -135,21 +147,32 @@ class Feedmill:
         labels = {"add_labels": list(add_labels), "remove_labels": list(remove_labels)}
         await self._asks.read("POST", "/entries/mark", {"ids": list(entry_ids)} | wish | labels)
 
-    async def mark_all_read(self, **narrowed: Any) -> Swept:
-        """Marks all read, or what `feed_id`, `folder_id`, `label_id`, `older_than_days` leave of it."""
-        return await self._asks.ask("POST", "/entries/mark-all", Swept, narrowed)
+    async def mark_all_read(
+        self,
+        *,
+        feed_id: int | None = None,
+        folder_id: int | None = None,
+        label_id: int | None = None,
+        everything: bool = False,
+        older_than_days: int | None = None,
+        up_to: int | None = None,
+    ) -> MarkAllReadOutcome:
+        """Marks a feed, a folder or a label read, or `everything`; no scope at all is refused by the server."""
+        scope = {"feed_id": feed_id, "folder_id": folder_id, "label_id": label_id, "everything": everything}
+        limits = {"older_than_days": older_than_days, "up_to": up_to}
+        return await self._asks.ask("POST", "/entries/mark-all", MarkAllReadOutcome, scope | limits)
 
     async def undo(self, undo: str) -> None:
         await self._asks.read("POST", "/entries/undo", {"undo": undo})
 
     async def labels(self) -> list[Label]:
-        return (await self._asks.ask("GET", "/labels", Page[Label])).items
+        return (await self._asks.ask("GET", "/labels", ResultPage[Label])).items
 
     async def _pages(self, path: str, form: type[Item], query: Query) -> AsyncIterator[Item]:
         cursor: str | None = None
         while True:
             asked = {**query, "cursor": cursor, "limit": 200}
-            page = await self._asks.ask("GET", path, Page[form], query=asked)  # type: ignore[valid-type]
+            page = await self._asks.ask("GET", path, ResultPage[form], query=asked)  # type: ignore[valid-type]
             for item in page.items:
                 yield item
             if page.next is None:
@@ -157,38 +180,54 @@ class Feedmill:
             cursor = page.next
 
 
-class Pools:
+class PoolsClient:
     """Content handed on: popped for good, or leased and acknowledged."""
 
-    def __init__(self, asks: Connection) -> None:
+    def __init__(self, asks: ApiConnection) -> None:
         self._asks = asks
 
-    async def pop(self, group: str, kind: Kind = "titles", n: int = 1) -> list[PoolItem]:
+    async def pop(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> list[PoppedItem]:
         """Items that nobody else ever gets; none when the pool is empty now."""
         try:
-            return (await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", Page[PoolItem], query={"n": n})).items
-        except Problem as problem:
+            return (
+                await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", ResultPage[PoppedItem], query={"n": n})
+            ).items
+        except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
             return []
 
-    async def lease(self, group: str, kind: Kind = "titles", n: int = 1) -> Leased | None:
+    async def lease(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> ItemLease | None:
         """Items to be acknowledged in time; None when the pool is empty now."""
         try:
-            return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", Leased, query={"n": n})
-        except Problem as problem:
+            return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", ItemLease, query={"n": n})
+        except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
             return None
 
-    async def ack(self, group: str, kind: Kind, token: str, ids: Sequence[int]) -> int:
+    async def ack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         """How many of them were still ours and are used now."""
         return await self._settle("ack", group, kind, token, ids)
 
-    async def nack(self, group: str, kind: Kind, token: str, ids: Sequence[int]) -> int:
+    async def nack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         """How many of them go back to the pool."""
         return await self._settle("nack", group, kind, token, ids)
 
-    async def _settle(self, verb: str, group: str, kind: Kind, token: str, ids: Sequence[int]) -> int:
+    # --- for an admin
+
+    async def grants(self, group: str) -> list[GrantedUser]:
+        """Who may take from the group, besides admins."""
+        return (await self._asks.ask("GET", f"/pools/{group}/grants", ResultPage[GrantedUser])).items
+
+    async def grant(self, group: str, user: str) -> None:
+        """Lets an account take from the group."""
+        await self._asks.read("PUT", f"/pools/{group}/grants/{user}")
+
+    async def revoke(self, group: str, user: str) -> None:
+        """Lets an account take from the group no more."""
+        await self._asks.read("DELETE", f"/pools/{group}/grants/{user}")
+
+    async def _settle(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         body = {"token": token, "ids": list(ids)}
-        return (await self._asks.ask("POST", f"/pools/{group}/{kind}/{verb}", Count, body)).count
+        return (await self._asks.ask("POST", f"/pools/{group}/{kind}/{verb}", SettledCount, body)).count

@@ -1,1 +1,1 @@
-"""The web turned into entries. In: a feed that is due. Out: one atomic write in the store."""
+"""Fetches feeds that are due, parses them and stores the result in one atomic write."""

@@ -1,1 +1,1 @@
-"""Turns at a host, locks, queues. All of it is a hint that may be lost; the database decides."""
+"""Host slots, locks, presence and pool queues shared by processes. All of it may be lost; the database decides."""

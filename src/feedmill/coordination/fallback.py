@@ -1,30 +1,27 @@
-"""Shared turns and locks while they answer, those of this process while they don't."""
+"""Shared host slots and locks, with a fallback in memory while Redis does not answer."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-import structlog
-
+from feedmill.coordination.host_slots import HostSlotRule, HostSlots
 from feedmill.coordination.locks import LOCK_LENGTH, LotLocks
-from feedmill.coordination.memory import Clock, MemoryTurns
-from feedmill.coordination.turns import TurnRule, Turns
+from feedmill.coordination.memory import Clock, MemoryHostSlots
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import CoordinationUnavailable
 
-REST = 5.0
+RETRY_AFTER_SECONDS = 5.0
 T = TypeVar("T")
-log = structlog.get_logger()
 
 
-class Health:
+class CoordinationCircuitBreaker:
     """Whether to ask the shared side: after a failure it is left alone for a few seconds."""
 
-    def __init__(self, clock: Clock = time.monotonic, rest: float = REST) -> None:
+    def __init__(self, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
         self._clock = clock
         self._rest = rest
         self._ask_again_at = 0.0
-        self._well = True
         self.last_error: tuple[datetime, str] | None = None
 
     async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
@@ -36,33 +33,24 @@ class Health:
         except CoordinationUnavailable as error:
             self._ask_again_at = self._clock() + self._rest
             self.last_error = (datetime.now(UTC), str(error))
-            self._say(False, str(error))
+            DEPENDENCY_OUTAGES.failed("coordinate_processes", error)
             return None
-        self._say(True, "")
+        DEPENDENCY_OUTAGES.answered(REDIS)
         return answer
 
-    def _say(self, well: bool, reason: str) -> None:
-        if well == self._well:
-            return
-        self._well = well
-        if well:
-            log.info("coordination_shared_again")
-        else:
-            log.warning("coordination_local_only", reason=reason)
 
-
-class FallbackTurns:
+class FallbackHostSlots:
     """Paces with everybody, and by itself when the shared side is away.
 
     Each turn is noted in memory too, so that losing the shared side lets nobody ask twice in a row.
     """
 
-    def __init__(self, shared: Turns, clock: Clock = time.monotonic, rest: float = REST) -> None:
+    def __init__(self, shared: HostSlots, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
         self._shared = shared
-        self._local = MemoryTurns(clock)
-        self._health = Health(clock, rest)
+        self._local = MemoryHostSlots(clock)
+        self._health = CoordinationCircuitBreaker(clock, rest)
 
-    async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
+    async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
         wait = await self._health.ask(lambda: self._shared.take(host, token, rule, pauses))
         if wait:
             return wait
@@ -86,9 +74,9 @@ class FallbackTurns:
 class FallbackLotLocks:
     """Locks that others see, as long as there is a place where they could."""
 
-    def __init__(self, shared: LotLocks, clock: Clock = time.monotonic, rest: float = REST) -> None:
+    def __init__(self, shared: LotLocks, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
         self._shared = shared
-        self._health = Health(clock, rest)
+        self._health = CoordinationCircuitBreaker(clock, rest)
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
         await self._health.ask(lambda: self._shared.hold(names, owner, length))

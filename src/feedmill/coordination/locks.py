@@ -1,4 +1,4 @@
-"""PORT: locks that end by themselves. A hint that spares double work; the database's claims decide."""
+"""PORT: locks that expire. A hint that avoids double work; the claims in the database decide."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,38 +1,38 @@
-"""Turns, locks and sight of one process, in its memory."""
+"""Host slots, locks and presence in the memory of one process."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from feedmill.coordination.host_slots import BUSY_WAIT, NO_WAIT, HostSlotRule
 from feedmill.coordination.locks import LOCK_LENGTH
-from feedmill.coordination.sight import Seen
-from feedmill.coordination.turns import BUSY_WAIT, NO_WAIT, TurnRule
+from feedmill.coordination.presence import RunningProcess
 
 Clock = Callable[[], float]
 SWEEP_EVERY = 1000
 
 
 @dataclass(slots=True)
-class HostState:
+class HostSlotState:
     next_at: float = 0.0
     token: str | None = None
     held_until: float = 0.0
 
 
-class MemoryTurns:
+class MemoryHostSlots:
     """Turns for everything that runs in this process."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._hosts: dict[str, HostState] = {}
+        self._hosts: dict[str, HostSlotState] = {}
         self._pauses: dict[str, float] = {}
         self._takes = 0
 
-    async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
+    async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
         now = self._clock()
         self._sweep(now)
-        state = self._hosts.setdefault(host, HostState())
+        state = self._hosts.setdefault(host, HostSlotState())
         free_at = max(state.next_at, *(self._pauses.get(name, 0.0) for name in pauses), 0.0)
         if free_at > now:
             return timedelta(seconds=free_at - now)
@@ -66,7 +66,7 @@ class MemoryTurns:
         self._hosts = {host: state for host, state in self._hosts.items() if _matters(state, now)}
 
 
-def _matters(state: HostState, now: float) -> bool:
+def _matters(state: HostSlotState, now: float) -> bool:
     return state.next_at > now or (state.token is not None and state.held_until > now)
 
 
@@ -111,7 +111,7 @@ class MemoryLocks:
         return owner
 
 
-class NoSight:
+class NoPresence:
     """For a process that is alone."""
 
     async def show(self, role: str, name: str) -> None:
@@ -123,7 +123,7 @@ class NoSight:
     async def present(self) -> Mapping[str, int]:
         return {}
 
-    async def seen(self) -> Sequence[Seen]:
+    async def seen(self) -> Sequence[RunningProcess]:
         return []
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Turns and locks of all processes together, in Redis and by Redis's clock."""
+"""Host slots and locks in Redis, by Redis's clock; the connection."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -7,13 +7,14 @@ from datetime import timedelta
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import RedisError
 
+from feedmill.coordination.host_slots import BUSY_WAIT, HostSlotRule
 from feedmill.coordination.locks import LOCK_LENGTH
-from feedmill.coordination.turns import BUSY_WAIT, TurnRule
 from feedmill.errors import CoordinationUnavailable
 
-ANSWER_WITHIN = 1.0
+RESPONSE_TIMEOUT = 1.0
 
 # KEYS: the host, then its pauses. ARGV: token, gap, hold, busy wait (ms). Returns ms to wait, 0 when taken.
 TAKE = """
@@ -71,9 +72,10 @@ def connect(url: str) -> Redis:
     return Redis.from_url(
         url,
         decode_responses=True,
-        socket_timeout=ANSWER_WITHIN,
-        socket_connect_timeout=ANSWER_WITHIN,
-        retry=Retry(NoBackoff(), 1),
+        socket_timeout=RESPONSE_TIMEOUT,
+        socket_connect_timeout=RESPONSE_TIMEOUT,
+        # Not after silence: whoever hangs once hangs twice.
+        retry=Retry(NoBackoff(), 1, supported_errors=(LostConnection,)),
     )
 
 
@@ -85,15 +87,24 @@ def pause_key(name: str) -> str:
     return f"ratelimit:pause:{name}"
 
 
-async def answers(client: Redis) -> bool:
+async def ping(client: Redis) -> None:
+    """Raises `CoordinationUnavailable`, with the reason, when Redis does not answer."""
+    try:
+        await client.ping()
+    except (RedisError, OSError) as error:
+        raise CoordinationUnavailable(f"Redis can't be used: {error}") from error
+
+
+async def is_available(client: Redis) -> bool:
     """Whether Redis is there."""
     try:
-        return bool(await client.ping())
-    except (RedisError, OSError):
+        await ping(client)
+    except CoordinationUnavailable:
         return False
+    return True
 
 
-class RedisTurns:
+class RedisHostSlots:
     """Turns for all processes that share this Redis."""
 
     def __init__(self, client: Redis) -> None:
@@ -102,22 +113,22 @@ class RedisTurns:
         self._finish = client.register_script(FINISH)
         self._pause = client.register_script(PAUSE)
 
-    async def take(self, host: str, token: str, rule: TurnRule, pauses: Sequence[str] = ()) -> timedelta:
+    async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
         keys = [host_key(host), *map(pause_key, pauses)]
         times = [_milliseconds(rule.gap), _milliseconds(rule.hold), _milliseconds(BUSY_WAIT)]
-        async with translated():
+        async with translate_redis_errors():
             return timedelta(milliseconds=await self._take(keys=keys, args=[token, *times]))
 
     async def finish(self, host: str, token: str) -> None:
-        async with translated():
+        async with translate_redis_errors():
             await self._finish(keys=[host_key(host)], args=[token])
 
     async def pause(self, name: str, length: timedelta) -> None:
-        async with translated():
+        async with translate_redis_errors():
             await self._pause(keys=[pause_key(name)], args=[max(1, _milliseconds(length))])
 
     async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
-        async with translated(), self._client.pipeline(transaction=False) as asking:
+        async with translate_redis_errors(), self._client.pipeline(transaction=False) as asking:
             for name in names:
                 asking.pttl(pause_key(name))
             left = await asking.execute()
@@ -135,27 +146,27 @@ class RedisLocks:
         self._let_go = client.register_script(LET_GO)
 
     async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        async with translated():
+        async with translate_redis_errors():
             return bool(await self._client.set(name, owner, nx=True, px=_milliseconds(length)))
 
     async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        async with translated():
+        async with translate_redis_errors():
             return bool(await self._renew(keys=[name], args=[owner, _milliseconds(length)]))
 
     async def release(self, name: str, owner: str) -> bool:
-        async with translated():
+        async with translate_redis_errors():
             return bool(await self._release(keys=[name], args=[owner]))
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
-        async with translated():
+        async with translate_redis_errors():
             await self._hold(keys=list(names), args=[owner, _milliseconds(length)])
 
     async def let_go(self, names: Sequence[str], owner: str) -> None:
-        async with translated():
+        async with translate_redis_errors():
             await self._let_go(keys=list(names), args=[owner])
 
     async def holder(self, name: str) -> str | None:
-        async with translated():
+        async with translate_redis_errors():
             owner = await self._client.get(name)
             return None if owner is None else str(owner)
 
@@ -165,7 +176,7 @@ def _milliseconds(length: timedelta) -> int:
 
 
 @asynccontextmanager
-async def translated() -> AsyncIterator[None]:
+async def translate_redis_errors() -> AsyncIterator[None]:
     """Whatever Redis does not do is `CoordinationUnavailable`."""
     try:
         yield

@@ -1,1 +1,1 @@
-"""How work gets run. In: jobs, which are ids. Out: the same jobs handed to run/handlers, sooner or later."""
+"""Runs jobs and batches of jobs: in this process, or in workers through Celery."""

@@ -1,39 +1,45 @@
-"""Celery as it is used here: its settings."""
+"""The Celery app and its settings."""
 
 from datetime import timedelta
+from typing import Any
 
 from celery import Celery  # type: ignore[import-untyped]
+from celery.backends.redis import RedisBackend  # type: ignore[import-untyped]
 from kombu.entity import Exchange, Queue
 
-from feedmill.engine.names import CHORES, DEFAULT, HIGH, QUEUES, SCAN
+from feedmill.engine.celery_logs import log_as_outages
+from feedmill.engine.task_names import DEFAULT_QUEUE, HIGH_QUEUE, MAINTENANCE, QUEUES, SCAN_DUE_FEEDS
 
-RESULTS_FOR = timedelta(hours=24)
+RESULT_EXPIRY = timedelta(hours=24)
 # What a killed worker had taken is delivered again after this, and no countdown may be longer.
-VISIBILITY = timedelta(seconds=300)
+VISIBILITY_TIMEOUT = timedelta(seconds=300)
 RESTORE_EVERY = timedelta(seconds=5)
 SCAN_EVERY = timedelta(minutes=1)
-CHORES_EVERY = timedelta(minutes=10)
+MAINTENANCE_EVERY = timedelta(minutes=10)
 # A broker that does not answer within this is away.
-ANSWER_WITHIN = 5
+RESPONSE_TIMEOUT = 2
+# One more try on a new connection: the old one may have been closed while nobody used it.
+PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
 
 
 def make_celery(redis_url: str) -> Celery:
     """Celery on this Redis, for broker and results. JSON only: a message is never code."""
-    results = f"feedmill.engine.results:Results+{redis_url}"
+    log_as_outages()
+    results = f"feedmill.engine.celery_app:CeleryResultBackend+{redis_url}"
     celery = Celery("feedmill", broker=redis_url, backend=results, set_as_current=False)
     celery.conf.update(
         task_serializer="json",
         result_serializer="json",
         accept_content=["json"],
-        task_default_queue=DEFAULT,
+        task_default_queue=DEFAULT_QUEUE,
         # The nameless exchange needs no bindings, which a Redis that was wiped would have lost.
         task_default_exchange="",
-        task_default_routing_key=DEFAULT,
+        task_default_routing_key=DEFAULT_QUEUE,
         task_queues=[_queue(name) for name in QUEUES],
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
-        result_expires=RESULTS_FOR,
+        result_expires=RESULT_EXPIRY,
         beat_schedule=_beat_schedule(),
         timezone="UTC",
         **_broker(),
@@ -48,9 +54,9 @@ def _queue(name: str) -> Queue:
 
 def _beat_schedule() -> dict[str, dict[str, object]]:
     """What is not begun before its next time comes is dropped: the next one does all of it."""
-    times = {SCAN: SCAN_EVERY, CHORES: CHORES_EVERY}
+    times = {SCAN_DUE_FEEDS: SCAN_EVERY, MAINTENANCE: MAINTENANCE_EVERY}
     return {
-        name: {"task": name, "schedule": every, "options": {"queue": HIGH, "expires": every.total_seconds()}}
+        name: {"task": name, "schedule": every, "options": {"queue": HIGH_QUEUE, "expires": every.total_seconds()}}
         for name, every in times.items()
     }
 
@@ -62,23 +68,37 @@ def _broker() -> dict[str, object]:
         # Whatever they have fetched, they store; a message that comes again finds its claims gone.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         "broker_transport_options": {
-            "visibility_timeout": VISIBILITY.total_seconds(),
+            "visibility_timeout": VISIBILITY_TIMEOUT.total_seconds(),
             # With Celery's own settings redelivery takes five times the visibility timeout.
             "unacked_restore_throttle": 1,
             "unacked_restore_interval": RESTORE_EVERY.total_seconds(),
-            "socket_connect_timeout": ANSWER_WITHIN,
+            "socket_connect_timeout": RESPONSE_TIMEOUT,
+            # Without it a message to a broker that hangs is waited for without end.
+            "socket_timeout": RESPONSE_TIMEOUT,
             "socket_keepalive": True,
             "health_check_interval": 10,
         },
-        "task_publish_retry_policy": {"max_retries": 2, "interval_start": 0, "interval_step": 0.2},
+        "task_publish_retry_policy": PUBLISH_RETRY_POLICY,
     }
 
 
 def _results() -> dict[str, object]:
     return {
-        "redis_socket_connect_timeout": ANSWER_WITHIN,
-        "redis_socket_timeout": ANSWER_WITHIN,
-        "result_backend_transport_options": {
-            "retry_policy": {"max_retries": 2, "interval_start": 0, "interval_step": 0.2}
-        },
+        "redis_socket_connect_timeout": RESPONSE_TIMEOUT,
+        "redis_socket_timeout": RESPONSE_TIMEOUT,
+        "result_backend_transport_options": {"retry_policy": PUBLISH_RETRY_POLICY},
     }
+
+
+class CeleryResultBackend(RedisBackend):  # type: ignore[misc]
+    """Nobody here waits for a result: what came of a job stands in the database, the result is for other programs."""
+
+    def on_task_call(self, producer: Any, task_id: str) -> None:
+        """Subscribes to nothing: that would be a channel of Redis for each message."""
+
+    def add_pending_result(self, result: Any, weak: bool = False, start_drainer: bool = True) -> Any:
+        """Waits for nothing: the parts of a chord would otherwise each be subscribed to as well."""
+        return result
+
+    def remove_pending_result(self, result: Any) -> Any:
+        return result

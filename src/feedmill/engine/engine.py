@@ -1,4 +1,4 @@
-"""PORT: where jobs are handed in to be run, sooner or later, here or elsewhere."""
+"""PORT: submit a job, or run a batch of jobs with a callback."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
@@ -6,10 +6,10 @@ from typing import Protocol
 from feedmill.engine.jobs import Job, Priority
 
 # What comes back is for whoever waits for that job (see `InProcessEngine.run`).
-Handler = Callable[[Job], Awaitable[object]]
+JobHandler = Callable[[Job], Awaitable[object]]
 
 
-class NotRun(Exception):
+class JobNotRun(Exception):
     """The engine stopped before the job was run to its end."""
 
 

@@ -1,4 +1,4 @@
-"""Jobs: frozen values of ids. One may be lost, doubled or late, because the row it speaks of is the truth."""
+"""Jobs: frozen values that carry ids. One may be lost, repeated or late; the row is the truth."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -8,7 +8,6 @@ class Priority(IntEnum):
     """What goes first. Lower classes still get their share (see the adapters)."""
 
     MANUAL = 0
-    NEW_FEED = 1
     SCHEDULED = 2
 
 
@@ -49,7 +48,7 @@ def lane_of(job: Job) -> str:
     return job.lane if isinstance(job, RefreshFeed) else ""
 
 
-def said_of(job: Job) -> dict[str, object]:
+def log_fields_of(job: Job) -> dict[str, object]:
     """What each log line of a job says of it."""
     known = {name: getattr(job, name, None) for name in ("feed_id", "batch_id", "lane")}
     return {"job": type(job).__name__, **{name: value for name, value in known.items() if value}}

@@ -1,1 +1,1 @@
-"""What a person does: subscribes, sorts, reads, searches, marks."""
+"""What users and administrators do, by noun: rights and limits are checked here."""

@@ -1,4 +1,4 @@
-"""Where a page of a list ended, as a text that is handed back and that nobody but us needs to understand."""
+"""Encodes and decodes the cursors of paged lists."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -7,17 +7,17 @@ from typing import TypeVar
 import msgspec
 
 from feedmill.errors import NotFound
-from feedmill.model.reading import Place
+from feedmill.model.entry_lists import ListPosition
 
 # D1 keeps no larger number exactly.
 LARGEST_ID = 2**53 - 1
 
-Kind = TypeVar("Kind", int, str)
+Key = TypeVar("Key", int, str)
 
 _PLACE = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,16})", re.ASCII)
 
 
-class NotOurs(NotFound):
+class BadCursor(NotFound):
     """A cursor that is not of our making."""
 
     def __init__(self) -> None:
@@ -29,26 +29,26 @@ def cursor_at(key: int | str) -> str:
     return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def key_at(cursor: str, kind: type[Kind]) -> Kind:
-    """The key that `cursor_at` wrote down; raises `NotOurs`."""
+def key_at(cursor: str, kind: type[Key]) -> Key:
+    """The key that `cursor_at` wrote down; raises `BadCursor`."""
     try:
         key = msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=kind)
     except (ValueError, msgspec.MsgspecError):
-        raise NotOurs from None
+        raise BadCursor from None
     # As much as every database can compare with.
     if "\x00" in key if isinstance(key, str) else not 0 <= key <= LARGEST_ID:
-        raise NotOurs
+        raise BadCursor
     return key
 
 
-def to_cursor(place: Place) -> str:
+def to_cursor(place: ListPosition) -> str:
     """The cursor for a list that is ordered by time, then by id."""
     return cursor_at(f"{place.at} {place.entry_id}")
 
 
-def from_cursor(cursor: str) -> Place:
-    """The place that `to_cursor` wrote down; raises `NotOurs`."""
+def from_cursor(cursor: str) -> ListPosition:
+    """The place that `to_cursor` wrote down; raises `BadCursor`."""
     read = _PLACE.fullmatch(key_at(cursor, str))
     if read is None or int(read[2]) > LARGEST_ID:
-        raise NotOurs
-    return Place(read[1], int(read[2]))
+        raise BadCursor
+    return ListPosition(read[1], int(read[2]))

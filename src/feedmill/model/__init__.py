@@ -1,1 +1,1 @@
-"""Frozen values that everything else speaks of. They import nothing of ours."""
+"""Frozen values, one file per noun. They import nothing else of Feedmill."""

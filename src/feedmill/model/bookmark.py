@@ -1,12 +1,12 @@
-"""Bookmarks: pages that a person saved by their address."""
+"""Bookmarks: pages that a user saved by their URL."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 # So many tries to see what a page is about, and these pauses between them.
-MOST_TRIES = 3
-PAUSES = (timedelta(minutes=5), timedelta(hours=1))
+MAX_ATTEMPTS = 3
+RETRY_DELAYS = (timedelta(minutes=5), timedelta(hours=1))
 
 
 class BookmarkStatus(StrEnum):
@@ -34,7 +34,7 @@ class Bookmark:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class PageMetadata:
     """What a page says of itself."""
 
     title: str | None = None
@@ -43,7 +43,7 @@ class PageFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class PageFetchFailed:
     """Why a page was not read, and when it is tried again; None for never. `counted`: it was a try."""
 
     reason: str

@@ -1,12 +1,14 @@
-"""A feed as we know it: where it is, how it fares, when it is due and why."""
+"""A feed as one row of `feeds`, and the claim on it."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from msgspec import Struct
 
+from feedmill.model.encrypted import Encrypted
+
 # Ends the URL of a feed that is one user's alone; what follows a # is never sent to a server.
-PRIVATE_MARK = "#user="
+PRIVATE_URL_MARKER = "#user="
 # So many failures in a row, and a feed is said to be broken.
 ERROR_AFTER = 10
 
@@ -40,13 +42,14 @@ class Feed(Struct, frozen=True):
     site_url: str | None = None
     status: FeedStatus = FeedStatus.ACTIVE
     archive_policy: ArchivePolicy = ArchivePolicy.ALL
-    http_options: str | None = None
+    http_options: Encrypted | None = None
     tailored: bool = False
     added_by_person: bool = False
     declared: bool = False
     etag: str | None = None
     last_modified: str | None = None
     body_sha256: str | None = None
+    card_sha256: str | None = None
     next_fetch_at: datetime | None = None
     next_fetch_why: str | None = None
     interval: timedelta | None = None
@@ -56,11 +59,13 @@ class Feed(Struct, frozen=True):
     last_success_at: datetime | None = None
     last_entry_at: datetime | None = None
     consecutive_failures: int = 0
+    truncated_times: int = 0
     last_error: str | None = None
     last_error_kind: str | None = None
     gone_since: datetime | None = None
     moved_to: str | None = None
     moved_times: int = 0
+    merged_into: int | None = None
     certificate_until: datetime | None = None
     hub_url: str | None = None
     entry_count: int = 0
@@ -69,7 +74,12 @@ class Feed(Struct, frozen=True):
     @property
     def is_private(self) -> bool:
         """One user's alone: it may have been fetched with that user's password."""
-        return PRIVATE_MARK in self.url
+        return PRIVATE_URL_MARKER in self.url
+
+    @property
+    def has_moved_away(self) -> bool:
+        """Its subscribers were given to another feed; its entries stay here."""
+        return self.merged_into is not None
 
     @property
     def name(self) -> str:

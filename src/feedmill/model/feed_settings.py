@@ -1,10 +1,10 @@
-"""What a person wants done with the entries of one of their feeds."""
+"""What a subscriber chose for the entries of a feed: retention, full text, filter rules, labels."""
 
 from hashlib import blake2b
 
 from msgspec import Struct
 
-LEAST_DAYS, MOST_DAYS = 1, 36_500
+MIN_RETENTION_DAYS, MAX_RETENTION_DAYS = 1, 36_500
 
 
 class FeedSettings(Struct, frozen=True, omit_defaults=True):
@@ -34,4 +34,4 @@ class FeedSettings(Struct, frozen=True, omit_defaults=True):
         return blake2b(f"{self.keep_selector}\n{self.drop_selector}".encode(), digest_size=16).hexdigest()
 
 
-NO_SETTINGS = FeedSettings()
+DEFAULT_FEED_SETTINGS = FeedSettings()

@@ -1,15 +1,42 @@
-"""Host names, and those that stand above them."""
+"""Parses host names and compares them with their parent domains."""
 
+import re
 from collections.abc import Collection, Iterator
+from ipaddress import ip_address
+
+MAX_HOST_LENGTH = 253
+_AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?)(?::\d{0,5})?", re.I)
 
 
-def above(host: str) -> Iterator[str]:
+def host_and_parents(host: str) -> Iterator[str]:
     """The host itself, then each name that it is below of: `a.b.org`, `b.org`, `org`."""
     while host:
         yield host
         host = host.partition(".")[2]
 
 
-def is_under(host: str, names: Collection[str]) -> bool:
+def is_in_domains(host: str, names: Collection[str]) -> bool:
     """Whether the host, or one above it, is among these names."""
-    return any(name in names for name in above(host.rstrip(".")))
+    return any(name in names for name in host_and_parents(host.rstrip(".")))
+
+
+def parse_host(authority: str) -> str | None:
+    """The host without its port, in lower case and without a final dot; None for what names no host."""
+    try:
+        ascii_form = authority if authority.isascii() else authority.encode("idna").decode()
+    except UnicodeError:
+        return None
+    found = _AUTHORITY.fullmatch(ascii_form)
+    if found is None:
+        return None
+    host = found["host"].lower().removesuffix(".")
+    return host if 0 < len(host) <= MAX_HOST_LENGTH and ".." not in host else None
+
+
+def is_ip_literal(host: str) -> bool:
+    """Whether a host, as `host_of` gives it, is an IP address."""
+    try:
+        ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True

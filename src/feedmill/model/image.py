@@ -1,8 +1,10 @@
-"""An image of an entry: what is to be kept, and what became of trying."""
+"""Image tasks, downloaded images and failed downloads."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from feedmill.model.encrypted import Encrypted
 
 
 class ImageStatus(StrEnum):
@@ -25,7 +27,7 @@ class ImageTask:
     object_key: str | None
     link: str | None
     feed_url: str
-    http_options: str | None
+    http_options: Encrypted | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ImageType:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DownloadedImage:
     """The bytes of an image, as they came."""
 
     type: ImageType
@@ -43,7 +45,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class ImageDownloadFailed:
     """There is no image yet; `again_at` is None when there never will be. What is not counted is nobody's fault."""
 
     reason: str

@@ -1,19 +1,20 @@
-"""Pools: groups of entries by rule, and the items that they hand on to other programs."""
+"""Pools: groups with their rules and options, items and their states, leases, grants."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class PoolKind(StrEnum):
     """Each group has a pool of either kind."""
 
     TITLES = "titles"
     CONTENTS = "contents"
 
 
-class State(IntEnum):
+class PoolItemState(IntEnum):
     """Where an item stands. Every change is written before anybody can see the item elsewhere."""
 
     USED = 0
@@ -30,7 +31,7 @@ class Guarantee(StrEnum):
     LEASE = "lease"
 
 
-class Form(StrEnum):
+class ContentFormat(StrEnum):
     """What contents are handed on as: sanitised HTML, or the text that a person would read."""
 
     HTML = "html"
@@ -38,11 +39,12 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PoolRule:
     """Which entries a group wants: all of its conditions must hold, and an empty one always does.
 
     `feeds` and `folders` together say where from; a folder is the operator's (`News/Tech`), with what lies below. Of
     `words` one must be there, of `without` none, in the title or the text. `min_length` counts the text's characters.
+    `labels` are names of labels of the account `labels_of`; without an account nothing has them.
     """
 
     feeds: tuple[int, ...] = ()
@@ -53,6 +55,7 @@ class Rule:
     language: str | None = None
     min_length: int = 0
     since: datetime | None = None
+    labels_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class PoolOptions:
     refill_below: int = 1000
     lease_seconds: int = 60
     most_attempts: int = 5
-    form: Form = Form.HTML
+    form: ContentFormat = ContentFormat.HTML
     most_in_list: int = 100_000
 
     @property
@@ -76,7 +79,7 @@ class PoolKey(NamedTuple):
     """Which pool: that of a group, of a kind."""
 
     group_id: int
-    kind: Kind
+    kind: PoolKind
 
     @property
     def values(self) -> dict[str, int | str]:
@@ -85,23 +88,49 @@ class PoolKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PoolGroup:
     """A named rule with its two pools. A paused one still collects, and hands out nothing."""
 
     id: int
     name: str
-    rule: Rule
+    rule: PoolRule
     created_at: datetime
     titles: PoolOptions = field(default_factory=PoolOptions)
     contents: PoolOptions = field(default_factory=PoolOptions)
     paused: bool = False
 
-    def options(self, kind: Kind) -> PoolOptions:
-        return self.titles if kind is Kind.TITLES else self.contents
+    def options(self, kind: PoolKind) -> PoolOptions:
+        return self.titles if kind is PoolKind.TITLES else self.contents
+
+
+def find_pool_group(groups: Sequence[PoolGroup], name: str | int) -> PoolGroup | None:
+    """The group of that name or id; a name goes before an id."""
+    by_name = (group for group in groups if group.name == name)
+    by_id = (group for group in groups if str(group.id) == str(name))
+    return next(by_name, None) or next(by_id, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PoolAccess:
+    """Which groups somebody may take from; None for all of them."""
+
+    group_ids: frozenset[int] | None
+
+    def allows(self, group_id: int) -> bool:
+        return self.group_ids is None or group_id in self.group_ids
+
+
+@dataclass(frozen=True, slots=True)
+class PoolGrant:
+    """Somebody who may take from a group."""
+
+    user_id: int
+    user_name: str
+    granted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PoolItem:
     """What a program is handed. `id` is the item's, not the entry's: it is what is settled."""
 
     id: int
@@ -109,17 +138,17 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Leased:
+class PoolLease:
     """Items in somebody's hand until `until`; only `token` can settle them. `attempts` counts this one."""
 
     token: str
     until: datetime
-    items: tuple[Item, ...]
+    items: tuple[PoolItem, ...]
     attempts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class PoolCounts:
     """How many items of a pool are in each state; together they are all there are."""
 
     available: int = 0
@@ -137,13 +166,13 @@ class Counts:
 class PoolStatus:
     """A pool at a glance. `in_list` is None when Redis is not used or does not answer."""
 
-    counts: Counts
+    counts: PoolCounts
     in_list: int | None
     filled_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class PoolFailure:
     """What went wrong last with a pool, as the process that says so has seen it."""
 
     at: datetime
@@ -151,7 +180,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class LostItem:
+class LostPoolItem:
     """Queued, and in no list: a crash took it, or a program that took it never said so."""
 
     id: int

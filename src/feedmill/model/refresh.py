@@ -1,15 +1,31 @@
-"""What one refresh comes to: decided purely, then written in one batch."""
+"""The outcome of one refresh: decided first, then written in one batch."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from feedmill.model.parsed import Enclosure
+from feedmill.model.parsed_feed import Enclosure
 
 FailureKind = Literal[
-    "dns", "connect", "tls", "timeout", "reset", "protocol", "truncated", "decoding", "partial", "http_5xx", "http_4xx",
-    "throttled", "gone", "refused", "blocked", "too_large", "not_a_feed", "not_stored",
-]  # fmt: skip
+    "dns",
+    "connect",
+    "tls",
+    "timeout",
+    "reset",
+    "protocol",
+    "truncated",
+    "decoding",
+    "partial",
+    "http_5xx",
+    "http_4xx",
+    "throttled",
+    "gone",
+    "refused",
+    "blocked",
+    "too_large",
+    "not_a_feed",
+    "not_stored",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +37,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEntry:
     """An entry that the store has: enough to tell whether the feed changed it."""
 
     id: int
@@ -68,7 +84,7 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class EntryDiff:
     """The difference between what a feed offers and what we have.
 
     `returned` were out of the feed and are in it again, `dropped` the other way round. `overflows` is set when
@@ -95,7 +111,7 @@ class RawBody:
 
 
 @dataclass(frozen=True, slots=True)
-class FeedFacts:
+class FeedMetadata:
     """What a feed says of itself; None leaves what we know."""
 
     title: str | None = None
@@ -108,20 +124,22 @@ class FeedFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FeedMove:
     """Where permanent redirects point, for how many fetches in a row, and whether that is enough to follow.
 
-    `merges_with` is the feed that has that URL already: then this one gives it all it has.
+    `settled` changes the feed's URL. `needs_target`: another feed is to be there first, and is added or made due.
+    `merges_with` is that feed, once it is up to date: the subscribers go over to it.
     """
 
     to: str | None = None
     times: int = 0
     settled: bool = False
+    needs_target: bool = False
     merges_with: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class FetchStats:
     """The facts of one fetch that its log line and the feed's times come from."""
 
     at: datetime
@@ -133,12 +151,12 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """A new body, understood."""
+    """A new body, understood. `truncated`: it ends before it is complete, and only its complete entries count."""
 
-    visit: Visit
+    visit: FetchStats
     schedule: Schedule
-    changes: Changes
-    facts: FeedFacts
+    changes: EntryDiff
+    facts: FeedMetadata
     raw: RawBody | None
     entry_count: int
     etag: str | None
@@ -147,25 +165,26 @@ class Updated:
     last_entry_at: datetime | None
     rhythm: timedelta | None
     wishes: str | None
-    move: Move
+    move: FeedMove
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
     """A 304, or the same bytes again: a success."""
 
-    visit: Visit
+    visit: FetchStats
     schedule: Schedule
     etag: str | None
     last_modified: str | None
-    move: Move
+    move: FeedMove
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
     """The feed's fault. `counted` is False when it was our own network that was down."""
 
-    visit: Visit
+    visit: FetchStats
     schedule: Schedule
     kind: FailureKind
     message: str
@@ -183,4 +202,4 @@ class Postponed:
     schedule: Schedule
 
 
-Decision = Updated | Unchanged | Failed | Postponed
+RefreshDecision = Updated | Unchanged | Failed | Postponed

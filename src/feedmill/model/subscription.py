@@ -1,11 +1,11 @@
-"""A feed as one person has it, and where they file it."""
+"""A user's subscription to a feed, its options, and folders."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
 
-State = Literal["paused", "gone", "stopped", "broken", "failing", "resting", "queued", "healthy"]
+SubscriptionState = Literal["moved", "paused", "gone", "stopped", "broken", "failing", "resting", "queued", "healthy"]
 
 
 class Subscription(Struct, frozen=True, gc=False):
@@ -31,7 +31,7 @@ class Subscription(Struct, frozen=True, gc=False):
     archive_policy: str | None
     paused: bool
     is_private: bool
-    state: State
+    state: SubscriptionState
     next_fetch_at: str | None
     next_fetch_why: str | None
     last_fetched_at: str | None
@@ -44,7 +44,7 @@ class Subscription(Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SubscriptionOptions:
     """What a person chose for a subscription; None leaves it to us."""
 
     title: str | None = None
@@ -53,7 +53,7 @@ class Choice:
     paused: bool = False
 
 
-NO_CHOICE = Choice()
+DEFAULT_SUBSCRIPTION_OPTIONS = SubscriptionOptions()
 
 
 @dataclass(frozen=True, slots=True)

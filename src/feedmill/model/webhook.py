@@ -1,4 +1,4 @@
-"""Webhooks: addresses that a person has called when something happens, and what was sent to them."""
+"""Webhooks, their events, deliveries and retry delays."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -7,12 +7,12 @@ from enum import StrEnum
 # So many failures in a row, and a webhook is paused.
 PAUSE_AFTER = 50
 # So many tries, and a delivery is given up.
-MOST_TRIES = 10
-FIRST_PAUSE = timedelta(minutes=1)
-LONGEST_PAUSE = timedelta(hours=6)
+MAX_ATTEMPTS = 10
+FIRST_RETRY_DELAY = timedelta(minutes=1)
+MAX_RETRY_DELAY = timedelta(hours=6)
 
 
-class Event(StrEnum):
+class WebhookEvent(StrEnum):
     """What a webhook can be called for; `test` only when its owner asks."""
 
     NEW_ENTRIES = "entries.new"
@@ -36,7 +36,7 @@ class Webhook:
     user_id: int
     url: str
     secret: str = field(repr=False)
-    events: tuple[Event, ...]
+    events: tuple[WebhookEvent, ...]
     paused: bool
     consecutive_failures: int
     last_success_at: datetime | None
@@ -50,7 +50,7 @@ class Delivery:
 
     id: int
     webhook_id: int
-    event: Event
+    event: WebhookEvent
     feed_id: int
     status: DeliveryStatus
     attempts: int
@@ -62,7 +62,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ClaimedDelivery:
     """A delivery in our hand: only `token` can settle it."""
 
     delivery: Delivery
@@ -74,7 +74,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Undelivered:
+class DeliveryFailed:
     """Why a try failed and when the next one is; None for never. `receiver_is_away`: the others needn't be tried."""
 
     reason: str
@@ -84,8 +84,8 @@ class Undelivered:
     is_gone: bool = False
 
 
-def next_try(tries: int, now: datetime) -> datetime | None:
+def next_delivery_attempt(tries: int, now: datetime) -> datetime | None:
     """When a delivery that has failed so many times is tried again; None after the last."""
-    if tries >= MOST_TRIES:
+    if tries >= MAX_ATTEMPTS:
         return None
-    return now + min(FIRST_PAUSE * (1 << tries - 1), LONGEST_PAUSE)
+    return now + min(FIRST_RETRY_DELAY * (1 << tries - 1), MAX_RETRY_DELAY)

@@ -1,1 +1,1 @@
-"""The only door to the web. In: a URL and what we know of it. Out: a typed outcome, never a surprise."""
+"""The only way to the web: HTTP client with limits, redirects, SSRF checks and pacing per host."""

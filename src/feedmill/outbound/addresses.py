@@ -1,4 +1,4 @@
-"""Which addresses and ports a socket of ours may connect to."""
+"""Which IP addresses and ports may be connected to (SSRF protection)."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,7 +9,7 @@ from feedmill.errors import BadSetting
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
-Verdict = Literal["public", "allowed", "address", "port"]
+AddressVerdict = Literal["public", "allowed", "address", "port"]
 
 # `is_global` is not enough: it passes 192.0.0.8, multicast, 64:ff9b::/96 and 2002::/16, among others.
 SPECIAL_V4 = tuple(
@@ -63,11 +63,11 @@ class AddressPolicy:
         self._allow = tuple(_network(cidr) for cidr in allow)
         self._remembered = lru_cache(maxsize=4096)(self._judge)
 
-    def verdict(self, address: str, port: int) -> Verdict:
+    def verdict(self, address: str, port: int) -> AddressVerdict:
         """Whether to connect: `public` and `allowed` say yes, `address` and `port` say what is wrong."""
         return self._remembered(address, port)
 
-    def _judge(self, address: str, port: int) -> Verdict:
+    def _judge(self, address: str, port: int) -> AddressVerdict:
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -79,13 +79,13 @@ class AddressPolicy:
         if special:
             named = self._names(parsed) or all(self._names(inner) for inner in special)
             return "allowed" if named else "address"
-        return "public" if is_sane_port(port) else "port"
+        return "public" if is_web_port(port) else "port"
 
     def _names(self, address: Address) -> bool:
         return any(address in network for network in self._allow)
 
 
-def is_sane_port(port: int) -> bool:
+def is_web_port(port: int) -> bool:
     """Whether a web server might be behind this port, and nothing that takes commands."""
     return port in WEB_PORTS or (FIRST_FREE_PORT <= port <= 65535 and port not in DANGEROUS_PORTS)
 

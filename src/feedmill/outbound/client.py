@@ -1,37 +1,32 @@
-"""The client: every request that Feedmill makes to the outside is one of its calls."""
+"""The HTTP client: every request that Feedmill makes to the web is one of its calls."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, datetime
 from ssl import SSLContext
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
-from yarl import URL
-
-from feedmill.model.outcome import Outcome, Refused, Throttled, Validators
+from feedmill.lazy_imports import lazy_import
+from feedmill.model.fetch_outcome import FetchOutcome, Refused, Throttled, Validators
 from feedmill.outbound.addresses import AddressPolicy
-from feedmill.outbound.answers import Answer
-from feedmill.outbound.asking import proxy_headers
-from feedmill.outbound.blocks import Blocks, NoBlocks
-from feedmill.outbound.connections import AskedOnce, CheckedSockets, OwnResolver, certificate_until
-from feedmill.outbound.encodings import Body, TooLarge
-from feedmill.outbound.failures import Rejected, Stumbled, translated
-from feedmill.outbound.names import Names, SystemNames
-from feedmill.outbound.options import FetchOptions, Limits
-from feedmill.outbound.pacing import Pacer, TooFar
-from feedmill.outbound.trip import Payload, Trip
-from feedmill.outbound.urls import Target, parse
+from feedmill.outbound.blocked_hosts import HostBlocklist, NoBlocklist
+from feedmill.outbound.dns import HostResolver, SystemResolver
+from feedmill.outbound.errors import RefusedError, RetryableError
+from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.host_pacing import HostBusy, Pacer, read_public_suffixes
+from feedmill.outbound.redirects import RedirectChain, RequestPayload
+from feedmill.outbound.response_headers import HttpResponse
+from feedmill.outbound.urls import RequestTarget, parse_url
 
-MAX_HEADER = 128 * 1024
-MAX_HEADERS = 128
-KEEP_ALIVE = 5.0
-NO_OPTIONS = FetchOptions()
-DEFAULT_LIMITS = Limits()
+if TYPE_CHECKING:
+    from feedmill.outbound.http_session import HttpSession
+
+# Imported with the first request: aiohttp and what it needs take ten megabytes, and many processes ask nobody.
+HTTP_SESSION = "feedmill.outbound.http_session:HttpSession"
+DEFAULT_OPTIONS = FetchOptions()
+DEFAULT_LIMITS = FetchLimits()
 
 
 class Client:
@@ -45,21 +40,21 @@ class Client:
         pacer: Pacer,
         policy: AddressPolicy,
         user_agent: str,
-        limits: Limits = DEFAULT_LIMITS,
+        limits: FetchLimits = DEFAULT_LIMITS,
         at_once: int = 20,
-        names: Names | None = None,
+        names: HostResolver | None = None,
         tls: SSLContext | None = None,
-        blocks: Blocks | None = None,
+        blocks: HostBlocklist | None = None,
     ) -> None:
         self._pacer = pacer
         self._policy = policy
         self._user_agent = user_agent
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
-        self._names: Names = names or SystemNames()
+        self._names: HostResolver = names or SystemResolver()
         self._tls = tls
-        self._blocks: Blocks = blocks or NoBlocks()
-        self._session: ClientSession | None = None
+        self._blocks: HostBlocklist = blocks or NoBlocklist()
+        self._session: HttpSession | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -79,46 +74,49 @@ class Client:
         self,
         url: str,
         validators: Validators | None = None,
-        limits: Limits | None = None,
-        options: FetchOptions = NO_OPTIONS,
-    ) -> Outcome:
+        limits: FetchLimits | None = None,
+        options: FetchOptions = DEFAULT_OPTIONS,
+    ) -> FetchOutcome:
         """Fetches a URL through its redirects. Whatever the server does, an outcome comes back."""
         return await self._travel(url, limits, options, validators or Validators(), None)
 
     async def post(
         self,
         url: str,
-        payload: Payload,
-        limits: Limits | None = None,
-        options: FetchOptions = NO_OPTIONS,
-    ) -> Outcome:
-        """Sends something. Any 2xx is a `Response`, without its body; redirects are not followed."""
+        payload: RequestPayload,
+        limits: FetchLimits | None = None,
+        options: FetchOptions = DEFAULT_OPTIONS,
+    ) -> FetchOutcome:
+        """Sends something. Any 2xx is a `Response`, without its body; redirects are not followed.
+
+        It may arrive twice: when the server closes a kept-alive connection without an answer, it is sent again.
+        """
         return await self._travel(url, limits, options, Validators(), payload)
 
     async def _travel(
         self,
         url: str,
-        limits: Limits | None,
+        limits: FetchLimits | None,
         options: FetchOptions,
         validators: Validators,
-        payload: Payload | None,
-    ) -> Outcome:
+        payload: RequestPayload | None,
+    ) -> FetchOutcome:
         try:
-            trip = Trip(url, parse(url), limits or self._limits, options, validators, payload)
-        except Rejected as error:
+            trip = RedirectChain(url, parse_url(url), limits or self._limits, options, validators, payload)
+        except RefusedError as error:
             return Refused(url, url, error.kind, str(error))
         try:
             while trip.wants_to_follow(answer := await self._ask(trip)):
                 trip.follow(answer)
-        except (Rejected, Stumbled) as error:
+        except (RefusedError, RetryableError) as error:
             return trip.stopped(error)
-        except TooFar as error:
+        except HostBusy as error:
             return trip.deferred(error.wait)
         outcome = trip.conclude(answer, datetime.now(UTC))
         await self._respect(trip.target, outcome)
         return outcome
 
-    async def _respect(self, target: Target, outcome: Outcome) -> None:
+    async def _respect(self, target: RequestTarget, outcome: FetchOutcome) -> None:
         """Tells everybody who might ask this server that it wants a rest."""
         if not isinstance(outcome, Throttled):
             return
@@ -128,30 +126,26 @@ class Client:
         else:
             await self._pacer.pause_url(target, length)
 
-    async def _ask(self, trip: Trip) -> Answer:
+    async def _ask(self, trip: RedirectChain) -> HttpResponse:
         """One hop: where is it, may we, is it our turn, and what does it say."""
         await self._blocks.refuse(trip.target.host)
         proxy = await self._proxy(trip)
+        session = await self._open_session()
         async with await self._turn(trip, proxy is not None):
-            started = time.monotonic()
-            try:
-                with translated():
-                    return await self._exchange(trip, proxy)
-            finally:
-                trip.spent += timedelta(seconds=time.monotonic() - started)
+            return await session.ask(trip, proxy)
 
-    async def _turn(self, trip: Trip, proxied: bool) -> AbstractAsyncContextManager[None]:
+    async def _turn(self, trip: RedirectChain, proxied: bool) -> AbstractAsyncContextManager[None]:
         """A turn at the target's host; hosts that the operator allowed on purpose are not paced."""
         trip.is_private = await self._is_private(trip.target, trip.limits, proxied)
         if trip.is_private:
             return self._slots
         return self._pacer.turn(trip.target, self._slots, trip.left)
 
-    async def _is_private(self, target: Target, limits: Limits, proxied: bool = False) -> bool:
-        """Whether the target is one of the operator's own; `Rejected` when it may not be reached at all."""
+    async def _is_private(self, target: RequestTarget, limits: FetchLimits, proxied: bool = False) -> bool:
+        """Whether the target is one of the operator's own; `RefusedError` when it may not be reached at all."""
         try:
             addresses = [target.host] if target.is_address else await self._look_up(target.host, limits)
-        except Stumbled:
+        except RetryableError:
             if proxied:
                 return False
             raise
@@ -160,91 +154,40 @@ class Client:
             raise _rejection("port" in verdicts, target)
         return "public" not in verdicts
 
-    async def _look_up(self, host: str, limits: Limits) -> Sequence[str]:
+    async def _look_up(self, host: str, limits: FetchLimits) -> Sequence[str]:
         try:
             async with asyncio.timeout(limits.connect.total_seconds()):
                 return await self._names.look_up(host)
         except (OSError, UnicodeError) as error:
-            raise Stumbled("dns", "the host name was not found") from error
+            raise RetryableError("dns", "the host name was not found") from error
 
-    async def _proxy(self, trip: Trip) -> Target | None:
+    async def _proxy(self, trip: RedirectChain) -> RequestTarget | None:
         if trip.options.proxy is None:
             return None
-        proxy = parse(trip.options.proxy)
+        proxy = parse_url(trip.options.proxy)
         try:
             await self._blocks.refuse(proxy.host)
-        except Rejected as error:
-            raise Rejected("options", "its proxy's host is blocked by an admin") from error
+        except RefusedError as error:
+            raise RefusedError("options", "its proxy's host is blocked by an admin") from error
         await self._is_private(proxy, trip.limits)
         return proxy
 
-    async def _exchange(self, trip: Trip, proxy: Target | None) -> Answer:
-        headers = trip.headers(self._user_agent)
-        for_proxy = proxy_headers(proxy.credentials) if proxy else {}
-        if trip.target.scheme == "http":
-            headers |= for_proxy
-        async with self._open_session().request(
-            "GET" if trip.payload is None else "POST",
-            URL(trip.target.url, encoded=True),
-            data=trip.payload.body if trip.payload else None,
-            headers=headers,
-            timeout=_timeout(trip.limits, trip.left),
-            ssl=self._tls or True if trip.options.verify_tls else False,
-            proxy=URL(proxy.url, encoded=True) if proxy else None,
-            proxy_headers=for_proxy or None,
-            allow_redirects=False,
-        ) as response:
-            answer = Answer(response.status, response.raw_headers)
-            answer.certificate_until = certificate_until(response)
-            if trip.wants_body(response.status):
-                await _read(response, answer, trip.limits.max_bytes)
-            return answer
-
-    def _open_session(self) -> ClientSession:
+    async def _open_session(self) -> "HttpSession":
         if self._session is None:
-            connector = TCPConnector(
-                resolver=OwnResolver(self._names),
-                socket_factory=CheckedSockets(self._policy),
-                use_dns_cache=False,
-                keepalive_timeout=KEEP_ALIVE,
-                limit=0,
-            )
-            self._session = ClientSession(
-                connector=connector,
-                cookie_jar=DummyCookieJar(),
-                auto_decompress=False,
-                max_line_size=MAX_HEADER,
-                max_field_size=MAX_HEADER,
-                max_headers=MAX_HEADERS,
-                response_class=AskedOnce,
-            )
+            # In a thread: what a session needs takes a moment to import, and the event loop has others to answer.
+            http_session = await asyncio.to_thread(_import_session)
+            if self._session is None:
+                self._session = http_session(self._names, self._policy, self._user_agent, self._tls)
         return self._session
 
 
-async def _read(response: ClientResponse, answer: Answer, max_bytes: int) -> None:
-    """Adds the whole body, decoded, to the answer, or raises: a part of it is worth nothing."""
-    body = Body(answer.text("content-encoding"), max_bytes)
-    if (response.content_length or 0) > max_bytes:
-        raise TooLarge
-    answer.delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
-    protocol = response.connection.protocol if response.connection and not answer.delimited else None
-    closed = protocol.closed if protocol is not None else None
-    while piece := await response.content.readany():
-        body.feed(piece)
-    if closed is not None and closed.done():
-        closed.result()  # raises when it was not the server's goodbye that ended the body
-    answer.body = body.finish()
-    answer.received_bytes = body.received_bytes
+def _import_session() -> type["HttpSession"]:
+    read_public_suffixes()
+    session: type[HttpSession] = lazy_import(HTTP_SESSION)
+    return session
 
 
-@lru_cache(maxsize=64)
-def _timeout(limits: Limits, left: timedelta) -> ClientTimeout:
-    total = max(left.total_seconds(), 0.001)  # aiohttp takes zero for no limit at all
-    connect, read = limits.connect.total_seconds(), limits.read.total_seconds()
-    return ClientTimeout(total=total, sock_connect=connect, sock_read=read, ceil_threshold=3600)
-
-
-def _rejection(only_port: bool, target: Target) -> Rejected:
+def _rejection(only_port: bool, target: RequestTarget) -> RefusedError:
     if only_port:
-        return Rejected("port", f"port {target.port} is not one that web servers use")
-    return Rejected("address", f"{target.host} is a private or special address")
+        return RefusedError("port", f"port {target.port} is not one that web servers use")
+    return RefusedError("address", f"{target.host} is a private or special address")

@@ -1,4 +1,4 @@
-"""A URL as a stranger wrote it, made into the one form that is checked, paced and requested."""
+"""Parses and normalizes URLs for requests."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,24 +8,25 @@ from urllib.parse import quote, unquote_to_bytes, urljoin
 
 import idna
 
-from feedmill.outbound.failures import Rejected
+from feedmill.outbound.errors import RefusedError
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL = 8192
 MAX_NAME = 253
-URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE | re.DOTALL)
-# What stays as it is in a path or query; "%" too, because what is encoded already must not be encoded again.
-SAFE = "!$%&'()*+,-./:;=?@_~[]|^"
-ENCODED = re.compile(f"[A-Za-z0-9{re.escape(SAFE)}]*")
+URL_PATTERN = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE | re.DOTALL)
+# What stays as it is in a path or query; "%" too, because what is encoded already must not be encoded again. Not "'",
+# which `html/links.py` encodes: an address has one form, whichever way it comes.
+UNENCODED_CHARACTERS = "!$%&()*+,-./:;=?@_~[]|^"
+ENCODED_PATTERN = re.compile(f"[A-Za-z0-9{re.escape(UNENCODED_CHARACTERS)}]*")
 # Browsers strip these at the ends and drop the last three inside.
 BLANKS = "".join(map(chr, range(0x21)))
 INNER_BLANKS = str.maketrans("", "", "\t\r\n")
-NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*", re.ASCII)
+NUMBER_PATTERN = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+HOST_NAME_PATTERN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RequestTarget:
     """Where one request goes. `host` is ASCII, in lower case, without brackets or trailing dot."""
 
     scheme: str
@@ -42,9 +43,9 @@ class Target:
 
     @property
     def is_address(self) -> bool:
-        return is_address(self.host)
+        return is_ip_address(self.host)
 
-    def may_share_secrets_with(self, other: "Target") -> bool:
+    def may_share_secrets_with(self, other: "RequestTarget") -> bool:
         """Whether what was meant for this target may also be told to `other`."""
         if self.host != other.host:
             return False
@@ -53,45 +54,45 @@ class Target:
         return (self.scheme, self.port, other.scheme, other.port) == ("http", 80, "https", 443)
 
 
-def is_address(host: str) -> bool:
+def is_ip_address(host: str) -> bool:
     """Whether a host is an IP address and no name."""
     return ":" in host or host.rpartition(".")[2].isdigit()
 
 
-def parse(url: str) -> Target:
+def parse_url(url: str) -> RequestTarget:
     """Reads a URL as browsers do where that is harmless, and refuses what could be meant two ways."""
     text = url.strip(BLANKS).translate(INNER_BLANKS)
     if len(text) > MAX_URL:
-        raise Rejected("url", "the URL is too long")
-    parts = URL.match(text)
+        raise RefusedError("url", "the URL is too long")
+    parts = URL_PATTERN.match(text)
     if parts is None:
         has_scheme = text.partition(":")[0].lower() in DEFAULT_PORTS
-        raise Rejected("url" if has_scheme else "scheme", "only http:// and https:// URLs are fetched")
+        raise RefusedError("url" if has_scheme else "scheme", "only http:// and https:// URLs are fetched")
     scheme, netloc, path, query = parts.groups()
     scheme = scheme.lower()
     host, port, credentials = _authority(netloc)
     path = _encode(path or "/") + (f"?{_encode(query)}" if query else "")
-    return Target(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, credentials)
+    return RequestTarget(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, path, credentials)
 
 
-def join(base: Target, location: bytes) -> Target:
+def resolve_location(base: RequestTarget, location: bytes) -> RequestTarget:
     """Where a Location header points to, seen from `base`."""
     try:
         text = location.decode()
     except UnicodeDecodeError:
-        text = quote(location, safe=SAFE + "#")
+        text = quote(location, safe=UNENCODED_CHARACTERS + "#")
     text = text.strip(BLANKS).translate(INNER_BLANKS)
     try:
-        return parse(urljoin(base.url, text))
+        return parse_url(urljoin(base.url, text))
     except ValueError as error:
-        raise Rejected("url", "the redirect's target can't be read") from error
+        raise RefusedError("url", "the redirect's target can't be read") from error
 
 
 @lru_cache(maxsize=4096)
 def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
     """Host, port and credentials; a port that is not given is None."""
     if "\\" in netloc:
-        raise Rejected("url", "it can't be told which part of the URL is the host")
+        raise RefusedError("url", "it can't be told which part of the URL is the host")
     before, _, place = netloc.rpartition("@")
     return _host(place), _port(place), _credentials(before)
 
@@ -99,13 +100,13 @@ def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
 def _port(place: str) -> int | None:
     name, _, text = place.rpartition("]")[2].partition(":")
     if name and "]" in place:
-        raise Rejected("url", "the host is not an IPv6 address")
+        raise RefusedError("url", "the host is not an IPv6 address")
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535):
-        raise Rejected("url", "the URL has no valid port")
+        raise RefusedError("url", "the URL has no valid port")
     if int(text) == 0:
-        raise Rejected("port", "there is no port 0")
+        raise RefusedError("port", "there is no port 0")
     return int(text)
 
 
@@ -119,7 +120,7 @@ def _unquote(text: str) -> str:
 
 
 def _encode(text: str) -> str:
-    return text if ENCODED.fullmatch(text) else quote(text, safe=SAFE, errors="replace")
+    return text if ENCODED_PATTERN.fullmatch(text) else quote(text, safe=UNENCODED_CHARACTERS, errors="replace")
 
 
 def _host(place: str) -> str:
@@ -127,12 +128,12 @@ def _host(place: str) -> str:
         return _ipv6(place[1:].partition("]")[0])
     name = _unquote(place.partition(":")[0]).rstrip(".")
     if not name or len(name) > MAX_NAME:
-        raise Rejected("url", "the host name is missing or too long")
+        raise RefusedError("url", "the host name is missing or too long")
     ascii_name = _ascii(name)
-    if NUMBER.fullmatch(ascii_name.rpartition(".")[2]):
+    if NUMBER_PATTERN.fullmatch(ascii_name.rpartition(".")[2]):
         return _ipv4(ascii_name)
-    if len(ascii_name) > MAX_NAME or not HOST_NAME.fullmatch(ascii_name):
-        raise Rejected("url", "the host name can't be one")
+    if len(ascii_name) > MAX_NAME or not HOST_NAME_PATTERN.fullmatch(ascii_name):
+        raise RefusedError("url", "the host name can't be one")
     return ascii_name
 
 
@@ -142,29 +143,29 @@ def _ascii(name: str) -> str:
     try:
         return idna.encode(name, uts46=True, std3_rules=False).decode("ascii").lower().rstrip(".")
     except (idna.IDNAError, UnicodeError) as error:
-        raise Rejected("url", "the host name can't be one") from error
+        raise RefusedError("url", "the host name can't be one") from error
 
 
 def _ipv6(text: str) -> str:
     if "%" in text:
-        raise Rejected("address", "addresses with a zone are local")
+        raise RefusedError("address", "addresses with a zone are local")
     try:
         return str(IPv6Address(text))
     except AddressValueError as error:
-        raise Rejected("url", "the host is not an IPv6 address") from error
+        raise RefusedError("url", "the host is not an IPv6 address") from error
 
 
 def _ipv4(text: str) -> str:
     """An IPv4 address in any spelling that a resolver accepts: 127.1, 0x7f.0.0.1, 2130706433, 0177.1."""
     parts = text.split(".")
-    if len(parts) > 4 or not all(NUMBER.fullmatch(part) for part in parts):
-        raise Rejected("url", "the host is not an IPv4 address")
+    if len(parts) > 4 or not all(NUMBER_PATTERN.fullmatch(part) for part in parts):
+        raise RefusedError("url", "the host is not an IPv4 address")
     try:
         *first, last = [_number(part) for part in parts]
     except ValueError as error:
-        raise Rejected("url", "the host is not an IPv4 address") from error
+        raise RefusedError("url", "the host is not an IPv4 address") from error
     if any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
-        raise Rejected("url", "the host is not an IPv4 address")
+        raise RefusedError("url", "the host is not an IPv4 address")
     high = sum(part << (24 - 8 * place) for place, part in enumerate(first))
     return str(IPv4Address(high + last))
 

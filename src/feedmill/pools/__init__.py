@@ -1,4 +1,4 @@
-"""Content handed on to other programs. In: new entries. Out: items, each handed out as its pool promises.
+"""Hands entries on to other programs, each item as its pool guarantees.
 
 `gather` has entries join pools, `fill` keeps the Redis lists full, `pop` and `leases` hand out; `door` is what
 everybody else calls.

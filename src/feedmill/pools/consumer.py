@@ -1,4 +1,4 @@
-"""For programs in Python: items one after the other, taken and settled in lots behind the scenes.
+"""An async iterator over items handed out at most once, for Python programs.
 
 async with pools.consumer("news") as consumer:
     async for item in consumer:
@@ -11,22 +11,22 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-import structlog
-
 from feedmill.errors import DatabaseError
-from feedmill.model.pool import Item, State
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.pool import PoolItem, PoolItemState
+from feedmill.pools.mark_used import LOT, UsedItemMarker
+from feedmill.pools.pool import Pool, PoolTools
 from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
-from feedmill.pools.settle import LOT, Settler
-from feedmill.pools.tools import Pool, PoolTools, token_for
-from feedmill.store.pools import release_items
+from feedmill.pools.tokens import new_token
+from feedmill.store.pools.items import release_items
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # How long to wait before an empty pool is asked again.
 EMPTY_WAIT = 1.0
 
 
-class Consumer:
+class PoolConsumer:
     """Hands out at most once. What was taken and not handed out at the end goes back; a crash leaves it queued."""
 
     def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True) -> None:
@@ -36,8 +36,8 @@ class Consumer:
         self._wait = wait
         self._handed = 0
         self._fetched_at = 0.0
-        self._ready: deque[Item] = deque()
-        self._settler = Settler(tools.db, who, tools.clock)
+        self._ready: deque[PoolItem] = deque()
+        self._settler = UsedItemMarker(tools.db, who, tools.clock)
 
     async def __aenter__(self) -> Self:
         self._flushing = asyncio.create_task(self._settler.keep_flushing())
@@ -55,7 +55,7 @@ class Consumer:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Item:
+    async def __anext__(self) -> PoolItem:
         if self._ready:
             return self._hand_out(1)[0]
         items = await self.take(1)
@@ -66,7 +66,7 @@ class Consumer:
             items = await self.take(1)
         return items[0]
 
-    async def take(self, most: int) -> list[Item]:
+    async def take(self, most: int) -> list[PoolItem]:
         """Up to `most` items; fewer when the pool has no more now."""
         while len(self._ready) < most and await self._fetch(max(most, self._ahead())):
             pass
@@ -75,7 +75,7 @@ class Consumer:
             await self._settler.flush()
         return handed
 
-    def _hand_out(self, most: int) -> list[Item]:
+    def _hand_out(self, most: int) -> list[PoolItem]:
         handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
         self._settler.add(item.id for item in handed)
         self._handed += len(handed)
@@ -98,8 +98,8 @@ class Consumer:
                 log.warning("items are handed out as they were queued", items=len(popped), reason=str(error))
                 self._ready += as_listed(popped)
             return True
-        token = token_for(self._who)
-        items = await take_available(self._tools, self._pool, most, State.QUEUED, token)
+        token = new_token(self._who)
+        items = await take_available(self._tools, self._pool, most, PoolItemState.QUEUED, token)
         self._ready += items
         return bool(items)
 

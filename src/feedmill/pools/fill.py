@@ -1,4 +1,4 @@
-"""The filler: keeps a pool's list between its marks. Rows are reserved in the database first, then pushed.
+"""Fills the Redis list of a pool: items are reserved in the database first, then pushed.
 
 lock → (renew → reserve a lot → push it)* → unlock
 """
@@ -7,26 +7,26 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-import structlog
+from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, FillLock, QueuedItem, fill_lock_name
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.pool import PoolItem, PoolItemState
+from feedmill.pools.item_texts import to_queued_items
+from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
+from feedmill.pools.tokens import new_token, process_name
+from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
 
-from feedmill.coordination.queues import FILLING_LENGTH, Filling, Queued, filling_lock
-from feedmill.model.pool import Item, State
-from feedmill.pools.texts import as_queued
-from feedmill.pools.tools import FILLER, Lists, Pool, PoolTools, this_process, token_for
-from feedmill.store.pools import claim_items, release_items, settle_items, undo_queueing
-
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 LOT = 500
 # One push is one message; more than this at once would keep everybody else at Redis waiting.
-MOST_BYTES = 8_000_000
+MAX_PUSH_BYTES = 8_000_000
 
 
 @dataclass(slots=True)
 class Filler:
     tools: PoolTools
-    lists: Lists
-    name: str = field(default_factory=lambda: f"{FILLER} {this_process()}")
+    lists: PoolLists
+    name: str = field(default_factory=lambda: f"{FILLER} {process_name()}")
     lot: int = LOT
     # Reservations of which we don't know whether they were made; nothing of them was ever pushed.
     _unsure: set[str] = field(default_factory=set)
@@ -53,7 +53,7 @@ class Filler:
                 told = await self.lists.queues.told(pool.list_name, LOT)
                 if not told:
                     return
-                await settle_items(self.tools.db, told, token_for("told"), self.tools.clock())
+                await settle_items(self.tools.db, told, new_token("told"), self.tools.clock())
                 await self.lists.queues.forget_told(pool.list_name, len(told))
 
     async def drain(self, pool: Pool) -> int:
@@ -64,18 +64,18 @@ class Filler:
         return drained
 
     @asynccontextmanager
-    async def _alone_at(self, pool: Pool) -> AsyncIterator[Filling | None]:
+    async def _alone_at(self, pool: Pool) -> AsyncIterator[FillLock | None]:
         """The right to change the pool's list; None while somebody else has it."""
-        filling = Filling(pool.list_name, token_for(self.name))
-        if not await self.lists.locks.lock(filling_lock(filling.name), filling.owner, FILLING_LENGTH):
+        filling = FillLock(pool.list_name, new_token(self.name))
+        if not await self.lists.locks.lock(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH):
             yield None
             return
         try:
             yield filling
         finally:
-            await self.lists.locks.release(filling_lock(filling.name), filling.owner)
+            await self.lists.locks.release(fill_lock_name(filling.name), filling.owner)
 
-    async def _fill_up(self, pool: Pool, filling: Filling, need: int) -> int:
+    async def _fill_up(self, pool: Pool, filling: FillLock, need: int) -> int:
         await self._undo_unsure()
         added = 0
         while added < need and await self._still_ours(filling):
@@ -85,14 +85,14 @@ class Filler:
             added += lot
         return added
 
-    async def _still_ours(self, filling: Filling) -> bool:
-        return await self.lists.locks.renew(filling_lock(filling.name), filling.owner, FILLING_LENGTH)
+    async def _still_ours(self, filling: FillLock) -> bool:
+        return await self.lists.locks.renew(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH)
 
-    async def _fill_lot(self, pool: Pool, filling: Filling, most: int) -> int:
+    async def _fill_lot(self, pool: Pool, filling: FillLock, most: int) -> int:
         """One lot. What happened to a push that was not answered nobody knows: its items stay queued."""
-        token = token_for(self.name)
+        token = new_token(self.name)
         reserved = await self._reserve(pool, most, token)
-        queued = await self._fitting(as_queued(reserved, pool.options))
+        queued = await self._fitting(to_queued_items(reserved, pool.options))
         if not queued:
             return 0
         if not await self.lists.queues.push(filling, queued):
@@ -100,11 +100,11 @@ class Filler:
             return 0
         return len(queued)
 
-    async def _reserve(self, pool: Pool, most: int, token: str) -> list[Item]:
+    async def _reserve(self, pool: Pool, most: int, token: str) -> list[PoolItem]:
         tools, kind, options = self.tools, pool.kind, pool.options
         sure = False
         try:
-            rows = await claim_items(tools.db, pool.key, most, State.QUEUED, token, tools.clock())
+            rows = await claim_items(tools.db, pool.key, most, PoolItemState.QUEUED, token, tools.clock())
             items = await tools.texts.items(kind, options, rows)
             sure = True
         finally:
@@ -117,9 +117,9 @@ class Filler:
             await undo_queueing(self.tools.db, token, self.tools.clock())
             self._unsure.discard(token)
 
-    async def _fitting(self, queued: list[Queued]) -> list[Queued]:
+    async def _fitting(self, queued: list[QueuedItem]) -> list[QueuedItem]:
         """As many as one push may carry; the others are available again."""
-        room, fitting = MOST_BYTES, 0
+        room, fitting = MAX_PUSH_BYTES, 0
         for item in queued:
             room -= len(item.text.encode())
             if room < 0 and fitting:

@@ -1,4 +1,4 @@
-"""How entries get into pools: new ones in the batch that stores them, all others by looking through them.
+"""Puts entries into pools: new ones in the batch that stores them, others by scanning stored entries.
 
 The second way finds what was stored before its group was made, by a process that did not know the group yet, or by a
 restore; and what somebody labelled.
@@ -10,19 +10,26 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-import structlog
 
+from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
-from feedmill.model.pool import Group, Kind
-from feedmill.model.refresh import Decision, NewEntry, Updated
-from feedmill.model.times import from_text
-from feedmill.pools.groups import KnownGroups
-from feedmill.pools.rules import Candidate, chosen
+from feedmill.model.pool import PoolGroup, PoolKind
+from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
+from feedmill.model.timestamps import from_iso
+from feedmill.pools.group_cache import PoolGroupCache
+from feedmill.pools.rules import PoolCandidate, choose_pools
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.pool_entries import candidates_after, join_new, join_old, labelled_after, newest_entry
-from feedmill.store.pool_groups import advance_gathered, gathered_up_to
+from feedmill.store.pools.gather_entries import (
+    add_stored_entries,
+    candidates_after,
+    labelled_candidates_after,
+    newest_entry_id,
+    steps_to_add_new_entries,
+)
+from feedmill.store.pools.groups import advance_gathered, gathered_up_to
+from feedmill.threads import run_in_thread_if_large
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # Ids are given before they are committed: the last ones are looked at again, in case one came late.
 LOOK_BACK = 2000
@@ -31,24 +38,27 @@ LOOK_BACK = 2000
 @dataclass(slots=True)
 class Gatherer:
     db: Database
-    known: KnownGroups
+    known: PoolGroupCache
     _looked_at: int = -1
 
-    async def joins(self, claim: Claim, decision: Decision) -> Sequence[Step]:
+    async def joins(self, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
         """The steps with which a refresh's new entries join their pools; none when there is no group."""
         if not isinstance(decision, Updated) or not decision.changes.new or claim.feed.is_private:
             return ()
         groups = await self.known.current()
         if not groups:
             return ()
-        found = chosen(groups, [_new(claim.feed, decision, entry) for entry in decision.changes.new])
+        entries = [_new(claim.feed, decision, entry) for entry in decision.changes.new]
+        found = await run_in_thread_if_large(
+            sum(len(entry.html or "") for entry in entries), choose_pools, groups, entries
+        )
         guids = {pool: [str(entry.key) for entry in entries] for pool, entries in found.items()}
-        return join_new(claim.feed.id, guids, decision.visit.at)
+        return steps_to_add_new_entries(claim.feed.id, guids, decision.visit.at)
 
     async def catch_up(self, now: datetime) -> int:
         """Looks through the entries that nobody looked at for the groups there are; how many it looked at."""
         groups = await self.known.read()
-        newest = await newest_entry(self.db) if groups else 0
+        newest = await newest_entry_id(self.db) if groups else 0
         begun = await gathered_up_to(self.db) if groups else 0
         looked = 0
         if newest and (begun == 0 or newest != self._looked_at):
@@ -59,7 +69,7 @@ class Gatherer:
                 looked += await self._look_at_labelled(group, now)
         return looked
 
-    async def _look_through(self, groups: Sequence[Group], begun: int, now: datetime) -> int:
+    async def _look_through(self, groups: Sequence[PoolGroup], begun: int, now: datetime) -> int:
         looked, after, settled = 0, begun, begun
         while rows := await candidates_after(self.db, after):
             await self._join(groups, [_old(row) for row in rows], now)
@@ -72,24 +82,24 @@ class Gatherer:
         await advance_gathered(self.db, settled, max(settled, 1, after - LOOK_BACK))
         return looked
 
-    async def _look_at_labelled(self, group: Group, now: datetime) -> int:
+    async def _look_at_labelled(self, group: PoolGroup, now: datetime) -> int:
         looked, after, names = 0, 0, group.rule.labels
-        while rows := await labelled_after(self.db, group.id, names, after):
+        while rows := await labelled_candidates_after(self.db, group.id, names, after):
             await self._join([group], [_old(row, frozenset(names)) for row in rows], now)
             looked, after = looked + len(rows), rows[-1]["id"]
         return looked
 
-    async def _join(self, groups: Sequence[Group], entries: Sequence[Candidate], now: datetime) -> None:
+    async def _join(self, groups: Sequence[PoolGroup], entries: Sequence[PoolCandidate], now: datetime) -> None:
         # In a thread: reading the words of a page of entries takes long.
-        found = await asyncio.to_thread(chosen, groups, entries)
-        ids: dict[tuple[int, Kind], list[int]] = {
+        found = await asyncio.to_thread(choose_pools, groups, entries)
+        ids: dict[tuple[int, PoolKind], list[int]] = {
             pool: [int(entry.key) for entry in some] for pool, some in found.items()
         }
-        await join_old(self.db, ids, now)
+        await add_stored_entries(self.db, ids, now)
 
 
-def _new(feed: Feed, decision: Updated, entry: NewEntry) -> Candidate:
-    return Candidate(
+def _new(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:
+    return PoolCandidate(
         key=entry.guid,
         feed_id=feed.id,
         folder=feed.folder,
@@ -100,12 +110,12 @@ def _new(feed: Feed, decision: Updated, entry: NewEntry) -> Candidate:
     )
 
 
-def _old(row: Row, labels: frozenset[str] = frozenset()) -> Candidate:
-    return Candidate(
+def _old(row: Row, labels: frozenset[str] = frozenset()) -> PoolCandidate:
+    return PoolCandidate(
         key=row["id"],
         feed_id=row["feed_id"],
         folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
-        sort_at=from_text(row["sort_at"]),
+        sort_at=from_iso(row["sort_at"]),
         language=row["language"],
         title=row["title"],
         html=row["content_html"] or row["summary"],

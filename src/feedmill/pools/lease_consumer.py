@@ -1,4 +1,4 @@
-"""The consumer of a pool with leases: an item is acknowledged when the next one is asked for."""
+"""An async iterator over leased items; an item is acknowledged when the next one is taken."""
 
 import asyncio
 from collections import deque
@@ -7,37 +7,38 @@ from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self
 
-import structlog
-
 from feedmill.errors import DatabaseError
-from feedmill.model.pool import Item
-from feedmill.pools.leases import lend
-from feedmill.pools.tools import Pool, PoolTools
-from feedmill.store.pools import ack_items, extend_items, give_back_items, nack_items
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.pool import PoolItem
+from feedmill.pools.leases import lease_items
+from feedmill.pools.pool import Pool, PoolTools
+from feedmill.store.pools.items import ack_items, extend_items, give_back_items, nack_items
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
-AHEAD = 20
+ITEMS_AHEAD = 20
 EMPTY_WAIT = 1.0
 
 
-class Lent(NamedTuple):
-    item: Item
+class HeldItem(NamedTuple):
+    item: PoolItem
     token: str
 
 
 class LeaseConsumer:
     """Hands out at least once. Leases are kept alive for the block; an exception in it gives the last item back."""
 
-    def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True, ahead: int = AHEAD) -> None:
+    def __init__(
+        self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True, ahead: int = ITEMS_AHEAD
+    ) -> None:
         self._tools = tools
         self._pool = pool
         self._who = who
         self._wait = wait
         self._ahead = ahead
-        self._ready: deque[Lent] = deque()
-        self._handed: list[Lent] = []
-        self._done: list[Lent] = []
+        self._ready: deque[HeldItem] = deque()
+        self._handed: list[HeldItem] = []
+        self._done: list[HeldItem] = []
 
     async def __aenter__(self) -> Self:
         self._extending = asyncio.create_task(self._keep_extending())
@@ -59,7 +60,7 @@ class LeaseConsumer:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Item:
+    async def __anext__(self) -> PoolItem:
         items = await self.take(1)
         while not items:
             if not self._wait:
@@ -68,7 +69,7 @@ class LeaseConsumer:
             items = await self.take(1)
         return items[0]
 
-    async def take(self, most: int) -> list[Item]:
+    async def take(self, most: int) -> list[PoolItem]:
         """Up to `most` items; those of the call before are done with."""
         self._done, self._handed = self._done + self._handed, []
         if len(self._done) >= self._ahead:
@@ -80,24 +81,24 @@ class LeaseConsumer:
         return [lent.item for lent in self._handed]
 
     async def _fetch(self, most: int) -> None:
-        leased = await lend(self._tools, self._pool, most, self._who)
-        self._ready += [Lent(item, leased.token) for item in leased.items]
+        leased = await lease_items(self._tools, self._pool, most, self._who)
+        self._ready += [HeldItem(item, leased.token) for item in leased.items]
 
     async def _acknowledge(self) -> None:
         for token, ids in _by_token(self._done):
-            late = len(ids) - await ack_items(self._tools.db, ids, token, self._tools.clock())
+            late = len(ids) - await ack_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
             if late:
                 log.warning("leases ended before their items were acknowledged; these come again", items=late)
         self._done = []
 
-    async def _nack(self, lent: Sequence[Lent]) -> None:
+    async def _nack(self, lent: Sequence[HeldItem]) -> None:
         most = self._pool.options.most_attempts
         for token, ids in _by_token(lent):
-            await nack_items(self._tools.db, ids, token, most, self._tools.clock())
+            await nack_items(self._tools.db, self._pool.key, ids, token, most, self._tools.clock())
 
     async def _give_back(self) -> None:
         for token, ids in _by_token(self._ready):
-            await give_back_items(self._tools.db, ids, token, self._tools.clock())
+            await give_back_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
         self._ready.clear()
 
     async def _keep_extending(self) -> None:
@@ -106,12 +107,12 @@ class LeaseConsumer:
             await asyncio.sleep(lease.total_seconds() / 3)
             try:
                 for token, ids in _by_token([*self._done, *self._handed, *self._ready]):
-                    await extend_items(self._tools.db, ids, token, self._tools.clock() + lease)
+                    await extend_items(self._tools.db, self._pool.key, ids, token, self._tools.clock() + lease)
             except DatabaseError as error:
                 log.warning("leases could not be extended; it is tried again", reason=str(error))
 
 
-def _by_token(lent: Sequence[Lent] | deque[Lent]) -> list[tuple[str, list[int]]]:
+def _by_token(lent: Sequence[HeldItem] | deque[HeldItem]) -> list[tuple[str, list[int]]]:
     found: dict[str, list[int]] = {}
     for one in lent:
         found.setdefault(one.token, []).append(one.item.id)

@@ -1,4 +1,4 @@
-"""Whether a group wants an entry: decided from the entry alone, so the same for new and for old ones."""
+"""Decides whether an entry matches the rule of a pool group."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 
-from feedmill.collect.html import plain_text
-from feedmill.model.pool import Group, Kind, Rule
+from feedmill.html.plain_text import plain_text
+from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
 
 # A word of a script with spaces must stand alone; others (Chinese, Thai) are found wherever they are.
 _LETTER = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PoolCandidate:
     """What rules look at. `key` is how the entry is called where it is stored: its guid or its id."""
 
     key: str | int
@@ -31,13 +31,13 @@ class Candidate:
         return plain_text(self.html, None) if self.html else ""
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[PoolKind, ...]:
         """The pools that it has something for."""
-        offered = ((Kind.TITLES, self.title), (Kind.CONTENTS, self.html))
+        offered = ((PoolKind.TITLES, self.title), (PoolKind.CONTENTS, self.html))
         return tuple(kind for kind, text in offered if text and not text.isspace())
 
 
-def wants(rule: Rule, entry: Candidate) -> bool:
+def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
     """Whether all conditions hold; the cheap ones are looked at first."""
     return (
         _is_from(rule, entry)
@@ -50,18 +50,20 @@ def wants(rule: Rule, entry: Candidate) -> bool:
     )
 
 
-def chosen(groups: Sequence[Group], entries: Iterable[Candidate]) -> dict[tuple[int, Kind], list[Candidate]]:
+def choose_pools(
+    groups: Sequence[PoolGroup], entries: Iterable[PoolCandidate]
+) -> dict[tuple[int, PoolKind], list[PoolCandidate]]:
     """Which entries go into which pools."""
-    found: dict[tuple[int, Kind], list[Candidate]] = {}
+    found: dict[tuple[int, PoolKind], list[PoolCandidate]] = {}
     for entry in entries:
         for group in groups:
-            if entry.kinds and wants(group.rule, entry):
+            if entry.kinds and matches_rule(group.rule, entry):
                 for kind in entry.kinds:
                     found.setdefault((group.id, kind), []).append(entry)
     return found
 
 
-def _is_from(rule: Rule, entry: Candidate) -> bool:
+def _is_from(rule: PoolRule, entry: PoolCandidate) -> bool:
     if not rule.feeds and not rule.folders:
         return True
     path = "/".join(entry.folder)
@@ -76,7 +78,7 @@ def _speaks(language: str | None, wanted: str) -> bool:
     return spoken == wanted or spoken.startswith(f"{wanted}-")
 
 
-def _says(entry: Candidate, words: tuple[str, ...]) -> bool:
+def _says(entry: PoolCandidate, words: tuple[str, ...]) -> bool:
     pattern = _pattern(words)
     return any(pattern.search(text) is not None for text in (entry.title or "", entry.text))
 

@@ -1,1 +1,1 @@
-"""Long-running parts: what a job does, and what makes jobs when time passes."""
+"""Long-running parts: job handlers, the scheduler, workers, batches, maintenance."""

@@ -1,4 +1,4 @@
-"""What every process of a scaled-out installation shares: jobs and batches that are sent to workers."""
+"""What the processes of a scaled-out installation share: the job sender, batches and scheduler."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,47 +7,49 @@ from dataclasses import dataclass, replace
 from celery import Celery  # type: ignore[import-untyped]
 
 from feedmill.app import App
-from feedmill.engine.celery import CeleryEngine
 from feedmill.engine.celery_app import make_celery
+from feedmill.engine.celery_engine import CeleryEngine
 from feedmill.errors import BadSetting
 from feedmill.run.batches import Batches
-from feedmill.run.embedded import assemble
+from feedmill.run.embedded import assemble_parts
+from feedmill.run.job_sender import JobSender, NoClaimKeeper
 from feedmill.run.scheduler import Scheduler
-from feedmill.run.sending import PassedOn, Sender
 from feedmill.settings import Settings
-from feedmill.store.claims import claim_due_in_outline
+from feedmill.store.feeds.claims import claim_due_feeds_minimal
 
 # Claimed and sent at once: enough for many workers, few enough to be begun long before their claims end.
-AT_A_TIME = 1000
+CLAIMS_PER_LOT = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Distributed:
+class DistributedParts:
     celery: Celery
-    sender: Sender
+    sender: JobSender
     batches: Batches
     scheduler: Scheduler
 
 
 @asynccontextmanager
-async def sending(app: App) -> AsyncIterator[Distributed]:
+async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
     """The parts that send; closed at the end."""
     celery = make_celery(app.settings.redis.get_secret_value())
-    sender = Sender(app.db, CeleryEngine(celery), app.coordination.locks)
-    here = assemble(app)
-    handlers = replace(here.handlers, keeper=PassedOn(app.db, app.tools.clock))
+    sender = JobSender(app.db, CeleryEngine(celery), app.coordination.locks)
+    here = assemble_parts(app)
+    handlers = replace(here.handlers, keeper=NoClaimKeeper(app.db, app.tools.clock))
     try:
-        yield Distributed(
+        yield DistributedParts(
             celery,
             sender,
-            replace(here.batches, engine=sender, handlers=handlers),
-            replace(here.scheduler, engine=sender, handlers=handlers, lot=AT_A_TIME, claim=claim_due_in_outline),
+            replace(here.batches, engine=sender, handlers=handlers, can_send=app.coordination.answers),
+            replace(
+                here.scheduler, engine=sender, handlers=handlers, lot=CLAIMS_PER_LOT, claim=claim_due_feeds_minimal
+            ),
         )
     finally:
         await sender.stop()
 
 
-def refuse_what_cannot_scale(settings: Settings, command: str) -> None:
+def require_scalable_settings(settings: Settings, command: str) -> None:
     """Several processes need a broker, and a database that they all reach."""
     if not settings.redis.get_secret_value():
         raise BadSetting(f"redis: 'feedmill {command}' needs the URL of a Redis (without one, run 'feedmill serve')")

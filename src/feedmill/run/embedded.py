@@ -1,4 +1,4 @@
-"""Everything that runs in the background of one process: the engine, the scheduler, the batches."""
+"""Everything that runs in one process: engine, job handlers, scheduler, batches, maintenance."""
 
 import asyncio
 import gc
@@ -8,50 +8,49 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-import structlog
-
 from feedmill.app import App
-from feedmill.collect.declared import DeclaredFeeds
-from feedmill.engine.inprocess import GRACE, LAST_WORDS, InProcessEngine
+from feedmill.collect.declared.sync_feeds import DeclaredFeeds
+from feedmill.engine.in_process import CANCEL_GRACE, STOP_GRACE, InProcessEngine
 from feedmill.engine.jobs import ArchiveImages, Job, Priority
 from feedmill.errors import DatabaseError
+from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
-from feedmill.pools.door import Pools
+from feedmill.pools.service import PoolService
+from feedmill.run.background import run_in_background
+from feedmill.run.batch_cancellation import BatchCancellation
 from feedmill.run.batches import Batches
-from feedmill.run.beside import beside
-from feedmill.run.chores import Chores, chores_of
-from feedmill.run.errands import Errands, errands_of
-from feedmill.run.handlers import Handlers
-from feedmill.run.images import ImageWork
-from feedmill.run.keeper import ClaimKeeper
+from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.image_worker import ImageWorker
+from feedmill.run.job_handlers import JobHandlers
+from feedmill.run.maintenance import Maintenance, make_maintenance
+from feedmill.run.outbound_tasks import OutboundTasks, make_outbound_tasks
 from feedmill.run.scheduler import Scheduler
-from feedmill.run.wanted import Wanted
-from feedmill.store.claims import mend_far_times
+from feedmill.store.feeds.claims import repair_far_future_times
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 # More jobs than fetches at once: while some parse and store, others keep the line busy.
 JOBS_PER_FETCH = 2
 # A person who asks again within so many host gaps gets the same answer.
-REFRESH_GAPS = 30
+MANUAL_REFRESH_GAPS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedParts:
     engine: InProcessEngine
-    handlers: Handlers
+    handlers: JobHandlers
     scheduler: Scheduler
     batches: Batches
-    chores: Chores
-    pools: Pools
-    errands: Errands
+    chores: Maintenance
+    pools: PoolService
+    errands: OutboundTasks
 
 
 @asynccontextmanager
-async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded]:
+async def open_embedded(app: App, grace: timedelta = STOP_GRACE) -> AsyncIterator[EmbeddedParts]:
     """The parts, ready to be given work; stopped at the end with their claims given back."""
     _spare_the_collector()
-    parts = assemble(app)
+    parts = assemble_parts(app)
     renewing = asyncio.create_task(parts.handlers.keeper.keep_renewing())
     try:
         yield parts
@@ -60,10 +59,10 @@ async def embedded(app: App, grace: timedelta = GRACE) -> AsyncIterator[Embedded
         await _let_go(parts, await parts.engine.stop(grace))
 
 
-async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
+async def _let_go(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
     """Gives back what is not done, unless the database is as good as gone: then it all ends by itself."""
     try:
-        async with asyncio.timeout(LAST_WORDS.total_seconds()):
+        async with asyncio.timeout(CANCEL_GRACE.total_seconds()):
             await parts.handlers.keeper.give_back(undone)
             await parts.batches.leave(undone)
     except (DatabaseError, TimeoutError) as error:
@@ -71,12 +70,15 @@ async def _let_go(parts: Embedded, undone: Sequence[Job]) -> None:
 
 
 @asynccontextmanager
-async def scheduling(parts: Embedded) -> AsyncIterator[None]:
+async def run_periodic_parts(parts: EmbeddedParts) -> AsyncIterator[None]:
     """Runs the scheduler for the block, what another process left, chores, errands and the pools' keeper."""
-    async with beside(
-        parts.scheduler.run(), parts.batches.keep_resuming(), parts.chores.keep_running(),
-        parts.pools.keeper.keep_tending(), parts.errands.keep_running(),
-    ):  # fmt: skip
+    async with run_in_background(
+        parts.scheduler.run(),
+        parts.batches.keep_resuming(),
+        parts.chores.keep_running(),
+        parts.pools.keeper.keep_tending(),
+        parts.errands.keep_running(),
+    ):
         yield
 
 
@@ -86,7 +88,7 @@ def _spare_the_collector() -> None:
     gc.set_threshold(20_000, 20, 100)
 
 
-def assemble(app: App) -> Embedded:
+def assemble_parts(app: App) -> EmbeddedParts:
     gap = timedelta(seconds=app.settings.host_gap)
 
     def lane_of(feed: Feed) -> str:
@@ -96,21 +98,27 @@ def assemble(app: App) -> Embedded:
         await engine.rest(seconds)
 
     async def mend_times() -> None:
-        await mend_far_times(app.db, clock())
+        await repair_far_future_times(app.db, clock())
 
     async def nudge_images() -> None:
         await engine.submit(ArchiveImages(), Priority.SCHEDULED)
 
     clock = app.tools.clock
-    images = ImageWork(replace(app.images, clock=clock))
-    handlers = Handlers(
-        replace(app.tools, rest=rest), ClaimKeeper(app.db, clock), Wanted(app.db), gap * REFRESH_GAPS,
-        images=images, nudge_images=nudge_images,
-    )  # fmt: skip
+    images = ImageWorker(replace(app.images, clock=clock))
+    handlers = JobHandlers(
+        replace(app.tools, rest=rest),
+        ClaimKeeper(app.db, clock),
+        BatchCancellation(app.db),
+        gap * MANUAL_REFRESH_GAPS,
+        images=images,
+        nudge_images=nudge_images,
+    )
     engine = InProcessEngine(handlers, app.settings.fetches_at_once * JOBS_PER_FETCH)
-    declared = DeclaredFeeds(app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor)
+    declared = DeclaredFeeds(
+        app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor, encryption=app.tools.encryption
+    )
     first = [declared.follow, mend_times, nudge_images]
     scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    chores = replace(chores_of(app), clock=clock)
-    return Embedded(engine, handlers, scheduler, batches, chores, app.pools, errands_of(app))
+    chores = replace(make_maintenance(app), clock=clock)
+    return EmbeddedParts(engine, handlers, scheduler, batches, chores, app.pools, make_outbound_tasks(app))

@@ -1,4 +1,4 @@
-"""What makes jobs when time passes: claims the feeds that are due and hands them to the engine."""
+"""Scans for due feeds, claims them and hands them to the engine."""
 
 import asyncio
 from collections import Counter
@@ -6,28 +6,29 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-import structlog
-
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.engine.engine import ScanEngine
 from feedmill.engine.jobs import Priority, ScanComplete
+from feedmill.engine.task_names import SCAN_DUE_FEEDS
 from feedmill.errors import DatabaseError
+from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Schedule
-from feedmill.run.handlers import Handlers
-from feedmill.store.claims import claim_due
+from feedmill.run.job_handlers import JobHandlers
 from feedmill.store.database import Database
-from feedmill.store.refreshes import put_off
+from feedmill.store.feeds.claims import claim_due_feeds
+from feedmill.store.feeds.record_refresh import postpone_feeds
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 SCAN_EVERY = timedelta(seconds=30)
 DRAIN_EVERY = 0.1
 BUSY_WAIT = timedelta(seconds=0.2)
-LOT = 200
+CLAIMS_PER_LOT = 200
 # Claims that wait for their host's turn: enough to keep every other host busy meanwhile.
-MOST_CLAIMED = 5000
+MAX_CLAIMED = 5000
 # More feeds than this of one host are put off, one host gap apart, so that others get their turn.
-MOST_IN_LANE = 100
+MAX_IN_LANE = 100
 
 
 @dataclass(slots=True)
@@ -36,13 +37,13 @@ class Scheduler:
 
     db: Database
     engine: ScanEngine
-    handlers: Handlers
+    handlers: JobHandlers
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     lane_gap: timedelta = timedelta(seconds=1)
     scan_every: timedelta = SCAN_EVERY
-    lot: int = LOT
-    claim: Callable[[Database, datetime, int], Awaitable[list[Claim]]] = claim_due
+    lot: int = CLAIMS_PER_LOT
+    claim: Callable[[Database, datetime, int], Awaitable[list[Claim]]] = claim_due_feeds
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
     # Until when each crowded host has its time taken.
     _slots: dict[str, datetime] = field(default_factory=dict)
@@ -70,7 +71,7 @@ class Scheduler:
     async def scan(self) -> bool:
         """Claims what is due, in lots, until nothing is left or the engine has enough; True for the latter."""
         self._slots = {lane: at for lane, at in self._slots.items() if at > self.clock()}
-        while self.engine.backlog < self.lot and len(self.handlers.keeper) < MOST_CLAIMED:
+        while self.engine.backlog < self.lot and len(self.handlers.keeper) < MAX_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
                 return False
             claims = await self.claim(self.db, self.clock(), self.lot)
@@ -82,11 +83,13 @@ class Scheduler:
     async def _scan_safely(self) -> bool:
         try:
             await self.prepare()
-            return await self.scan()
+            is_full = await self.scan()
+            DEPENDENCY_OUTAGES.worked(SCAN_DUE_FEEDS)
+            return is_full
         except DatabaseError as error:
-            log.error("the scan for due feeds failed; it is tried again", reason=str(error))
+            DEPENDENCY_OUTAGES.failed(SCAN_DUE_FEEDS, error)
         except Exception:  # Whatever it is, feeds must not stop being refreshed because of it.
-            log.exception("the scan for due feeds failed; it is tried again")
+            log.exception("task_crashed", task=SCAN_DUE_FEEDS)
         return False
 
     async def _hand_over(self, claims: list[Claim]) -> None:
@@ -96,7 +99,7 @@ class Scheduler:
         for claim in claims:
             lane = self.lane_of(claim.feed)
             places[lane] += 1
-            is_crowded = lane and self.engine.in_lane(lane) + places[lane] > MOST_IN_LANE
+            is_crowded = lane and self.engine.in_lane(lane) + places[lane] > MAX_IN_LANE
             (later if is_crowded else now).append(claim)
         await self._put_off(later)
         jobs = self.handlers.keeper.jobs_for(now, self.lane_of)
@@ -105,9 +108,9 @@ class Scheduler:
     async def _put_off(self, claims: list[Claim]) -> None:
         """Spreads the feeds of a crowded host over the time that they need anyway."""
         why = "many feeds of its host are due at once, and it waits for its turn"
-        await put_off(self.db, [(claim, Schedule(self._next_slot(claim.feed), why)) for claim in claims])
+        await postpone_feeds(self.db, [(claim, Schedule(self._next_slot(claim.feed), why)) for claim in claims])
 
     def _next_slot(self, feed: Feed) -> datetime:
-        lane, first = self.lane_of(feed), self.clock() + MOST_IN_LANE * self.lane_gap
+        lane, first = self.lane_of(feed), self.clock() + MAX_IN_LANE * self.lane_gap
         slot = self._slots[lane] = max(first, self._slots.get(lane, first) + self.lane_gap)
         return slot

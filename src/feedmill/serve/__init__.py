@@ -1,1 +1,1 @@
-"""The HTTP side. In: requests. Out: pages and JSON."""
+"""The HTTP server: the JSON API (rest/), the pages (web/) and what both share (http/)."""

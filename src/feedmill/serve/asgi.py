@@ -1,28 +1,47 @@
-"""The ASGI application: every route, and the world they share."""
+"""Builds the ASGI application: mounts the API, the pages, health, metrics, images and icons."""
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feedmill.app import App
-from feedmill.serve import health, icons, images, metrics, rest, web
-from feedmill.serve.rest.problems import problem
-from feedmill.serve.work import Work
+from feedmill.library.jobs.job_port import JobPort
+from feedmill.serve import web
+from feedmill.serve.http import archived_images, feed_icons, health, metrics
+from feedmill.serve.http.allowed_hosts import AllowedHosts
+from feedmill.serve.http.problem_json import problem_response
+from feedmill.serve.lazy_api import LazyApi
 
 
-def create(app: App, work: Work) -> Starlette:
-    api, pages = Mount("/api", rest.create(app, work)), Mount("/", web.create(app, work))
-    routes = [api, *health.routes, *metrics.routes, *images.routes, *icons.routes, pages]
-    asgi = Starlette(routes=routes, exception_handlers={HTTPException: _nowhere})
+def create_asgi_app(app: App, work: JobPort) -> Starlette:
+    api, pages = Mount("/api", LazyApi(app, work)), Mount("/", web.create_pages(app, work))
+    routes = [api, *health.routes, *metrics.routes, *archived_images.routes, *feed_icons.routes, pages]
+    middleware = [Middleware(IgnoreDisconnects), Middleware(AllowedHosts, settings=app.settings)]
+    asgi = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _not_found})
     asgi.state.app, asgi.state.metrics = app, metrics.Metrics(app)
     return asgi
 
 
-async def _nowhere(request: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception) -> Response:
     """For what not even the pages are asked for: a line break in an address leads past all of them."""
     assert isinstance(error, HTTPException)
     if request.url.path.startswith("/api/"):
-        return problem(error.status_code, "not_found", "there is nothing at this address")
+        return problem_response(error.status_code, "not_found", "there is nothing at this address")
     return PlainTextResponse(error.detail, error.status_code, error.headers)
+
+
+class IgnoreDisconnects:
+    """ASGI middleware that ends such requests without an answer and without a traceback in the log."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._inner(scope, receive, send)
+        except ClientDisconnect:
+            return

@@ -1,1 +1,1 @@
-"""Entries turned into rows and back. In: values and what to change. Out: values, or one atomic change."""
+"""Reads and writes the database: values in, one atomic batch or typed values out."""

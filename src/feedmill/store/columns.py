@@ -1,15 +1,36 @@
-"""The kinds of columns, each kept and compared the same way by every database."""
+"""Column types and column builders that every database stores and compares the same way."""
 
 from typing import Any
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Text
-from sqlalchemy.dialects import mysql
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import TypeCompiler
 from sqlalchemy.types import TypeEngine
 
 # SQLite numbers rows by itself only in a column of exactly this type.
 Id = BigInteger().with_variant(Integer(), "sqlite")
-# MySQL's TEXT ends at 64 kB.
-LongText = Text().with_variant(mysql.LONGTEXT(), "mysql")
+
+
+# The types of MySQL's dialect in SQLAlchemy would do as well, but importing it costs every other database its time.
+class MysqlLongText(Text):
+    """MySQL's TEXT ends at 64 kB."""
+
+
+class MysqlAscii(String):
+    """A text of MySQL that is compared byte by byte."""
+
+
+@compiles(MysqlLongText, "mysql")
+def _longtext(kind: MysqlLongText, compiler: TypeCompiler, **options: Any) -> str:
+    return "LONGTEXT"
+
+
+@compiles(MysqlAscii, "mysql")
+def _ascii_varchar(kind: MysqlAscii, compiler: TypeCompiler, **options: Any) -> str:
+    return f"VARCHAR({kind.length}) CHARACTER SET ascii COLLATE ascii_bin"
+
+
+LongText = Text().with_variant(MysqlLongText(), "mysql")
 
 
 def ascii_text(length: int) -> TypeEngine[str]:
@@ -17,7 +38,7 @@ def ascii_text(length: int) -> TypeEngine[str]:
     return (
         String(length)
         .with_variant(String(length, collation="C"), "postgresql")
-        .with_variant(mysql.VARCHAR(length, charset="ascii", collation="ascii_bin"), "mysql")
+        .with_variant(MysqlAscii(length), "mysql")
     )
 
 
@@ -41,8 +62,13 @@ def belongs_to(table: str, *, name: str | None = None, **options: Any) -> Column
     return Column(name or f"{table.removesuffix('s')}_id", Id, owner, nullable=False, **options)
 
 
-def moment(name: str, *, required: bool = False, **options: Any) -> Column[str]:
-    """A time in the text form of `feedmill.model.times`."""
+def refers_to(table: str, *, name: str) -> Column[int]:
+    """A reference to a row of somebody else's; it becomes empty when that row goes."""
+    return Column(name, Id, ForeignKey(f"{table}.id", ondelete="SET NULL"))
+
+
+def timestamp(name: str, *, required: bool = False, **options: Any) -> Column[str]:
+    """A time in the text form of `feedmill.model.timestamps`."""
     return Column(name, ascii_text(24), nullable=not required, **options)
 
 

@@ -1,7 +1,7 @@
-"""The database port: three verbs, the same on SQLite, PostgreSQL, MySQL and D1.
+"""The database port: query, batch and exec, the same on SQLite, PostgreSQL, MySQL and D1.
 
 Values are plain: None, int, float and str go in and come out. Booleans are 0 and 1, times are the text of
-`feedmill.model.times`, structures are JSON text. So every database keeps and compares them the same way.
+`feedmill.model.timestamps`, structures are JSON text. So every database keeps and compares them the same way.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Statements are built once for all databases; here they become the text and values of one of them."""
+"""Compiles statements to the SQL of one database, and adds insert-or-keep and list parameters to SQLAlchemy."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

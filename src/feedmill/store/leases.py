@@ -1,4 +1,4 @@
-"""What waits in a table to be worked off: taken with a lease, settled by who still has it, or given back.
+"""Takes due rows of a task table with a lease and a token, and releases them.
 
 A lease is a `next_attempt_at` in the future: whoever dies with something in hand leaves it due again by itself.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Select, Table, Update, bindparam
 
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 
@@ -25,8 +25,8 @@ async def take_with_token(
     token = token_hex(16)
     if not ids:
         return token, []
-    at = to_text(now)
-    values = {"ids": as_list(list(ids)), "token": token, "now": at, "until": to_text(now + lease)}
+    at = to_iso(now)
+    values = {"ids": as_list(list(ids)), "token": token, "now": at, "until": to_iso(now + lease)}
     try:
         [taken] = await db.batch([Step(take, values)])
         return token, await db.query(mine, {"token": token}) if taken else []
@@ -56,11 +56,11 @@ class Leases:
         self._mine = mine.where(has_token)
         self._let_go = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
 
-    async def take(self, db: Database, now: datetime, **limits: int) -> tuple[str, list[Row]]:
+    async def take(self, db: Database, now: datetime, **limits: int | str) -> tuple[str, list[Row]]:
         """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
-        waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_text(now), **limits})]
+        waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_iso(now), **limits})]
         return await take_with_token(db, self._take, self._mine, self._let_go, waiting, now, LEASE)
 
     async def let_go(self, db: Database, token: str, now: datetime) -> None:
         """Gives back what was taken and not settled; it is due at once."""
-        await db.batch([Step(self._let_go, {"token": token, "again_at": to_text(now)})])
+        await db.batch([Step(self._let_go, {"token": token, "again_at": to_iso(now)})])

@@ -1,16 +1,16 @@
-"""Locks kept in the database: a name, an owner's token and a lease that ends by itself."""
+"""Locks in the database: a name, an owner's token and a lease that expires by itself."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 
 from sqlalchemy import bindparam, select
 
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import insert_new
+from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.schema import locks
 
 INSERT = insert_new(locks, "name", "token", "until")
@@ -25,6 +25,8 @@ RENEW = (
     .values(until=bindparam("until"))
 )
 OWNER = select(locks.c.token).where(locks.c.name == bindparam("key"))
+HELD = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.until > bindparam("now"))
+MINE = select(locks.c.name).where(one_of(locks.c.name, "names"), locks.c.token == bindparam("mine"))
 RELEASE = locks.delete().where(locks.c.name == bindparam("key"), locks.c.token == bindparam("mine"))
 
 Renew = Callable[[], Awaitable[bool]]
@@ -32,10 +34,10 @@ Renew = Callable[[], Awaitable[bool]]
 
 async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
     """Whether the lock is ours now. Asking again with the same token does not renew it."""
-    until = to_text(now + lease)
+    until = to_iso(now + lease)
     await db.batch(
         [
-            Step(TAKE_OVER, {"key": name, "now": to_text(now), "token": token, "until": until}),
+            Step(TAKE_OVER, {"key": name, "now": to_iso(now), "token": token, "until": until}),
             Step(INSERT, {"name": name, "token": token, "until": until}),
         ]
     )
@@ -43,9 +45,26 @@ async def acquire(db: Database, name: str, token: str, now: datetime, lease: tim
     return bool(owner) and owner[0]["token"] == token
 
 
+async def acquire_all(db: Database, names: Sequence[str], token: str, now: datetime, lease: timedelta) -> set[str]:
+    """Those of these locks that are ours now; the others are held by somebody else."""
+    until = to_iso(now + lease)
+    await db.batch(
+        [
+            Step(TAKE_OVER, [{"key": name, "now": to_iso(now), "token": token, "until": until} for name in names]),
+            Step(INSERT, [{"name": name, "token": token, "until": until} for name in names]),
+        ]
+    )
+    return {row["name"] for row in await db.query(MINE, {"names": as_list(list(names)), "mine": token})}
+
+
+async def held_locks(db: Database, names: Sequence[str], now: datetime) -> set[str]:
+    """Those of these locks that somebody holds now."""
+    return {row["name"] for row in await db.query(HELD, {"names": as_list(list(names)), "now": to_iso(now)})}
+
+
 async def renew(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
     """Whether the lock is still ours; if so, its lease starts anew."""
-    step = Step(RENEW, {"key": name, "mine": token, "until": to_text(now + lease)})
+    step = Step(RENEW, {"key": name, "mine": token, "until": to_iso(now + lease)})
     return await db.batch([step]) == [1]
 
 
@@ -54,8 +73,13 @@ async def release(db: Database, name: str, token: str) -> None:
     await db.batch([Step(RELEASE, {"key": name, "mine": token})])
 
 
+async def release_all(db: Database, names: Sequence[str], token: str) -> None:
+    """Gives back those of these locks that are still ours."""
+    await db.batch([Step(RELEASE, [{"key": name, "mine": token} for name in names])])
+
+
 @asynccontextmanager
-async def held(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
+async def hold_lock(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
     """Waits for the lock, holds it for the block, and offers a way to renew it."""
     token = token_hex(16)
     # Its holder may be another process, which no event of ours can hear of.

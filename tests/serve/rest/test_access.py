@@ -9,10 +9,10 @@ import httpx
 import jwt
 import pytest
 
-from feedmill.library.accounts import add_account
-from feedmill.model.account import DISABLED, Actor, User
-from feedmill.serve.keys import signing_key
-from feedmill.store.administration import change_account
+from feedmill.library.users.manage_users import make_user
+from feedmill.model.user import DISABLED, Actor, User
+from feedmill.serve.http.signing_key import signing_key
+from feedmill.store.admin.users import update_user
 from tests.serve.rest.site import Site
 
 DORA = {"name": "dora", "password": "battery staple"}
@@ -20,7 +20,7 @@ DORA = {"name": "dora", "password": "battery staple"}
 
 @pytest.fixture
 async def dora(site: Site) -> User:
-    return await add_account(site.app.db, DORA["name"], DORA["password"], False, datetime.now(UTC), Actor())
+    return await make_user(site.app.db, DORA["name"], DORA["password"], False, datetime.now(UTC), Actor())
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ async def test_it_is_listed_with_the_sessions_and_ended_like_one(
 async def test_who_is_disabled_is_out_at_once(
     site: Site, nobody: httpx.AsyncClient, dora: User, pair: dict[str, Any]
 ) -> None:
-    await change_account(site.app.db, dora, replace(dora, status=DISABLED), Actor(), datetime.now(UTC))
+    await update_user(site.app.db, dora, replace(dora, status=DISABLED), Actor(), datetime.now(UTC))
 
     assert await status(nobody, pair["access_token"]) == 401
     assert (await renew(nobody, pair)).status_code == 401

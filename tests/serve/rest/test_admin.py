@@ -6,11 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
-from feedmill.model.times import to_text
-from feedmill.store.additions import NewFeed, add_feeds
+from feedmill.model.timestamps import to_iso
+from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE, encrypt_options
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed, feed_of_url, feeds_of_ids
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
+from feedmill.store.feeds.feeds import add_feed, feed_of_url, feeds_of_ids
 from feedmill.store.schema import entries, feeds, fetch_log, image_tasks, raw_bodies, subscriptions
 from tests.flows.world import NOW
 from tests.serve.rest.site import Person, Site
@@ -82,6 +83,20 @@ async def test_a_password_that_an_admin_gives_signs_the_user_out(
     assert "another password" not in str(await audit(alice))
 
 
+async def test_a_password_that_an_admin_gives_may_revoke_keys_and_says_what_stays(alice: Person, bob: Person) -> None:
+    path = f"/admin/users/{bob.user.id}"
+
+    kept = await alice.patch(path, {"password": "another password"})
+    revoked = await alice.patch(path, {"password": "a third password", "revoke_keys": True})
+    alone = await alice.patch(path, {"revoke_keys": True})
+
+    assert kept.json()["ended"] == {"sessions_ended": 0, "keys_revoked": 0, "keys_left": 1}
+    assert revoked.json()["ended"] == {"sessions_ended": 0, "keys_revoked": 1, "keys_left": 0}
+    assert (await bob.get("/me")).status_code == 401
+    assert alone.status_code == 422
+    assert (await alice.patch(path, {"is_admin": False})).json()["ended"] is None
+
+
 @pytest.mark.parametrize("change", [{"is_admin": False}, {"status": "disabled"}])
 async def test_the_last_admin_stays(alice: Person, bob: Person, change: dict[str, Any]) -> None:
     refused = await alice.patch(f"/admin/users/{alice.user.id}", change)
@@ -106,9 +121,10 @@ async def test_a_key_without_the_scope_does_not_administer(site: Site) -> None:
 
 async def test_feeds_are_listed_with_health_and_subscribers_and_without_secrets(site: Site, alice: Person) -> None:
     db = site.app.db
-    private = NewFeed("https://example.org/paid#user=7", http_options='{"basic_auth": ["dora", "hunter2"]}')
+    login = encrypt_options(site.app.tools.encryption, '{"basic_auth": ["dora", "hunter2"]}')
+    private = NewFeed("https://example.org/paid#user=7", http_options=login)
     await add_feeds(db, [NewFeed(URL), private], NOW, NOW)
-    row = {"user_id": alice.user.id, "feed_id": 1, "created_at": to_text(NOW)}
+    row = {"user_id": alice.user.id, "feed_id": 1, "created_at": to_iso(NOW)}
     await db.batch([Step(insert(subscriptions, *row), row)])
     await db.batch([Step(feeds.update().where(feeds.c.id == 2).values(consecutive_failures=3, last_error="404"))])
 
@@ -117,8 +133,9 @@ async def test_feeds_are_listed_with_health_and_subscribers_and_without_secrets(
 
     told = ("url", "subscribers", "standing", "is_private")
     assert [tuple(feed[name] for name in told) for feed in answer.json()["items"]] == [
-        (URL, 1, "new", False), ("https://example.org/paid", 0, "failing", True),
-    ]  # fmt: skip
+        (URL, 1, "new", False),
+        ("https://example.org/paid", 0, "failing", True),
+    ]
     assert [feed["last_error"] for feed in failing] == ["404"]
     assert "hunter2" not in answer.text
     assert "user=7" not in answer.text
@@ -153,12 +170,13 @@ async def test_a_feed_that_moves_by_hand_forgets_what_the_old_address_said(site:
 async def test_a_password_goes_along_to_the_same_host_only(site: Site, alice: Person) -> None:
     db = site.app.db
     feed = await add_feed(db, URL, NOW)
-    await db.batch([Step(feeds.update().values(http_options='{"basic_auth": ["a", "b"]}'))])
+    login = site.app.tools.encryption.encrypt('{"basic_auth": ["a", "b"]}', ENCRYPTION_PURPOSE)
+    await db.batch([Step(feeds.update().values(http_options=login.value))])
 
     await alice.patch(f"/admin/feeds/{feed.id}", {"url": "https://example.org/other"})
 
     [moved] = await feeds_of_ids(db, [feed.id])
-    assert moved.http_options == '{"basic_auth": ["a", "b"]}'
+    assert moved.http_options == login
 
 
 @pytest.mark.parametrize(
@@ -191,14 +209,14 @@ async def test_the_address_of_a_feed_with_somebodys_password_is_theirs(site: Sit
 
 async def test_the_queue_tells_what_runs_waits_and_fails(site: Site, alice: Person) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
-    at = to_text(datetime.now(UTC) - timedelta(hours=1))
+    at = to_iso(datetime.now(UTC) - timedelta(hours=1))
     lines = [{"feed_id": feed.id, "at": at, "outcome": outcome} for outcome in ("updated", "http_error")]
     await site.app.db.batch([Step(insert(fetch_log, *lines[0]), lines)])
 
     queue = (await alice.get("/admin/queue")).json()
 
     assert (queue["feeds"]["due"], queue["batches"], queue["messages"]) == (1, [], {})
-    assert queue["waits"] == {"manual": 0, "new_feed": 0, "scheduled": 0}
+    assert queue["waits"] == {"manual": 0, "scheduled": 0}
     assert [(host["host"], host["feeds"]) for host in queue["waiting"]] == [("example.org", 1)]
     assert (queue["running"], queue["heartbeats"]) == ([], [])
     assert [failure["url"] for failure in queue["failures"]] == [URL]
@@ -219,7 +237,7 @@ async def test_storage_names_the_feeds_that_take_up_most(site: Site, alice: Pers
 async def test_what_is_kept_for_somebody_is_told(site: Site, alice: Person, bob: Person) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
     await _keep(site, feed, raw=100, image=50)
-    row = {"user_id": bob.user.id, "feed_id": feed.id, "created_at": to_text(NOW)}
+    row = {"user_id": bob.user.id, "feed_id": feed.id, "created_at": to_iso(NOW)}
     await site.app.db.batch([Step(insert(subscriptions, *row), row)])
 
     listed = {user["name"]: user["kept_bytes"] for user in (await alice.get("/admin/users")).json()["items"]}
@@ -249,15 +267,27 @@ async def test_a_cursor_that_is_none_of_ours_leads_nowhere(alice: Person, path: 
 
 
 async def _keep(site: Site, feed: Any, raw: int, image: int) -> None:
-    at = to_text(NOW)
+    at = to_iso(NOW)
     entry = {
-        "id": feed.id, "feed_id": feed.id, "guid": "g", "sort_at": at, "refresh_token": "t", "digest": "d",
-        "first_seen_at": at, "last_seen_at": at,
-    }  # fmt: skip
+        "id": feed.id,
+        "feed_id": feed.id,
+        "guid": "g",
+        "sort_at": at,
+        "refresh_token": "t",
+        "digest": "d",
+        "first_seen_at": at,
+        "last_seen_at": at,
+    }
     body = {"feed_id": feed.id, "key": f"k{feed.id}", "fetched_at": at, "sha256": "s", "size": raw}
     task = {
-        "feed_id": feed.id, "entry_id": feed.id, "position": 0, "original_url": "u", "status": "success",
-        "size": image, "created_at": at, "updated_at": at,
-    }  # fmt: skip
+        "feed_id": feed.id,
+        "entry_id": feed.id,
+        "position": 0,
+        "original_url": "u",
+        "status": "success",
+        "size": image,
+        "created_at": at,
+        "updated_at": at,
+    }
     rows = ((entries, entry), (raw_bodies, body), (image_tasks, task))
     await site.app.db.batch([Step(insert(table, *row), row) for table, row in rows])

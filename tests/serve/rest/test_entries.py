@@ -2,9 +2,9 @@
 
 import pytest
 
-from feedmill.library.article import Article
-from feedmill.library.reading import Listed, Page
-from feedmill.serve.rest.entry_forms import ArticleShown, EntryPage, EntryShown
+from feedmill.library.entries.article import Article
+from feedmill.library.entries.lists import EntryListPage, EntrySummary
+from feedmill.serve.rest.entries.schemas import ArticleResponse, EntryPage, EntryResponse
 from tests.library.shelf import Shelf
 from tests.serve.rest.site import Person, Site
 
@@ -21,8 +21,10 @@ async def feed(shelf: Shelf, alice: Person) -> int:
     return feed
 
 
-@pytest.mark.parametrize(("sent", "described"), [(Listed, EntryShown), (Page, EntryPage), (Article, ArticleShown)])
-def test_what_is_sent_is_what_is_described(sent: type, described: type[EntryShown]) -> None:
+@pytest.mark.parametrize(
+    ("sent", "described"), [(EntrySummary, EntryResponse), (EntryListPage, EntryPage), (Article, ArticleResponse)]
+)
+def test_what_is_sent_is_what_is_described(sent: type, described: type[EntryResponse]) -> None:
     assert list(sent.__struct_fields__) == list(described.model_fields)  # type: ignore[attr-defined]
 
 
@@ -106,7 +108,7 @@ async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
     seen = (await alice.get("/entries")).json()["as_of"]
     await shelf.arrive(feed, "c")
 
-    swept = (await alice.post("/entries/mark-all", {"up_to": seen})).json()
+    swept = (await alice.post("/entries/mark-all", {"everything": True, "up_to": seen})).json()
     left = [item["title"] for item in (await alice.get("/entries")).json()["items"]]
     stolen = await bob.post("/entries/undo", {"undo": swept["undo"]})
     undone = await alice.post("/entries/undo", {"undo": swept["undo"]})
@@ -119,8 +121,8 @@ async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
 async def test_only_what_is_old_is_marked_when_an_age_is_given(shelf: Shelf, feed: int, alice: Person) -> None:
     await shelf.arrive(feed, "old")
 
-    spared = (await alice.post("/entries/mark-all", {"older_than_days": 36500})).json()
-    marked = (await alice.post("/entries/mark-all", {"older_than_days": 0})).json()
+    spared = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 36500})).json()
+    marked = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 0})).json()
 
     assert (spared["marked"], marked["marked"]) == (0, 1)
 
@@ -131,7 +133,7 @@ async def test_an_article_names_its_neighbours_in_the_list(shelf: Shelf, feed: i
     article = (await alice.get(f"/entries/{b}?view=all")).json()
 
     assert (article["previous_id"], article["next_id"]) == (c, a)
-    ArticleShown.model_validate(article)
+    ArticleResponse.model_validate(article)
 
 
 async def test_an_original_is_plain_text_that_no_browser_runs(shelf: Shelf, feed: int, alice: Person) -> None:

@@ -8,9 +8,15 @@ from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, subscribed
 
 USUAL: dict[str, Any] = {
-    "retention_days": None, "full_text": False, "keep_selector": "", "drop_selector": "", "block_rules": "",
-    "keep_rules": "", "label_ids": [], "notify": True,
-}  # fmt: skip
+    "retention_days": None,
+    "full_text": False,
+    "keep_selector": "",
+    "drop_selector": "",
+    "block_rules": "",
+    "keep_rules": "",
+    "label_ids": [],
+    "notify": True,
+}
 
 
 async def test_what_is_given_changes_and_null_takes_it_back(site: Site, alice: Person) -> None:

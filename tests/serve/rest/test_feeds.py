@@ -2,8 +2,8 @@
 
 import pytest
 
-from feedmill.store.batches import start_batch
-from feedmill.store.claims import claim_feeds
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.jobs.batches import start_batch
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, folder_of, page_with, subscribed
 from tests.www import Answer
@@ -46,8 +46,10 @@ async def test_problems_say_what_to_do_next(site: Site, alice: Person) -> None:
     private = await alice.post("/feeds", {"url": "http://192.168.1.1/feed"})
 
     assert (again.status_code, again.json()["code"], again.json()["subscription_id"]) == (
-        409, "already_subscribed", feed["id"],
-    )  # fmt: skip
+        409,
+        "already_subscribed",
+        feed["id"],
+    )
     assert (several.status_code, several.json()["code"]) == (409, "several_feeds")
     assert [each["url"].rpartition("/")[2] for each in several.json()["candidates"]] == ["one", "two"]
     assert (private.status_code, private.json()["code"]) == (422, "refused_address")
@@ -101,9 +103,16 @@ async def test_what_is_left_out_of_a_change_stays_and_null_takes_it_back(site: S
 
 @pytest.mark.parametrize(
     "changes",
-    [{"interval_seconds": 59}, {"interval_seconds": 604_801}, {"archive_policy": "some"}, {"folder_ids": [999]},
-     {"title": ""}, {"title": "a\x00b"}, {"http_options": {"headers": {"X": "a\r\nb"}}}],
-)  # fmt: skip
+    [
+        {"interval_seconds": 59},
+        {"interval_seconds": 604_801},
+        {"archive_policy": "some"},
+        {"folder_ids": [999]},
+        {"title": ""},
+        {"title": "a\x00b"},
+        {"http_options": {"headers": {"X": "a\r\nb"}}},
+    ],
+)
 async def test_what_can_not_be_is_refused(site: Site, alice: Person, changes: dict[str, object]) -> None:
     feed = await subscribed(alice, site)
 
@@ -130,9 +139,13 @@ async def test_a_login_is_never_shown_again_nor_shared(site: Site, alice: Person
     shown = await alice.get(f"/feeds/{hers['id']}")
 
     assert shown.json()["http_options"] == {
-        "name": "alice", "user_agent": None, "has_cookie": True, "has_proxy": False, "header_names": [],
+        "name": "alice",
+        "user_agent": None,
+        "has_cookie": True,
+        "has_proxy": False,
+        "header_names": [],
         "verify_tls": True,
-    }  # fmt: skip
+    }
     assert "secret" not in shown.text
     assert "crumbs" not in shown.text
     assert (hers["url"], hers["is_private"], his["is_private"]) == (his["url"], True, False)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from feedmill.store.batches import JobOutcome, end_job, start_batch
+from feedmill.store.jobs.batches import JobOutcome, start_batch, step_to_end_job
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import subscribed
 from tests.www import Answer
@@ -47,7 +47,7 @@ async def test_who_has_seen_the_end_of_a_job_is_told_to_stay_away(site: Site, al
 async def test_a_job_is_cancelled_once(site: Site, alice: Person) -> None:
     now = datetime.now(UTC)
     job_id, _ = await start_batch(site.app.db, "refresh_all", [1, 2], now, alice.user.id)
-    await site.app.db.batch([end_job(job_id, JobOutcome(1, "updated", 3), now)])
+    await site.app.db.batch([step_to_end_job(job_id, JobOutcome(1, "updated", 3), now)])
 
     cancelled = await alice.post(f"/jobs/{job_id}/cancel")
     again = await alice.post(f"/jobs/{job_id}/cancel")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from feedmill.library.limits import MOST, Kind
-from feedmill.library.opml import OpmlFeed, write_opml
+from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
+from feedmill.library.users.limits import MAX_COUNTS, CountedKind
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, subscribed
 
-MADE: dict[Kind, tuple[str, dict[str, object]]] = {
+MADE: dict[CountedKind, tuple[str, dict[str, object]]] = {
     "bookmarks": ("/bookmarks", {"url": "https://example.org/page"}),
     "folders": ("/folders", {"name": "Mills"}),
     "labels": ("/labels", {"name": "mills"}),
@@ -16,12 +16,12 @@ MADE: dict[Kind, tuple[str, dict[str, object]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", MOST)
+@pytest.mark.parametrize("kind", MAX_COUNTS)
 async def test_more_than_anybody_may_have_is_too_many(
-    alice: Person, monkeypatch: pytest.MonkeyPatch, kind: Kind
+    alice: Person, monkeypatch: pytest.MonkeyPatch, kind: CountedKind
 ) -> None:
     path, wish = MADE[kind]
-    monkeypatch.setitem(MOST, kind, 0)
+    monkeypatch.setitem(MAX_COUNTS, kind, 0)
 
     refused = await alice.post(path, wish)
 

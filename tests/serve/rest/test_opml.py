@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from feedmill.library.opml import MAX_BYTES, OpmlFeed, read_opml, write_opml
+from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlFeed, read_opml, write_opml
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, folder_of, subscribed
 
@@ -19,12 +19,13 @@ async def test_an_imported_list_is_fetched_as_a_job_that_keeps_its_report(site: 
     assert (sent.status_code, told["new"], told["known"], told["folders"]) == (202, 2, 0, ["F"])
     assert [error["line"] for error in told["errors"]] == [5]
     events = (await alice.get(f"/jobs/{told['job_id']}/events")).text
-    assert '"done":2,"total":2,"new":2,"failed":0,"status":"done"' in events
+    assert '"done":2,"total":2,"new":2,"failed":0,"waiting":false,"status":"done"' in events
     job = (await alice.get(f"/jobs/{told['job_id']}")).json()
     assert (job["kind"], job["report"]["errors"]) == ("import", told["errors"])
     assert {each["title"]: each["unread_count"] for each in (await alice.get("/feeds")).json()["items"]} == {
-        "a": 1, "b": 1,
-    }  # fmt: skip
+        "a": 1,
+        "b": 1,
+    }
 
 
 async def test_a_dry_run_says_what_would_happen_and_changes_nothing(site: Site, alice: Person, bob: Person) -> None:
@@ -84,7 +85,8 @@ async def test_a_list_is_exported_with_its_folders_or_by_one(site: Site, alice: 
 
     assert whole.headers["content-type"] == "text/x-opml; charset=utf-8"
     assert {(each.url, each.title, each.folder) for each in read_opml(whole.content).feeds} == {
-        (filed["url"], "News", ("Folder",)), (loose["url"], "Loose", ()),
-    }  # fmt: skip
+        (filed["url"], "News", ("Folder",)),
+        (loose["url"], "Loose", ()),
+    }
     assert [each.url for each in read_opml(part.content).feeds] == [filed["url"]]
     assert (await charlie.get(f"/feeds/export?folder_id={folder}")).status_code == 404

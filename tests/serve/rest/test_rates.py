@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 from starlette.responses import PlainTextResponse
 
-from feedmill.serve.rest.rates import Rates
+from feedmill.serve.http.rate_limits import RateLimit
 from tests.serve.rest.site import running_site
 from tests.www import Web
 
@@ -18,7 +18,7 @@ class Clock:
 
 
 def client(clock: Clock, per_minute: int) -> httpx.AsyncClient:
-    limited = Rates(PlainTextResponse("yes"), per_minute, clock)
+    limited = RateLimit(PlainTextResponse("yes"), per_minute, clock)
     return httpx.AsyncClient(transport=httpx.ASGITransport(limited), base_url="http://feedmill.test")
 
 

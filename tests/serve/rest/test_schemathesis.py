@@ -6,7 +6,11 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import serving
+
+pytestmark = pytest.mark.external
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "correct horse battery"
@@ -19,14 +23,32 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
         key = _new_key(server.address)
         done = subprocess.run(
             [
-                sys.executable, "-m", "schemathesis.cli", "run", f"{server.address}/api/openapi.json",
-                "--header", f"Authorization: Bearer {key}", "--exclude-path-regex", NOT_BY_ITSELF,
-                "--phases", "coverage,fuzzing", "--max-examples", "2", "--suppress-health-check", "all",
+                sys.executable,
+                "-m",
+                "schemathesis.cli",
+                "run",
+                f"{server.address}/api/openapi.json",
+                "--header",
+                f"Authorization: Bearer {key}",
+                "--exclude-path-regex",
+                NOT_BY_ITSELF,
+                "--phases",
+                "coverage,fuzzing",
+                "--max-examples",
+                "2",
+                "--suppress-health-check",
+                "all",
                 # One worker: in Python 3.11 two threads that parse code at once may end in a SystemError.
-                "--generation-deterministic", "--workers", "1", "--no-color",
+                "--generation-deterministic",
+                "--workers",
+                "1",
+                "--no-color",
             ],
-            cwd=ROOT, capture_output=True, text=True, timeout=280,
-        )  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
 
     assert done.returncode == 0, done.stdout[-20_000:]
 

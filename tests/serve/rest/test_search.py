@@ -4,14 +4,14 @@ from dataclasses import fields
 
 import pytest
 
-from feedmill.library.search import Found
-from feedmill.serve.rest.search import FoundPage
+from feedmill.library.search.run_search import SearchResult
+from feedmill.serve.rest.search import SearchResultPage
 from tests.library.shelf import Shelf
 from tests.serve.rest.site import Person, Site
 
 
 def test_what_is_sent_is_what_is_described() -> None:
-    assert [field.name for field in fields(Found)] == list(FoundPage.model_fields)
+    assert [field.name for field in fields(SearchResult)] == list(SearchResultPage.model_fields)
 
 
 async def test_pages_of_a_search_lead_to_each_other(site: Site, alice: Person) -> None:

@@ -1,17 +1,25 @@
 """Keys for programs: shown once, no more powerful than who makes them, revocable."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from secrets import token_hex
 from typing import Any
 
 import pytest
 
-from feedmill.library.accounts import add_account
-from feedmill.model.account import Actor
-from feedmill.store.administration import change_account
-from feedmill.store.database import Database
+from feedmill.errors import NotSignedIn
+from feedmill.library.users.api_tokens import create_api_token
+from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.manage_users import make_user, set_password
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import Actor, Caller, RequestOrigin, User
+from feedmill.store.admin.users import update_user
+from feedmill.store.database import Database, Step
 from feedmill.store.schema import tokens
-from feedmill.store.tokens import USED_EVERY, add_token, holder_of_token, revoke_token, tokens_of
+from feedmill.store.users import sessions
+from feedmill.store.users.api_tokens import USED_EVERY, add_token, caller_of_token, revoke_token, tokens_of
 from tests.flows.world import NOW
 from tests.serve.rest.site import Person, Site
 
@@ -53,7 +61,7 @@ async def test_a_key_of_an_admin_loses_that_power_with_its_maker(site: Site, ali
     zoe = await site.person("zoe", is_admin=True)
     assert (await alice.get("/admin/users")).status_code == 200
 
-    await change_account(site.app.db, alice.user, replace(alice.user, is_admin=False), Actor(), NOW)
+    await update_user(site.app.db, alice.user, replace(alice.user, is_admin=False), Actor(), NOW)
 
     assert (await alice.get("/admin/users")).status_code == 403
     assert (await alice.get("/me")).json()["scopes"] == ["pools", "read", "write"]
@@ -72,31 +80,37 @@ async def test_a_revoked_key_opens_nothing(site: Site, bob: Person) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        {"name": ""}, {"name": "a\u0000"}, {"name": "x" * 191}, {"scopes": []}, {"scopes": ["root"]},
-        {"expires_at": "2020-01-01T00:00:00Z"}, {"expires_at": "9999-12-31T23:59:59-05:00"},
-        {"expires_at": "2030-01-01T00:00:00"}, {"expires_at": "0001-01-01T00:00:00+05:00"},
+        {"name": ""},
+        {"name": "a\u0000"},
+        {"name": "x" * 191},
+        {"scopes": []},
+        {"scopes": ["root"]},
+        {"expires_at": "2020-01-01T00:00:00Z"},
+        {"expires_at": "9999-12-31T23:59:59-05:00"},
+        {"expires_at": "2030-01-01T00:00:00"},
+        {"expires_at": "0001-01-01T00:00:00+05:00"},
     ],
-)  # fmt: skip
+)
 async def test_what_makes_no_key_is_refused(bob: Person, bad: dict[str, Any]) -> None:
     assert (await bob.post("/tokens", READER | bad)).status_code == 422
 
 
 async def test_a_key_ends_when_it_was_to_end(any_db: Database) -> None:
-    user = await add_account(any_db, "bob", "long enough", False, NOW, Actor())
+    user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     await add_token(any_db, user.id, "x", "fm_x", ["read"], NOW, NOW + timedelta(hours=1))
 
-    assert await holder_of_token(any_db, "fm_x", NOW + timedelta(minutes=59)) is not None
-    assert await holder_of_token(any_db, "fm_x", NOW + timedelta(hours=1)) is None
+    assert await caller_of_token(any_db, "fm_x", NOW + timedelta(minutes=59)) is not None
+    assert await caller_of_token(any_db, "fm_x", NOW + timedelta(hours=1)) is None
     assert await tokens_of(any_db, user.id, NOW + timedelta(hours=1)) == []
 
 
 async def test_that_a_key_is_used_is_written_down_once_a_minute(any_db: Database) -> None:
-    user = await add_account(any_db, "bob", "long enough", False, NOW, Actor())
+    user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     made = await add_token(any_db, user.id, "x", "fm_x", ["read"], NOW)
     seen = []
 
     for at in (NOW, NOW + USED_EVERY, NOW + USED_EVERY + timedelta(seconds=1)):
-        await holder_of_token(any_db, "fm_x", at)
+        await caller_of_token(any_db, "fm_x", at)
         [token] = await tokens_of(any_db, user.id, NOW)
         seen.append(token.last_used_at)
 
@@ -111,3 +125,139 @@ async def test_a_person_has_not_keys_without_end(site: Site, bob: Person) -> Non
         await add_token(site.app.db, bob.user.id, "x", f"fm_{number}", ["read"], now)
 
     assert (await bob.post("/tokens", READER)).status_code == 429
+
+
+# --- keys that are made with keys -------------------------------------------------------------------------
+
+MAKER = ["read", "write"]
+
+
+async def with_key(site: Site, bob: Person, scopes: list[str], expires_at: datetime | None = None) -> Person:
+    """Bob's program, which asks with another key."""
+    await add_token(site.app.db, bob.user.id, "maker", "fm_maker", scopes, datetime.now(UTC), expires_at)
+    return Person(bob.user, await site.browser(Authorization="Bearer fm_maker"))
+
+
+async def test_a_key_that_expires_cannot_make_one_that_outlives_it(site: Site, bob: Person) -> None:
+    end = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=60)
+    program = await with_key(site, bob, MAKER, end)
+
+    made = await program.post("/tokens", READER)
+    sooner = await program.post("/tokens", READER | {"expires_at": (end - timedelta(seconds=1)).isoformat()})
+    later = await program.post("/tokens", READER | {"expires_at": (end + timedelta(seconds=1)).isoformat()})
+
+    assert datetime.fromisoformat(made.json()["expires_at"]) == end
+    assert datetime.fromisoformat(sooner.json()["expires_at"]) == end - timedelta(seconds=1)
+    assert (later.status_code, later.json()["errors"][0]["field"]) == (422, "expires_at")
+    assert await caller_of_token(site.app.db, made.json()["key"], end - timedelta(seconds=1)) is not None
+    assert await caller_of_token(site.app.db, made.json()["key"], end) is None
+
+
+async def test_a_key_makes_none_that_may_do_more(site: Site, bob: Person) -> None:
+    program = await with_key(site, bob, ["write"])
+
+    assert (await program.post("/tokens", {"name": "x", "scopes": ["read"]})).status_code == 403
+    assert (await program.post("/tokens", {"name": "x", "scopes": ["write"]})).status_code == 201
+
+
+async def test_a_key_that_was_made_with_a_key_makes_no_further_ones(site: Site, bob: Person) -> None:
+    program = await with_key(site, bob, MAKER)
+    made = (await program.post("/tokens", {"name": "x", "scopes": MAKER})).json()
+    following = await site.browser(Authorization=f"Bearer {made['key']}")
+
+    refused = await following.post("/api/tokens", json=READER)
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
+
+
+async def test_revoking_a_key_revokes_what_was_made_with_it(site: Site, bob: Person) -> None:
+    program = await with_key(site, bob, MAKER)
+    made = (await program.post("/tokens", READER)).json()
+    other = (await bob.post("/tokens", READER | {"name": "other"})).json()
+    listed = {key["name"]: key for key in (await bob.get("/tokens")).json()["items"]}
+    assert listed["script"]["made_by"] == listed["maker"]["id"]
+
+    await bob.delete(f"/tokens/{listed['maker']['id']}")
+
+    assert [await use(site, key) for key in ("fm_maker", made["key"], other["key"])] == [401, 401, 200]
+    assert {key["name"] for key in (await bob.get("/tokens")).json()["items"]} == {"test", "other"}
+
+
+async def a_user_with_key(db: Database) -> tuple[User, Caller]:
+    """Bob, and how his key asks that makes another."""
+    user = await make_user(db, "bob", "long enough", False, NOW, Actor())
+    await add_token(db, user.id, "maker", "fm_maker", MAKER, NOW)
+    who = await caller_of_token(db, "fm_maker", NOW)
+    assert who is not None
+    return user, who
+
+
+async def test_a_key_that_is_revoked_while_it_makes_another_leaves_none(any_db: Database) -> None:
+    user, who = await a_user_with_key(any_db)
+    assert who.key is not None
+
+    answers = await asyncio.gather(
+        *(create_api_token(any_db, who, f"key {number}", ["read"], None, NOW) for number in range(5)),
+        revoke_token(any_db, user.id, who.key.id, NOW),
+        *(create_api_token(any_db, who, f"late key {number}", ["read"], None, NOW) for number in range(5)),
+        return_exceptions=True,
+    )
+
+    assert {type(answer) for answer in answers} <= {tuple, bool, NotSignedIn}
+    assert await tokens_of(any_db, user.id, NOW) == []
+    for secret in [answer[0] for answer in answers if isinstance(answer, tuple)]:
+        assert await caller_of_token(any_db, secret, NOW) is None
+
+
+async def test_what_a_revoked_key_still_asks_for_is_refused(any_db: Database) -> None:
+    user, who = await a_user_with_key(any_db)
+    assert who.key is not None
+    await revoke_token(any_db, user.id, who.key.id, NOW)
+
+    with pytest.raises(NotSignedIn):
+        await create_api_token(any_db, who, "late", ["read"], None, NOW)
+
+
+async def test_a_key_holds_only_while_the_one_that_it_was_made_with_does(any_db: Database) -> None:
+    user, who = await a_user_with_key(any_db)
+    secret, made = await create_api_token(any_db, who, "made", ["read"], None, NOW)
+    assert await caller_of_token(any_db, secret, NOW) is not None
+
+    # As if the revocation had not seen the other key yet.
+    revoked = tokens.update().where(tokens.c.id == made.made_by).values(revoked_at=to_iso(NOW))
+    await any_db.batch([Step(revoked)])
+
+    assert await caller_of_token(any_db, secret, NOW) is None
+    assert await tokens_of(any_db, user.id, NOW) == []
+
+
+async def test_a_session_that_has_ended_makes_no_key(any_db: Database) -> None:
+    user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
+    _, who = await begin_session(any_db, user, RequestOrigin(), NOW)
+    assert who.session_id is not None
+    await create_api_token(any_db, who, "first", ["read"], None, NOW)
+
+    with pytest.raises(NotSignedIn):
+        await create_api_token(any_db, who, "late", ["read"], None, NOW + sessions.SESSION_LIFETIME)
+    await sessions.end_session(any_db, user.id, who.session_id)
+    with pytest.raises(NotSignedIn):
+        await create_api_token(any_db, who, "later", ["read"], None, NOW)
+
+    assert [key.name for key in await tokens_of(any_db, user.id, NOW)] == ["first"]
+
+
+async def test_no_key_of_another_session_survives_a_password_change_that_revokes_all(any_db: Database) -> None:
+    user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
+    thief = (await begin_session(any_db, user, RequestOrigin(), NOW))[1]
+
+    async def steal() -> None:
+        """Makes keys until the session ends, however many there are."""
+        with suppress(NotSignedIn):
+            while True:
+                await add_token(any_db, user.id, "stolen", f"fm_{token_hex(8)}", ["read"], NOW, maker=thief)
+
+    thieves = [asyncio.create_task(steal()) for _ in range(4)]
+    await set_password(any_db, user, "another password", None, NOW, Actor(), revoke_keys=True)
+    await asyncio.gather(*thieves)
+
+    assert await tokens_of(any_db, user.id, NOW) == []

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from feedmill.collect.refresh import refresh_feed
-from feedmill.model.times import to_text
-from feedmill.store.claims import claim_feeds
+from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds import add_feed
+from feedmill.store.feeds.claims import claim_feeds
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import subscriptions
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer
@@ -22,7 +22,7 @@ async def _refresh(site: Site, reader: Person, served: Answer) -> None:
     """Refreshes a feed that the reader is subscribed to."""
     now = site.app.tools.clock()
     feed = await add_feed(site.app.db, site.web.serve("/feed", served), now)
-    row = {"user_id": reader.user.id, "feed_id": feed.id, "created_at": to_text(now)}
+    row = {"user_id": reader.user.id, "feed_id": feed.id, "created_at": to_iso(now)}
     await site.app.db.batch([Step(SUBSCRIBE, row)])
     [claim] = await claim_feeds(site.app.db, [feed.id], now)
     await refresh_feed(site.app.tools, claim)

@@ -1,104 +1,107 @@
-"""The JSON API under `/api`. In: requests of programs. Out: JSON, or a problem.
+"""The JSON API under `/api` (FastAPI): one module or folder per noun, with routes and schemas side by side.
 
 One file a subject, each with its router; `ROUTERS` names them all. A route asks for its caller with
 `Depends(needs(READ))`, answers with a pydantic model, and leaves whatever it does to `library/` or `pools/`.
 """
 
-from fastapi import Depends, FastAPI
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
-from feedmill import __version__
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.routing import BaseRoute
+
 from feedmill.app import App
-from feedmill.library.discovery import Answers
-from feedmill.serve.bodies import Bodies
-from feedmill.serve.keys import signing_key
-from feedmill.serve.rest import (
-    access,
-    accounts,
-    admin_feeds,
-    admin_hosts,
-    admin_house,
-    admin_upkeep,
-    admin_users,
-    bookmarks,
-    docs,
-    entries,
-    feeds,
-    folders,
-    jobs,
-    labels,
-    marks,
-    me,
-    opml,
-    pool_items,
-    pools,
-    queue,
-    search,
-    sessions,
-    starred,
-    tokens,
-    webhooks,
-)
-from feedmill.serve.rest.openapi import describe, operation_id
-from feedmill.serve.rest.parts import kept_nowhere
-from feedmill.serve.rest.problems import described, install
-from feedmill.serve.rest.rates import Rates
-from feedmill.serve.work import Work
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.library.jobs.job_port import JobPort
+from feedmill.serve.http.body_limits import BodyLimit
+from feedmill.serve.http.rate_limits import RateLimit
+from feedmill.serve.rest import bookmarks, jobs, search, webhooks
+from feedmill.serve.rest.admin import feeds as admin_feeds
+from feedmill.serve.rest.admin import hosts, log_and_settings, users
+from feedmill.serve.rest.admin import queue as admin_queue
+from feedmill.serve.rest.core import docs_page
+from feedmill.serve.rest.core.dependencies import set_no_store
+from feedmill.serve.rest.core.errors import install_error_handlers, problem_responses
+from feedmill.serve.rest.core.openapi import complete_openapi, operation_id
+from feedmill.serve.rest.core.unknown_parameters import refuse_unknown_parameters
+from feedmill.serve.rest.entries import labels, marks, read_entries
+from feedmill.serve.rest.feeds import schedule_feed, subscribed_feeds
+from feedmill.serve.rest.pools import grants, groups, items
+from feedmill.serve.rest.subscriptions import folders, opml
+from feedmill.serve.rest.users import access_tokens, api_tokens, me, registration, sessions
 
 ROUTERS = (
-    accounts.router,
+    registration.router,
     sessions.router,
-    access.router,
-    tokens.router,
+    access_tokens.router,
+    api_tokens.router,
     me.router,
     # Before the feeds: their paths would else be taken for the id of one.
     opml.router,
-    feeds.router,
+    subscribed_feeds.router,
     folders.router,
     jobs.router,
-    queue.router,
-    pools.router,
-    pool_items.router,
+    schedule_feed.router,
+    groups.router,
+    items.router,
+    grants.router,
     webhooks.router,
-    # Before the entries, for the same reason.
-    starred.router,
-    entries.router,
+    read_entries.router,
     marks.router,
     labels.router,
     search.router,
     bookmarks.router,
-    admin_users.router,
+    users.router,
     admin_feeds.router,
-    admin_hosts.router,
-    admin_house.router,
-    admin_upkeep.router,
+    hosts.router,
+    admin_queue.router,
+    log_and_settings.router,
 )
 
 # For people who are not signed in: that is what they are for.
-OPEN = frozenset(
+PUBLIC_ROUTES = frozenset(
     {
-        "GET /setup", "POST /setup", "POST /register", "POST /sessions",
-        "POST /auth/token", "POST /auth/refresh", "POST /auth/revoke",
+        "GET /setup",
+        "POST /setup",
+        "POST /register",
+        "POST /sessions",
+        "POST /auth/token",
+        "POST /auth/refresh",
+        "POST /auth/revoke",
     }
-)  # fmt: skip
+)
 
 
-def create(app: App, work: Work) -> FastAPI:
+@cache
+def routes() -> Sequence[BaseRoute]:
+    """Every route, built once in a process: they keep nothing of the application that serves them."""
+    every = APIRouter(
+        generate_unique_id_function=operation_id,
+        responses=problem_responses(400, 401, 403, 404, 413, 422, 429, 503),
+        dependencies=[Depends(set_no_store), Depends(refuse_unknown_parameters)],
+    )
+    for router in (*ROUTERS, docs_page.router):
+        every.include_router(router)
+    return tuple(every.routes)
+
+
+@cache
+def description() -> dict[str, Any]:
+    """The OpenAPI description, drawn when somebody first asks for it."""
+    return complete_openapi(routes(), PUBLIC_ROUTES)
+
+
+def create_api(app: App, work: JobPort) -> FastAPI:
     """The API, to be mounted at `/api`."""
+    # A redirect for a slash too many would go to whatever the Host header says.
     api = FastAPI(
-        title="Feedmill", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json",
-        generate_unique_id_function=operation_id, responses=described(400, 401, 403, 404, 413, 422, 429, 503),
-        # A redirect would go to whatever the Host header says.
-        redirect_slashes=False, dependencies=[Depends(kept_nowhere)],
-    )  # fmt: skip
-    # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
-    signing_key(app.settings)
+        docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False, routes=[*routes()]
+    )
     api.state.app, api.state.work = app, work
-    api.state.answers = Answers()
-    api.add_middleware(Bodies, besides=frozenset({"/api/feeds/import"}))
-    api.add_middleware(Rates, per_minute=app.settings.api_per_minute)
-    install(api)
-    for router in ROUTERS:
-        api.include_router(router)
-    api.include_router(docs.router)
-    describe(api, OPEN)
+    api.state.answers = ResponseCache()
+    api.add_middleware(BodyLimit, besides=frozenset({"/api/feeds/import"}))
+    api.add_middleware(RateLimit, per_minute=app.settings.api_per_minute)
+    install_error_handlers(api)
+    api.openapi = description  # type: ignore[method-assign]
     return api

@@ -1,43 +1,42 @@
-"""`/api/bookmarks`: pages saved by their address."""
+"""`/api/bookmarks`: saves, lists, changes and deletes bookmarks."""
 
 from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
-from feedmill.model.reading import Place
-from feedmill.model.times import to_text
-from feedmill.serve.rest.cursors import Cursor, Limit, cut
-from feedmill.serve.rest.fields import Address, PathId, Text
-from feedmill.serve.rest.parts import Reader, TheApp, Writer
-from feedmill.serve.rest.problems import described
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.timestamps import to_iso
+from feedmill.serve.http.pagination import split_page
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import LongText, PathId, RequestBody, UrlText
+from feedmill.serve.rest.core.pagination import Cursor, Limit
 
 router = APIRouter(prefix="/bookmarks", tags=["bookmarks"])
 
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=r"^[^\x00]*$")]
+BookmarkTitle = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=r"^[^\x00]*$")
+]
 
 
-class NewBookmark(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    url: Address
-    title: Title | None = Field(default=None, description="Else the page's own, once it was fetched.")
-    note: Text | None = None
+class NewBookmark(RequestBody):
+    url: UrlText
+    title: BookmarkTitle | None = Field(default=None, description="Else the page's own, once it was fetched.")
+    note: LongText | None = None
 
 
-class BookmarkChanges(BaseModel):
+class BookmarkChanges(RequestBody):
     """What is left out stays as it is."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    title: Title | None = None
-    note: Text | None = None
+    title: BookmarkTitle | None = None
+    note: LongText | None = None
 
 
-class BookmarkShown(BaseModel):
+class BookmarkResponse(BaseModel):
     id: int
     url: str
     title: str | None = Field(description="Yours, else the page's; null until it was fetched.")
@@ -56,7 +55,7 @@ class BookmarkShown(BaseModel):
 
 
 class BookmarkPage(BaseModel):
-    items: list[BookmarkShown]
+    items: list[BookmarkResponse]
     next: str | None
 
 
@@ -64,37 +63,37 @@ class BookmarkPage(BaseModel):
 async def list_bookmarks(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor = None) -> BookmarkPage:
     """Your bookmarks, the newest first."""
     place = from_cursor(cursor) if cursor is not None else None
-    page, last = cut(await app.bookmarks.page(who.user.id, place, limit + 1), limit)
-    following = to_cursor(Place(to_text(last.created_at), last.id)) if last else None
-    return BookmarkPage(items=[BookmarkShown.of(one) for one in page], next=following)
+    page, last = split_page(await app.bookmarks.page(who.user.id, place, limit + 1), limit)
+    following = to_cursor(ListPosition(to_iso(last.created_at), last.id)) if last else None
+    return BookmarkPage(items=[BookmarkResponse.of(one) for one in page], next=following)
 
 
-@router.post("", status_code=201, responses={200: {"model": BookmarkShown, "description": "It was there already"}})
-async def save_bookmark(app: TheApp, who: Writer, new: NewBookmark, response: Response) -> BookmarkShown:
+@router.post("", status_code=201, responses={200: {"model": BookmarkResponse, "description": "It was there already"}})
+async def save_bookmark(app: TheApp, who: Writer, new: NewBookmark, response: Response) -> BookmarkResponse:
     """Saves a page; what it is about is fetched within seconds. Saving it again changes nothing (200)."""
     saved, is_new = await app.bookmarks.save(who.user.id, new.url, new.title, new.note)
     response.status_code = 201 if is_new else 200
-    return BookmarkShown.of(saved)
+    return BookmarkResponse.of(saved)
 
 
-@router.get("/{bookmark_id}", responses=described(404))
-async def read_bookmark(app: TheApp, who: Reader, bookmark_id: PathId) -> BookmarkShown:
-    return BookmarkShown.of(await app.bookmarks.one(who.user.id, bookmark_id))
+@router.get("/{bookmark_id}", responses=problem_responses(404))
+async def read_bookmark(app: TheApp, who: Reader, bookmark_id: PathId) -> BookmarkResponse:
+    return BookmarkResponse.of(await app.bookmarks.one(who.user.id, bookmark_id))
 
 
-@router.patch("/{bookmark_id}", responses=described(404))
-async def change_bookmark(app: TheApp, who: Writer, bookmark_id: PathId, changes: BookmarkChanges) -> BookmarkShown:
+@router.patch("/{bookmark_id}", responses=problem_responses(404))
+async def change_bookmark(app: TheApp, who: Writer, bookmark_id: PathId, changes: BookmarkChanges) -> BookmarkResponse:
     """Changes the title or the note; null takes it away."""
     changed = await app.bookmarks.change(who.user.id, bookmark_id, changes.model_dump(exclude_unset=True))
-    return BookmarkShown.of(changed)
+    return BookmarkResponse.of(changed)
 
 
-@router.delete("/{bookmark_id}", status_code=204, responses=described(404))
+@router.delete("/{bookmark_id}", status_code=204, responses=problem_responses(404))
 async def delete_bookmark(app: TheApp, who: Writer, bookmark_id: PathId) -> None:
     await app.bookmarks.delete(who.user.id, bookmark_id)
 
 
-@router.post("/{bookmark_id}/retry", status_code=202, responses=described(404))
-async def retry_bookmark(app: TheApp, who: Writer, bookmark_id: PathId) -> BookmarkShown:
+@router.post("/{bookmark_id}/retry", status_code=202, responses=problem_responses(404))
+async def retry_bookmark(app: TheApp, who: Writer, bookmark_id: PathId) -> BookmarkResponse:
     """Has a page that was given up fetched again; changes nothing for one that was not."""
-    return BookmarkShown.of(await app.bookmarks.retry(who.user.id, bookmark_id))
+    return BookmarkResponse.of(await app.bookmarks.retry(who.user.id, bookmark_id))

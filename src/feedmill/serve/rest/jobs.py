@@ -1,4 +1,4 @@
-"""`/api/jobs`: what a person started that takes a while, watched live or looked at afterwards."""
+"""`/api/jobs`: lists, reads, watches and cancels a user's jobs."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -8,22 +8,24 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from feedmill.errors import Conflict
-from feedmill.library.jobs import find_job, report_of
-from feedmill.serve.job_events import done_number, events, shown
-from feedmill.serve.rest.cursors import Cursor, Limit, cursor_at, cut, place_at
-from feedmill.serve.rest.fields import MOST_ID, PathId
-from feedmill.serve.rest.parts import Reader, TheApp, TheWork, Writer
-from feedmill.serve.rest.problems import described
-from feedmill.serve.sse import HEADERS, MEDIA_TYPE, last_seen
-from feedmill.store.batches import Batch, batches_of_user, cancel_batch, failures_of
-from feedmill.store.subscriptions import subscribed_to
+from feedmill.library.cursors import cursor_at
+from feedmill.library.jobs.user_jobs import find_job, import_report
+from feedmill.serve.http.job_events import done_event_id, job_event_stream, outcome_fields
+from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
+from feedmill.serve.http.sse import HEADERS, MEDIA_TYPE, parse_last_event_id
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.store.jobs.batches import Batch, batches_of_user, cancel_batch, failed_jobs
+from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
-MOST_FAILURES = 200
+MAX_FAILURES = 200
 
 
-class JobShown(BaseModel):
+class JobResponse(BaseModel):
     """`done` of `total` feeds have ended; `new` entries came with them, `failed` of them could not be fetched."""
 
     id: int
@@ -35,14 +37,17 @@ class JobShown(BaseModel):
     failed: int
     created_at: datetime
     finished_at: datetime | None
+    waiting: bool = Field(
+        default=False, description="The work queue did not take it; it begins by itself as soon as a worker finds it."
+    )
 
 
 class JobPage(BaseModel):
-    items: list[JobShown]
+    items: list[JobResponse]
     next: str | None
 
 
-class FeedOutcome(BaseModel):
+class FeedOutcomeResponse(BaseModel):
     """What came of one feed; `subscription_id` is null when it is not subscribed to any more."""
 
     subscription_id: int | None
@@ -52,14 +57,14 @@ class FeedOutcome(BaseModel):
     message: str | None
 
 
-class JobDetail(JobShown):
+class JobDetailResponse(JobResponse):
     """Also which feeds failed (the first 200), and what an import has to say of its lines."""
 
-    failures: list[FeedOutcome]
+    failures: list[FeedOutcomeResponse]
     report: dict[str, Any] | None = None
 
 
-class JobCancelled(Conflict):
+class JobHasEnded(Conflict):
     """There is nothing left to cancel."""
 
     code = "job_has_ended"
@@ -68,31 +73,33 @@ class JobCancelled(Conflict):
 @router.get("")
 async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
     """The caller's jobs, the newest first."""
-    found = await batches_of_user(app.db, who.user.id, place_at(cursor, MOST_ID), limit + 1)
-    page, last = cut(found, limit)
-    return JobPage(items=[JobShown(**_shown(batch)) for batch in page], next=cursor_at(last.id) if last else None)
+    found = await batches_of_user(app.db, who.user.id, decode_cursor(cursor, MAX_ID), limit + 1)
+    page, last = split_page(found, limit)
+    return JobPage(
+        items=[JobResponse(**_job_fields(batch)) for batch in page], next=cursor_at(last.id) if last else None
+    )
 
 
-@router.get("/{job_id}", responses=described(404))
-async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetail:
+@router.get("/{job_id}", responses=problem_responses(404))
+async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetailResponse:
     """How a job stands."""
     batch = await find_job(app.db, who.user.id, job_id)
-    failed = await failures_of(app.db, job_id, MOST_FAILURES)
-    mine = await subscribed_to(app.db, who.user.id, [outcome.feed_id for outcome in failed])
-    failures = [FeedOutcome(**shown(outcome, mine.get(outcome.feed_id))) for outcome in failed]
-    return JobDetail(**_shown(batch), failures=failures, report=report_of(batch))
+    failed = await failed_jobs(app.db, job_id, MAX_FAILURES)
+    mine = await subscription_ids_by_feed(app.db, who.user.id, [outcome.feed_id for outcome in failed])
+    failures = [FeedOutcomeResponse(**outcome_fields(outcome, mine.get(outcome.feed_id))) for outcome in failed]
+    return JobDetailResponse(**_job_fields(batch), failures=failures, report=import_report(batch))
 
 
-@router.post("/{job_id}/cancel", responses=described(404, 409))
-async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobShown:
+@router.post("/{job_id}/cancel", responses=problem_responses(404, 409))
+async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobResponse:
     """Drops what waits; what is being fetched comes to its end.
 
     For a fifth of a second after the answer, some of what waits may still begin.
     """
     await find_job(app.db, who.user.id, job_id)
     if not await cancel_batch(app.db, job_id, app.tools.clock()):
-        raise JobCancelled("this job has ended already")
-    return JobShown(**_shown(await find_job(app.db, who.user.id, job_id)))
+        raise JobHasEnded("this job has ended already")
+    return JobResponse(**_job_fields(await find_job(app.db, who.user.id, job_id)))
 
 
 @router.get(
@@ -101,12 +108,12 @@ async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobShown:
     responses={
         200: {"content": {MEDIA_TYPE: {}}},
         204: {"description": "The end was seen already"},
-        **described(404),
+        **problem_responses(404),
     },
 )
 async def watch_job(
     app: TheApp,
-    work: TheWork,
+    work: TheJobs,
     who: Reader,
     job_id: PathId,
     last_event_id: Annotated[str | None, Header(max_length=100, description="The last event that was seen.")] = None,
@@ -116,14 +123,14 @@ async def watch_job(
     `progress` also has some of the feeds that are being fetched now: `current`, with `subscription_id` and `title`.
     """
     batch = await find_job(app.db, who.user.id, job_id)
-    seen = last_seen(last_event_id)
-    if seen >= done_number(batch):
+    seen = parse_last_event_id(last_event_id)
+    if seen >= done_event_id(batch):
         # What tells a browser not to come back again.
         return Response(status_code=204)
-    stream = events(work, app.db, batch, who.user.id, seen)
+    stream = job_event_stream(work, app.db, batch, who.user.id, seen)
     return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
-def _shown(batch: Batch) -> dict[str, Any]:
-    names = ("id", "kind", "status", "total", "done", "failed", "created_at", "finished_at")
+def _job_fields(batch: Batch) -> dict[str, Any]:
+    names = ("id", "kind", "status", "total", "done", "failed", "created_at", "finished_at", "waiting")
     return {name: getattr(batch, name) for name in names} | {"new": batch.new_entries}

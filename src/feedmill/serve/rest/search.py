@@ -1,4 +1,4 @@
-"""`/api/search`: entries found by the search language; `/api/searches`: searches that you keep."""
+"""`/api/search` and `/api/searches`: searches entries and keeps saved searches."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -6,74 +6,81 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.errors import NotFound
-from feedmill.library.search import Asked, keep_search, read_search, search
-from feedmill.library.search_tokens import MOST_CHARACTERS
-from feedmill.model.search import Order
-from feedmill.serve.rest.cursors import Cursor, Limit
-from feedmill.serve.rest.entry_forms import EntryShown
-from feedmill.serve.rest.fields import Line, PathId
-from feedmill.serve.rest.parts import Reader, TheApp, Writer
-from feedmill.serve.rest.problems import described
-from feedmill.store.saved_searches import drop_search, saved_searches_of
+from feedmill.library.search.query_tokens import MOST_CHARACTERS
+from feedmill.library.search.run_search import SearchRequest, create_saved_search, parse_search, run_search
+from feedmill.model.search_query import SearchOrder
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import PathId, RequestBody, ShortText
+from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.entries.schemas import EntryResponse
+from feedmill.store.search.saved_searches import drop_saved_search, saved_searches_of
 
 router = APIRouter(tags=["search"])
 
-Searched = Annotated[str, Query(max_length=MOST_CHARACTERS, description="Such as `chips -in:title:potato is:unread`.")]
-Ordered = Annotated[Order, Query(description="What fits best of the newest, or all by date.")]
+QueryParameter = Annotated[
+    str, Query(max_length=MOST_CHARACTERS, description="Such as `chips -in:title:potato is:unread`.")
+]
+OrderParameter = Annotated[SearchOrder, Query(description="What fits best of the newest, or all by date.")]
 
 
-class FoundPage(BaseModel):
-    items: list[EntryShown]
+class SearchResultPage(BaseModel):
+    items: list[EntryResponse]
     next: str | None = Field(description="The `cursor` of the next page; none on the last.")
 
 
-class SearchAsked(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    name: Line
+class SaveSearchRequest(RequestBody):
+    name: ShortText
     query: Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class SearchShown(BaseModel):
+class SavedSearchResponse(BaseModel):
     id: int
     name: str
     query: str
 
 
-class SearchPage(BaseModel):
-    items: list[SearchShown]
+class SavedSearchPage(BaseModel):
+    items: list[SavedSearchResponse]
     next: None = None
 
 
-@router.get("/search", response_model=FoundPage)
+@router.get("/search", response_model=SearchResultPage)
 async def search_entries(
-    app: TheApp, who: Reader, q: Searched, order: Ordered = "rank", cursor: Cursor = None, limit: Limit = 50
+    app: TheApp,
+    who: Reader,
+    q: QueryParameter,
+    order: OrderParameter = "rank",
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> Response:
     """Entries of your feeds, and what you keep of others. A mistake in `q` is answered with its `position`."""
-    found = await search(app.db, who.user.id, Asked(q, order, cursor, limit), datetime.now(UTC))
+    found = await run_search(app.db, who.user.id, SearchRequest(q, order, cursor, limit), datetime.now(UTC))
     return Response(
         msgspec.json.encode(found), headers={"Cache-Control": "private, no-cache"}, media_type="application/json"
     )
 
 
 @router.get("/searches")
-async def list_searches(app: TheApp, who: Reader) -> SearchPage:
+async def list_searches(app: TheApp, who: Reader) -> SavedSearchPage:
     """The searches that you keep."""
     found = await saved_searches_of(app.db, who.user.id)
-    return SearchPage(items=[SearchShown.model_validate(dict(one)) for one in found])
+    return SavedSearchPage(items=[SavedSearchResponse.model_validate(dict(one)) for one in found])
 
 
-@router.post("/searches", status_code=201, responses=described(409))
-async def create_search(app: TheApp, who: Writer, asked: SearchAsked) -> SearchShown:
+@router.post("/searches", status_code=201, responses=problem_responses(409))
+async def create_search(app: TheApp, who: Writer, asked: SaveSearchRequest) -> SavedSearchResponse:
     """Keeps a search under a name."""
-    await read_search(app.db, who.user.id, asked.query, datetime.now(UTC))
-    return SearchShown.model_validate(dict(await keep_search(app.db, who.user.id, asked.name, asked.query)))
+    await parse_search(app.db, who.user.id, asked.query, datetime.now(UTC))
+    return SavedSearchResponse.model_validate(
+        dict(await create_saved_search(app.db, who.user.id, asked.name, asked.query))
+    )
 
 
-@router.delete("/searches/{search_id}", status_code=204, responses=described(404))
+@router.delete("/searches/{search_id}", status_code=204, responses=problem_responses(404))
 async def delete_search(app: TheApp, who: Writer, search_id: PathId) -> None:
-    if not await drop_search(app.db, who.user.id, search_id):
+    if not await drop_saved_search(app.db, who.user.id, search_id):
         raise NotFound("there is no such search")

@@ -1,1 +1,1 @@
-"""One driver per database: how to connect, and the few words in which it differs from the others."""
+"""One driver per database: connections, errors, and where the database differs from the others."""

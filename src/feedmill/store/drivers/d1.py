@@ -1,4 +1,4 @@
-"""Cloudflare D1 through the proxy worker (`deploy/proxy-worker`): one POST for each verb of the port.
+"""The driver for Cloudflare D1, through the proxy worker (`deploy/proxy-worker`): one POST per call.
 
 JSON has one kind of number, so a float that is whole comes back as an int: 2.0 as 2.
 """
@@ -11,10 +11,10 @@ from sqlalchemy.sql import Executable
 from feedmill.errors import StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.d1_proxy import ANSWER_SECONDS, ProxyWorker
+from feedmill.store.drivers.d1_proxy import RESPONSE_SECONDS, D1ProxyClient
 from feedmill.store.drivers.d1_statements import (
-    MOST_STATEMENTS,
-    Statement,
+    MAX_STATEMENTS,
+    D1Statement,
     counted_statement,
     many_statements,
     one_statement,
@@ -30,10 +30,10 @@ class D1Database:
         url: str,
         token: str,
         *,
-        answer_seconds: float = ANSWER_SECONDS,
-        statements_per_batch: int = MOST_STATEMENTS,
+        answer_seconds: float = RESPONSE_SECONDS,
+        statements_per_batch: int = MAX_STATEMENTS,
     ) -> None:
-        self._proxy = ProxyWorker(url, token, answer_seconds)
+        self._proxy = D1ProxyClient(url, token, answer_seconds)
         self._statements_per_batch = statements_per_batch
         self._compile = Compiler(sqlite_dialect(paramstyle="qmark"))
 
@@ -53,13 +53,13 @@ class D1Database:
     async def close(self) -> None:
         await self._proxy.close()
 
-    def _statements(self, statement: Executable, params: Params | Sequence[Params]) -> list[Statement]:
+    def _statements(self, statement: Executable, params: Params | Sequence[Params]) -> list[D1Statement]:
         compiled = self._compile(statement)
         if isinstance(params, Sequence):
             return many_statements(compiled, params)
         return [counted_statement(compiled, params)]
 
-    async def _run(self, statements: list[Statement]) -> list[int]:
+    async def _run(self, statements: list[D1Statement]) -> list[int]:
         if len(statements) > self._statements_per_batch:
             raise StatementRefused(
                 f"D1 takes {self._statements_per_batch} statements in a batch, not {len(statements)}"

@@ -1,4 +1,4 @@
-"""The conversation with the proxy worker: requests, answers, and its errors as ours."""
+"""The HTTP client of the D1 proxy worker: requests, responses, and its errors as ours."""
 
 from io import BytesIO
 from typing import Any, TypeVar
@@ -7,58 +7,58 @@ import aiohttp
 import msgspec
 
 from feedmill.errors import (
-    AccessRefused,
     BadSetting,
     ConstraintViolated,
+    DatabaseAccessDenied,
     DatabaseError,
     DatabaseUnavailable,
     StatementRefused,
 )
 from feedmill.store.database import Row
-from feedmill.store.drivers.d1_statements import COUNTED, Statement
+from feedmill.store.drivers.d1_statements import COUNTED, D1Statement
 
 # D1 ends a query after 30 s; the rest is for the way there and back.
-ANSWER_SECONDS = 45
+RESPONSE_SECONDS = 45
 CONNECT_SECONDS = 10
 # What the proxy worker reads of a body (its body.js).
-MOST_BODY_BYTES = 16 * 1024 * 1024
+MAX_BODY_BYTES = 16 * 1024 * 1024
 
 
 class ConnectionLost(DatabaseUnavailable):
     """There was no connection, or it ended before the answer did."""
 
 
-class Selected(msgspec.Struct):
+class QueryResponse(msgspec.Struct):
     results: list[dict[str, Any]]
 
 
-class Changed(msgspec.Struct):
+class StatementResult(msgspec.Struct):
     changes: int
     results: list[Any]
 
 
-class Batched(msgspec.Struct):
-    results: list[Changed]
+class BatchResponse(msgspec.Struct):
+    results: list[StatementResult]
 
 
-class Executed(msgspec.Struct):
+class ExecResponse(msgspec.Struct):
     pass
 
 
-class Fault(msgspec.Struct):
+class ProxyError(msgspec.Struct):
     code: str
     message: str
 
 
-class Refused(msgspec.Struct):
-    error: Fault
+class ErrorResponse(msgspec.Struct):
+    error: ProxyError
 
 
-Answer = TypeVar("Answer", Selected, Batched, Executed, Refused)
+ProxyResponse = TypeVar("ProxyResponse", QueryResponse, BatchResponse, ExecResponse, ErrorResponse)
 
 
-class ProxyWorker:
-    def __init__(self, url: str, token: str, answer_seconds: float = ANSWER_SECONDS) -> None:
+class D1ProxyClient:
+    def __init__(self, url: str, token: str, answer_seconds: float = RESPONSE_SECONDS) -> None:
         if not url.startswith(("https://", "http://")):
             raise BadSetting(f"the proxy worker's address must start with https://, not {url!r:.40}")
         if "@" in url.split("/")[2]:
@@ -70,25 +70,25 @@ class ProxyWorker:
         self._timeout = aiohttp.ClientTimeout(total=answer_seconds, connect=CONNECT_SECONDS)
         self._session: aiohttp.ClientSession | None = None
 
-    async def query(self, statement: Statement) -> list[Row]:
+    async def query(self, statement: D1Statement) -> list[Row]:
         """The rows that a statement selects; asks again once when the connection is lost."""
         body = _encode(statement._asdict())
         try:
             answer = await self._post("/query", body)
         except ConnectionLost:
             answer = await self._post("/query", body)
-        return list(self._decode(answer, Selected).results)
+        return list(self._decode(answer, QueryResponse).results)
 
-    async def batch(self, statements: list[Statement]) -> list[int]:
+    async def batch(self, statements: list[D1Statement]) -> list[int]:
         """How many rows each statement changed. Never sent twice: the first may have been carried out."""
         body = _encode({"statements": [statement._asdict() for statement in statements]})
-        changed = self._decode(await self._post("/batch", body), Batched).results
+        changed = self._decode(await self._post("/batch", body), BatchResponse).results
         if len(changed) != len(statements):
             raise self._strange()
         return [_count(statement, one) for statement, one in zip(statements, changed, strict=True)]
 
-    async def exec(self, statement: Statement) -> None:
-        self._decode(await self._post("/exec", _encode({"sql": statement.sql})), Executed)
+    async def exec(self, statement: D1Statement) -> None:
+        self._decode(await self._post("/exec", _encode({"sql": statement.sql})), ExecResponse)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -120,7 +120,7 @@ class ProxyWorker:
             self._session = aiohttp.ClientSession(headers=headers, timeout=self._timeout)
         return self._session
 
-    def _decode(self, answer: bytes, kind: type[Answer], status: int = 200) -> Answer:
+    def _decode(self, answer: bytes, kind: type[ProxyResponse], status: int = 200) -> ProxyResponse:
         try:
             return msgspec.json.decode(answer, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -132,12 +132,12 @@ class ProxyWorker:
         )
 
     def _refusal(self, status: int, answer: bytes) -> DatabaseError:
-        fault = self._decode(answer, Refused, status).error
+        fault = self._decode(answer, ErrorResponse, status).error
         message = _one_line(fault.message)
         if status == 401:
-            return AccessRefused(f"the proxy worker {self._url} refuses our token: check its PROXY_TOKEN")
+            return DatabaseAccessDenied(f"the proxy worker {self._url} refuses our token: check its PROXY_TOKEN")
         if status == 403:
-            return AccessRefused(f"the proxy worker {self._url} refuses: {message}")
+            return DatabaseAccessDenied(f"the proxy worker {self._url} refuses: {message}")
         if fault.code.startswith("constraint_"):
             return ConstraintViolated(message)
         if status in (400, 413, 422):
@@ -149,12 +149,12 @@ def _one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
-def _count(statement: Statement, changed: Changed) -> int:
+def _count(statement: D1Statement, changed: StatementResult) -> int:
     return len(changed.results) if statement.sql.endswith(COUNTED) else changed.changes
 
 
 def _encode(body: dict[str, Any]) -> bytes:
     encoded = msgspec.json.encode(body)
-    if len(encoded) > MOST_BODY_BYTES:
-        raise StatementRefused(f"the proxy worker takes {MOST_BODY_BYTES} bytes at once, not {len(encoded)}")
+    if len(encoded) > MAX_BODY_BYTES:
+        raise StatementRefused(f"the proxy worker takes {MAX_BODY_BYTES} bytes at once, not {len(encoded)}")
     return encoded

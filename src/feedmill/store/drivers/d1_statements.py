@@ -1,4 +1,4 @@
-"""How steps become D1 statements, within D1's documented limits: split what may be split, refuse the rest."""
+"""Turns steps into D1 statements within D1's documented limits: splits what can be split, refuses the rest."""
 
 import math
 from collections.abc import Sequence
@@ -8,62 +8,62 @@ from typing import Any, NamedTuple
 from feedmill.errors import StatementRefused
 from feedmill.store.database import Params
 from feedmill.store.dialect import Compiled
-from feedmill.store.drivers.listed import WORD, in_lists, over_a_list
+from feedmill.store.drivers.bulk_insert import SQL_TOKEN, bulk_insert_sql, json_lists
 
 # D1's documented limits. The statements of a batch are "queries per Worker invocation": 50 on the free plan.
-MOST_BOUND = 100
-MOST_SQL_BYTES = 100_000
-MOST_ROW_BYTES = 2_000_000
-MOST_STATEMENTS = 1_000
+MAX_PARAMETERS = 100
+MAX_SQL_BYTES = 100_000
+MAX_ROW_BYTES = 2_000_000
+MAX_STATEMENTS = 1_000
 # Numbers travel as JSON and become JavaScript's: beyond this they would be rounded.
 LARGEST_INTEGER = 2**53 - 1
 # D1's own count of a DELETE includes what cascades took along; the rows that it returns are its own.
 COUNTED = " RETURNING 1"
 
 
-class Statement(NamedTuple):
+class D1Statement(NamedTuple):
     """One statement in the form that the proxy worker takes."""
 
     sql: str
     params: list[Any]
 
 
-def one_statement(compiled: Compiled, params: Params) -> Statement:
+def one_statement(compiled: Compiled, params: Params) -> D1Statement:
     """The statement for one set of parameters."""
     return _bound(compiled.sql, [_plain(value) for value in compiled.values(params)])
 
 
-def counted_statement(compiled: Compiled, params: Params) -> Statement:
+def counted_statement(compiled: Compiled, params: Params) -> D1Statement:
     """The same, made to tell how many rows it changes itself."""
     sql, values = one_statement(compiled, params)
     is_delete = sql.startswith("DELETE ") and " RETURNING " not in sql
-    return Statement(sql + COUNTED if is_delete else sql, values)
+    return D1Statement(sql + COUNTED if is_delete else sql, values)
 
 
-def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[Statement]:
+def many_statements(compiled: Compiled, many: Sequence[Params]) -> list[D1Statement]:
     """As few statements as possible that do what `compiled` does for each of many sets of parameters."""
     rows = [[_plain(value) for value in compiled.values(params)] for params in many]
-    listed = over_a_list(compiled.sql)
+    listed = bulk_insert_sql(compiled.sql)
     if listed is None:
         return [_bound(compiled.sql, row) for row in rows]
     _checked_sql(listed)
     return [
-        _bound(compiled.sql, list(lot.rows[0])) if lot.is_too_long else Statement(listed, [lot.listed.decode()])
-        for lot in in_lists(rows)
+        _bound(compiled.sql, list(lot.rows[0])) if lot.is_too_long else D1Statement(listed, [lot.listed.decode()])
+        for lot in json_lists(rows)
     ]
 
 
-def raw_statement(sql: str) -> Statement:
+def raw_statement(sql: str) -> D1Statement:
     """A statement without parameters, as migrations write them."""
-    return Statement(_checked_sql(sql), [])
+    return D1Statement(_checked_sql(sql), [])
 
 
-def _bound(sql: str, values: list[Any]) -> Statement:
-    if len(values) > MOST_BOUND:
-        raise StatementRefused(f"D1 takes {MOST_BOUND} parameters in a statement, not {len(values)}")
-    if _size(values) > MOST_ROW_BYTES and (sql.startswith("INSERT") or _longest(values) > MOST_ROW_BYTES):
-        raise StatementRefused(f"D1 takes {MOST_ROW_BYTES} bytes in a value or a row, and this has more")
-    return Statement(_checked_sql(_with_casts(sql, values)), values)
+def _bound(sql: str, values: list[Any]) -> D1Statement:
+    if len(values) > MAX_PARAMETERS:
+        raise StatementRefused(f"D1 takes {MAX_PARAMETERS} parameters in a statement, not {len(values)}")
+    if _size(values) > MAX_ROW_BYTES and (sql.startswith("INSERT") or _longest(values) > MAX_ROW_BYTES):
+        raise StatementRefused(f"D1 takes {MAX_ROW_BYTES} bytes in a value or a row, and this has more")
+    return D1Statement(_checked_sql(_with_casts(sql, values)), values)
 
 
 def _with_casts(sql: str, values: list[Any]) -> str:
@@ -76,7 +76,7 @@ def _with_casts(sql: str, values: list[Any]) -> str:
 @lru_cache(maxsize=1024)
 def _between_binds(sql: str) -> list[str]:
     pieces = [""]
-    for word in WORD.findall(sql):
+    for word in SQL_TOKEN.findall(sql):
         if word == "?":
             pieces.append("")
         else:
@@ -124,6 +124,6 @@ def _bytes(value: Any) -> int:
 
 
 def _checked_sql(sql: str) -> str:
-    if len(sql.encode()) > MOST_SQL_BYTES:
-        raise StatementRefused(f"D1 takes {MOST_SQL_BYTES} bytes of SQL in a statement, and this has more")
+    if len(sql.encode()) > MAX_SQL_BYTES:
+        raise StatementRefused(f"D1 takes {MAX_SQL_BYTES} bytes of SQL in a statement, and this has more")
     return sql

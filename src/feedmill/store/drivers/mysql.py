@@ -1,4 +1,4 @@
-"""MySQL and MariaDB through asyncmy. The pool heals by itself when the server comes back."""
+"""The driver for MySQL and MariaDB, on asyncmy; its pool reconnects when the server comes back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -13,16 +13,16 @@ from sqlalchemy.dialects.mysql.asyncmy import dialect as asyncmy_dialect
 from sqlalchemy.sql import Executable
 
 from feedmill.errors import (
-    AccessRefused,
     BadSetting,
     ConstraintViolated,
+    DatabaseAccessDenied,
     DatabaseError,
     DatabaseUnavailable,
     StatementRefused,
 )
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.again import LostRace, read_again, until_won
+from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
@@ -33,10 +33,32 @@ SQL_MODE = "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'"
 # Makes the server count the rows that a statement matched, as the other databases do, not those it changed.
 FOUND_ROWS = 2
 ACCESS = {1044, 1045, 1142, 1227}
-LOST_RACE = {1205, 1213}
+TRANSACTION_CONFLICT = {1205, 1213}
 CONSTRAINT = {1048, 1062, 1169, 1216, 1217, 1451, 1452, 3819, 4025}
-CONNECTION_GONE = {1021, 1037, 1040, 1041, 1042, 1049, 1053, 1114, 1152, 1153, 1158, 1159, 1160, 1161,
-                   1290, 1836, 2002, 2003, 2006, 2013, 2014, 2055}  # fmt: skip
+CONNECTION_GONE = {
+    1021,
+    1037,
+    1040,
+    1041,
+    1042,
+    1049,
+    1053,
+    1114,
+    1152,
+    1153,
+    1158,
+    1159,
+    1160,
+    1161,
+    1290,
+    1836,
+    2002,
+    2003,
+    2006,
+    2013,
+    2014,
+    2055,
+}
 
 
 class MysqlDatabase:
@@ -52,10 +74,10 @@ class MysqlDatabase:
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
-        return await read_again(lambda: self._fetch(compiled.sql, values))
+        return await retry_read(lambda: self._fetch(compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        return await until_won(lambda: self._run_batch(steps)) if steps else []
+        return await retry_batch(lambda: self._run_batch(steps)) if steps else []
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection, connection.cursor() as cursor:
@@ -170,9 +192,9 @@ def _translate(error: MySQLError | OSError, where: str) -> DatabaseError:
     if isinstance(error, IntegrityError) or code in CONSTRAINT:
         return ConstraintViolated(str(error))
     if code in ACCESS:
-        return AccessRefused(f"MySQL does not let us in: {error}")
-    if code in LOST_RACE:
-        return LostRace(f"MySQL undid a batch that stood in another's way: {error}")
+        return DatabaseAccessDenied(f"MySQL does not let us in: {error}")
+    if code in TRANSACTION_CONFLICT:
+        return TransactionConflict(f"MySQL undid a batch that stood in another's way: {error}")
     if isinstance(error, OSError | InterfaceError) or code in CONNECTION_GONE or _is_cut(error):
         return DatabaseUnavailable(f"MySQL at {where} can't be used: {error}")
     return StatementRefused(f"MySQL refused a statement: {error}")

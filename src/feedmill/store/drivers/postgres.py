@@ -1,4 +1,4 @@
-"""PostgreSQL through asyncpg. The pool heals by itself when the server comes back."""
+"""The driver for PostgreSQL, on asyncpg; its pool reconnects when the server comes back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,10 +10,16 @@ import asyncpg
 from sqlalchemy.dialects.postgresql.asyncpg import dialect as asyncpg_dialect
 from sqlalchemy.sql import Executable
 
-from feedmill.errors import AccessRefused, ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
+from feedmill.errors import (
+    ConstraintViolated,
+    DatabaseAccessDenied,
+    DatabaseError,
+    DatabaseUnavailable,
+    StatementRefused,
+)
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.again import LostRace, read_again, until_won
+from feedmill.store.drivers.retry import TransactionConflict, retry_batch, retry_read
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5
@@ -25,10 +31,10 @@ MIGRATION_SECONDS = 3600
 # To compile a page's statement, or to start workers for it, takes longer than the page. PostgreSQL 15 moreover takes
 # what workers sort for fewer rows than it is.
 SHORT_STATEMENTS = "SET jit = off; SET max_parallel_workers_per_gather = 0"
-ONE_AT_A_TIME = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
-NEXT_PLEASE = "SELECT pg_advisory_unlock(hashtext('feedmill migrations'))"
+MIGRATION_LOCK = "SELECT pg_advisory_lock(hashtext('feedmill migrations'))"
+MIGRATION_UNLOCK = "SELECT pg_advisory_unlock(hashtext('feedmill migrations'))"
 
-LOST_RACE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+TRANSACTION_CONFLICT = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 CONNECTION_GONE = (
     OSError,
     asyncpg.InterfaceError,
@@ -55,19 +61,19 @@ class PostgresDatabase:
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         compiled = self._compile(statement)
         values = compiled.values(params)
-        return await read_again(lambda: self._fetch(compiled.sql, values))
+        return await retry_read(lambda: self._fetch(compiled.sql, values))
 
     async def batch(self, steps: Sequence[Step]) -> list[int]:
-        return await until_won(lambda: self._run_batch(steps)) if steps else []
+        return await retry_batch(lambda: self._run_batch(steps)) if steps else []
 
     async def exec(self, sql: str) -> None:
         async with self._connection() as connection:
             # IF NOT EXISTS does not help two that create the same table at once.
-            await connection.execute(ONE_AT_A_TIME, timeout=MIGRATION_SECONDS)
+            await connection.execute(MIGRATION_LOCK, timeout=MIGRATION_SECONDS)
             try:
                 await connection.execute(sql, timeout=MIGRATION_SECONDS)
             finally:
-                await connection.execute(NEXT_PLEASE)
+                await connection.execute(MIGRATION_UNLOCK)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator["PostgresSnapshot"]:
@@ -121,8 +127,8 @@ class PostgresDatabase:
                     timeout=CONNECT_SECONDS,
                     command_timeout=STATEMENT_SECONDS,
                     server_settings={"application_name": "feedmill"},
-                    init=_expect_short_statements,
-                    reset=_leave_as_it_is,
+                    init=_set_up_session,
+                    reset=_skip_reset,
                 )
         return self._pool
 
@@ -139,11 +145,11 @@ class PostgresSnapshot:
         return [dict(record) for record in await self._connection.fetch(compiled.sql, *compiled.values(params))]
 
 
-async def _expect_short_statements(connection: Any) -> None:
+async def _set_up_session(connection: Any) -> None:
     await connection.execute(SHORT_STATEMENTS)
 
 
-async def _leave_as_it_is(connection: Any) -> None:
+async def _skip_reset(connection: Any) -> None:
     """Nothing here outlives its transaction, so asking for a clean session would be one more round trip."""
 
 
@@ -158,9 +164,9 @@ def _translate(error: Exception, where: str) -> DatabaseError:
         case asyncpg.IntegrityConstraintViolationError():
             return ConstraintViolated(str(error))
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InsufficientPrivilegeError():
-            return AccessRefused(f"PostgreSQL does not let us in: {error}")
-        case _ if isinstance(error, LOST_RACE):
-            return LostRace(f"PostgreSQL undid a batch that stood in another's way: {error}")
+            return DatabaseAccessDenied(f"PostgreSQL does not let us in: {error}")
+        case _ if isinstance(error, TRANSACTION_CONFLICT):
+            return TransactionConflict(f"PostgreSQL undid a batch that stood in another's way: {error}")
         case _ if isinstance(error, CONNECTION_GONE):
             return DatabaseUnavailable(f"PostgreSQL at {where} can't be used: {str(error) or type(error).__name__}")
         case _:

@@ -1,4 +1,4 @@
-"""SQLite in WAL mode: many readers, one writer thread, so that nobody here ever sees a locked database.
+"""The driver for SQLite in WAL mode: many readers and one writer thread, so no call sees a locked database.
 
 `synchronous` is NORMAL: a killed process loses nothing; a power cut may undo the last commits whole (never
 half of one), which a refresh then simply does again.
@@ -21,8 +21,8 @@ from sqlalchemy.sql import Executable
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.listed import in_lists, over_a_list
-from feedmill.store.drivers.sqlite_writer import Work, Writer
+from feedmill.store.drivers.bulk_insert import bulk_insert_sql, json_lists
+from feedmill.store.drivers.sqlite_writer import SqliteWriter, Work
 
 Result = TypeVar("Result")
 
@@ -50,6 +50,8 @@ UNAVAILABLE = {
     sqlite3.SQLITE_CORRUPT: "is damaged",
     sqlite3.SQLITE_NOTADB: "is no SQLite database",
 }
+# One for all files that are open: what it remembers is the same for each.
+COMPILE = Compiler(sqlite_dialect(paramstyle="qmark"))
 
 
 class SqliteDatabase:
@@ -58,18 +60,17 @@ class SqliteDatabase:
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
         self._busy_seconds = busy_seconds
-        self._compile = Compiler(sqlite_dialect(paramstyle="qmark"))
         self._mine = threading.local()
         self._open: list[sqlite3.Connection] = []
         self._readers = ThreadPoolExecutor(READERS, "sqlite-reader")
-        self._writer = Writer(self._connect)
+        self._writer = SqliteWriter(self._connect)
 
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         return await self.query_on(self._readers, statement, params)
 
     async def query_on(self, pool: ThreadPoolExecutor, statement: Executable, params: Params) -> list[Row]:
         """The rows that a statement selects, on a connection of a thread of this pool."""
-        sql, names, defaults = self._compile(statement)
+        sql, names, defaults = COMPILE(statement)
         values = [params[name] if name in params else defaults[name] for name in names]
         return await self._on(pool, lambda connection: _select(connection, sql, values))
 
@@ -102,11 +103,11 @@ class SqliteDatabase:
         await asyncio.to_thread(self._shut)
 
     def _bind(self, statement: Executable, params: Params | Sequence[Params]) -> tuple[str, Any, bool]:
-        compiled = self._compile(statement)
+        compiled = COMPILE(statement)
         if isinstance(params, Sequence):
             rows = [compiled.values(one) for one in params]
-            if getattr(statement, "at_once", False) and (listed := over_a_list(compiled.sql)):
-                return listed, [(lot.listed.decode(),) for lot in in_lists(rows)], True
+            if getattr(statement, "at_once", False) and (listed := bulk_insert_sql(compiled.sql)):
+                return listed, [(lot.listed.decode(),) for lot in json_lists(rows)], True
             return compiled.sql, rows, True
         return compiled.sql, compiled.values(params), False
 

@@ -1,4 +1,4 @@
-"""The one thread that writes to a SQLite database. Batches that wait together share one commit."""
+"""The one thread that writes to a SQLite database; batches that wait together share a commit."""
 
 import asyncio
 import sqlite3
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 Work = Callable[[sqlite3.Connection], Any]
 
 # A commit costs about as much as a small batch; a longer row of them would keep the first one waiting.
-MOST_TOGETHER = 32
+MAX_TASKS_PER_COMMIT = 32
 CLOSE_SECONDS = 2
 
 
-class Task(NamedTuple):
+class WriteTask(NamedTuple):
     """Work, and the future of whoever waits for it. `alone`: outside any transaction."""
 
     work: Work
@@ -24,20 +24,20 @@ class Task(NamedTuple):
     future: "asyncio.Future[Any]"
 
 
-class Raised(NamedTuple):
+class TaskError(NamedTuple):
     """What a task came to, if that was an error."""
 
     error: Exception
 
 
-class Writer:
+class SqliteWriter:
     """Each task happens whole or not at all, whatever becomes of those beside it."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
         self._connection: sqlite3.Connection | None = None
-        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
-        self._ahead: list[Task | None] = []
+        self._tasks: SimpleQueue[WriteTask | None] = SimpleQueue()
+        self._ahead: list[WriteTask | None] = []
         self._thread: threading.Thread | None = None
         self._closed = False
         self._door = threading.Lock()
@@ -45,7 +45,7 @@ class Writer:
     async def run(self, work: Work, *, alone: bool = False) -> Any:
         """Runs `work` on the writing connection; what it raises is raised here."""
         loop = asyncio.get_running_loop()
-        task = Task(work, alone, loop, loop.create_future())
+        task = WriteTask(work, alone, loop, loop.create_future())
         self._take(task)
         return await task.future
 
@@ -57,7 +57,7 @@ class Writer:
         if self._thread is not None:
             self._thread.join(CLOSE_SECONDS)
 
-    def _take(self, task: Task) -> None:
+    def _take(self, task: WriteTask) -> None:
         """Puts a task in the row, or refuses it: behind a closed door nobody would ever answer."""
         with self._door:
             if self._closed:
@@ -70,17 +70,17 @@ class Writer:
     def _serve(self) -> None:
         while (tasks := self._next_tasks()) is not None:
             results = [self._attempt(tasks[0].work)] if tasks[0].alone else self._commit(tasks)
-            _tell(tasks, results)
+            _send_results(tasks, results)
         if self._connection is not None:
             self._connection.close()
 
-    def _next_tasks(self) -> list[Task] | None:
+    def _next_tasks(self) -> list[WriteTask] | None:
         """The next task with those behind it that can share its commit; None to stop."""
         first = self._ahead.pop() if self._ahead else self._tasks.get()
         if first is None:
             return None
         tasks = [first]
-        while not first.alone and len(tasks) < MOST_TOGETHER:
+        while not first.alone and len(tasks) < MAX_TASKS_PER_COMMIT:
             try:
                 task = self._tasks.get_nowait()
             except Empty:
@@ -91,10 +91,10 @@ class Writer:
             tasks.append(task)
         return tasks
 
-    def _commit(self, tasks: list[Task]) -> list[Any]:
+    def _commit(self, tasks: list[WriteTask]) -> list[Any]:
         """Runs the tasks in one transaction; a task that fails is undone by itself."""
         together = self._attempt(lambda connection: _in_transaction(connection, [task.work for task in tasks]))
-        return [together] * len(tasks) if isinstance(together, Raised) else together
+        return [together] * len(tasks) if isinstance(together, TaskError) else together
 
     def _attempt(self, work: Work) -> Any:
         try:
@@ -102,7 +102,7 @@ class Writer:
                 self._connection = self._connect()
             return work(self._connection)
         except Exception as error:  # Whatever it is, it belongs to whoever waits for the work.
-            return Raised(error)
+            return TaskError(error)
 
 
 def _in_transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
@@ -127,12 +127,12 @@ def _in_savepoint(connection: sqlite3.Connection, work: Work) -> Any:
         if not connection.in_transaction:
             raise
         connection.execute("ROLLBACK TO task")
-        result = Raised(error)
+        result = TaskError(error)
     connection.execute("RELEASE task")
     return result
 
 
-def _tell(tasks: list[Task], results: list[Any]) -> None:
+def _send_results(tasks: list[WriteTask], results: list[Any]) -> None:
     """Wakes every loop once, however many of its tasks are done."""
     for loop in {task.loop for task in tasks}:
         mine = [(task.future, result) for task, result in zip(tasks, results, strict=True) if task.loop is loop]
@@ -145,7 +145,7 @@ def _settle(outcomes: "list[tuple[asyncio.Future[Any], Any]]") -> None:
     for future, result in outcomes:
         if future.done():
             continue
-        if isinstance(result, Raised):
+        if isinstance(result, TaskError):
             future.set_exception(result.error)
         else:
             future.set_result(result)

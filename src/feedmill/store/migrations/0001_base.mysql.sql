@@ -64,6 +64,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   etag LONGTEXT,
   last_modified LONGTEXT,
   body_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
+  card_sha256 VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
   next_fetch_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   next_fetch_why LONGTEXT,
   interval_seconds BIGINT,
@@ -73,11 +74,13 @@ CREATE TABLE IF NOT EXISTS feeds (
   last_success_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   last_entry_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   consecutive_failures INTEGER NOT NULL DEFAULT '0',
+  truncated_times INTEGER NOT NULL DEFAULT '0',
   last_error LONGTEXT,
   last_error_kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
   gone_since VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   moved_to VARCHAR(2048) CHARACTER SET ascii COLLATE ascii_bin,
   moved_times INTEGER NOT NULL DEFAULT '0',
+  merged_into BIGINT,
   certificate_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   entry_count INTEGER NOT NULL DEFAULT '0',
   claim_token VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin,
@@ -97,17 +100,6 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   recorded_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   PRIMARY KEY (id),
   UNIQUE (`key`)
-)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
-
-CREATE TABLE IF NOT EXISTS pool_groups (
-  id BIGINT NOT NULL AUTO_INCREMENT,
-  name VARCHAR(190) NOT NULL,
-  rule LONGTEXT NOT NULL,
-  settings LONGTEXT,
-  paused INTEGER NOT NULL DEFAULT '0',
-  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  PRIMARY KEY (id),
-  UNIQUE (name)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS sign_in_tries (
@@ -275,22 +267,17 @@ CREATE TABLE IF NOT EXISTS labels (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
-CREATE TABLE IF NOT EXISTS pool_items (
+CREATE TABLE IF NOT EXISTS pool_groups (
   id BIGINT NOT NULL AUTO_INCREMENT,
-  group_id BIGINT NOT NULL,
-  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  entry_id BIGINT NOT NULL,
-  batch_id BIGINT NOT NULL,
-  status SMALLINT NOT NULL DEFAULT '1',
-  taken_by VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
-  attempts INTEGER NOT NULL DEFAULT '0',
-  changed_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  leased_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  name VARCHAR(190) NOT NULL,
+  rule LONGTEXT NOT NULL,
+  settings LONGTEXT,
+  paused INTEGER NOT NULL DEFAULT '0',
+  created_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  labels_of BIGINT,
   PRIMARY KEY (id),
-  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
-  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
-  INDEX pool_items_next (group_id, kind, status, batch_id DESC, id),
-  INDEX pool_items_taken (taken_by)
+  UNIQUE (name),
+  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
@@ -368,6 +355,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   last_used_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   expires_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
   revoked_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  made_by BIGINT,
+  limited_to_groups INTEGER NOT NULL DEFAULT '0',
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token_hash),
@@ -501,6 +490,34 @@ CREATE TABLE IF NOT EXISTS image_tasks (
   INDEX image_tasks_waiting (status, next_attempt_at)
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS pool_grants (
+  group_id BIGINT NOT NULL,
+  user_id BIGINT NOT NULL,
+  granted_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  PRIMARY KEY (group_id, user_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+  INDEX pool_grants_of_user (user_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id BIGINT NOT NULL AUTO_INCREMENT,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  entry_id BIGINT NOT NULL,
+  batch_id BIGINT NOT NULL,
+  status SMALLINT NOT NULL DEFAULT '1',
+  taken_by VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin,
+  attempts INTEGER NOT NULL DEFAULT '0',
+  changed_at VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  leased_until VARCHAR(24) CHARACTER SET ascii COLLATE ascii_bin,
+  PRIMARY KEY (id),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  INDEX pool_items_next (group_id, kind, status, batch_id DESC, id),
+  INDEX pool_items_taken (taken_by)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
 CREATE TABLE IF NOT EXISTS revisions (
   id BIGINT NOT NULL AUTO_INCREMENT,
   entry_id BIGINT NOT NULL,
@@ -532,5 +549,13 @@ CREATE TABLE IF NOT EXISTS states (
   INDEX states_of_entry (entry_id),
   INDEX states_read (user_id, read_at, entry_id),
   INDEX states_starred (user_id, starred_at, entry_id)
+)CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
+
+CREATE TABLE IF NOT EXISTS token_pool_groups (
+  token_id BIGINT NOT NULL,
+  group_id BIGINT NOT NULL,
+  PRIMARY KEY (token_id, group_id),
+  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
 )CHARSET=utf8mb4 ENGINE=InnoDB ROW_FORMAT=DYNAMIC COLLATE utf8mb4_bin;
 

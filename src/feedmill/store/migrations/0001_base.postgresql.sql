@@ -67,6 +67,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   etag TEXT,
   last_modified TEXT,
   body_sha256 VARCHAR(64) COLLATE "C",
+  card_sha256 VARCHAR(64) COLLATE "C",
   next_fetch_at VARCHAR(24) COLLATE "C",
   next_fetch_why TEXT,
   interval_seconds BIGINT,
@@ -76,11 +77,13 @@ CREATE TABLE IF NOT EXISTS feeds (
   last_success_at VARCHAR(24) COLLATE "C",
   last_entry_at VARCHAR(24) COLLATE "C",
   consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  truncated_times INTEGER DEFAULT '0' NOT NULL,
   last_error TEXT,
   last_error_kind VARCHAR(32) COLLATE "C",
   gone_since VARCHAR(24) COLLATE "C",
   moved_to VARCHAR(2048) COLLATE "C",
   moved_times INTEGER DEFAULT '0' NOT NULL,
+  merged_into BIGINT,
   certificate_until VARCHAR(24) COLLATE "C",
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64) COLLATE "C",
@@ -103,17 +106,6 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   recorded_at VARCHAR(24) COLLATE "C" NOT NULL,
   PRIMARY KEY (id),
   UNIQUE (key)
-);
-
-CREATE TABLE IF NOT EXISTS pool_groups (
-  id BIGSERIAL NOT NULL,
-  name VARCHAR(190) COLLATE "C" NOT NULL,
-  rule TEXT NOT NULL,
-  settings TEXT,
-  paused INTEGER DEFAULT '0' NOT NULL,
-  created_at VARCHAR(24) COLLATE "C" NOT NULL,
-  PRIMARY KEY (id),
-  UNIQUE (name)
 );
 
 CREATE TABLE IF NOT EXISTS sign_in_tries (
@@ -296,25 +288,18 @@ CREATE TABLE IF NOT EXISTS labels (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
-CREATE TABLE IF NOT EXISTS pool_items (
+CREATE TABLE IF NOT EXISTS pool_groups (
   id BIGSERIAL NOT NULL,
-  group_id BIGINT NOT NULL,
-  kind VARCHAR(32) COLLATE "C" NOT NULL,
-  entry_id BIGINT NOT NULL,
-  batch_id BIGINT NOT NULL,
-  status SMALLINT DEFAULT '1' NOT NULL,
-  taken_by VARCHAR(128) COLLATE "C",
-  attempts INTEGER DEFAULT '0' NOT NULL,
-  changed_at VARCHAR(24) COLLATE "C" NOT NULL,
-  leased_until VARCHAR(24) COLLATE "C",
+  name VARCHAR(190) COLLATE "C" NOT NULL,
+  rule TEXT NOT NULL,
+  settings TEXT,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) COLLATE "C" NOT NULL,
+  labels_of BIGINT,
   PRIMARY KEY (id),
-  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
-  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+  UNIQUE (name),
+  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
 );
-
-CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
-
-CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
   id BIGSERIAL NOT NULL,
@@ -396,6 +381,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   last_used_at VARCHAR(24) COLLATE "C",
   expires_at VARCHAR(24) COLLATE "C",
   revoked_at VARCHAR(24) COLLATE "C",
+  made_by BIGINT,
+  limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   PRIMARY KEY (id),
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token_hash)
@@ -544,6 +531,37 @@ CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, 
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 
+CREATE TABLE IF NOT EXISTS pool_grants (
+  group_id BIGINT NOT NULL,
+  user_id BIGINT NOT NULL,
+  granted_at VARCHAR(24) COLLATE "C" NOT NULL,
+  PRIMARY KEY (group_id, user_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_grants_of_user ON pool_grants (user_id);
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id BIGSERIAL NOT NULL,
+  group_id BIGINT NOT NULL,
+  kind VARCHAR(32) COLLATE "C" NOT NULL,
+  entry_id BIGINT NOT NULL,
+  batch_id BIGINT NOT NULL,
+  status SMALLINT DEFAULT '1' NOT NULL,
+  taken_by VARCHAR(128) COLLATE "C",
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  changed_at VARCHAR(24) COLLATE "C" NOT NULL,
+  leased_until VARCHAR(24) COLLATE "C",
+  PRIMARY KEY (id),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
+
+CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
+
 CREATE TABLE IF NOT EXISTS revisions (
   id BIGSERIAL NOT NULL,
   entry_id BIGINT NOT NULL,
@@ -581,4 +599,12 @@ CREATE INDEX IF NOT EXISTS states_of_entry ON states (entry_id);
 CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
 
 CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
+
+CREATE TABLE IF NOT EXISTS token_pool_groups (
+  token_id BIGINT NOT NULL,
+  group_id BIGINT NOT NULL,
+  PRIMARY KEY (token_id, group_id),
+  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
 

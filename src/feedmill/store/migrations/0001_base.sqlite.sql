@@ -65,6 +65,7 @@ CREATE TABLE IF NOT EXISTS feeds (
   etag TEXT,
   last_modified TEXT,
   body_sha256 VARCHAR(64),
+  card_sha256 VARCHAR(64),
   next_fetch_at VARCHAR(24),
   next_fetch_why TEXT,
   interval_seconds INTEGER,
@@ -74,11 +75,13 @@ CREATE TABLE IF NOT EXISTS feeds (
   last_success_at VARCHAR(24),
   last_entry_at VARCHAR(24),
   consecutive_failures INTEGER DEFAULT '0' NOT NULL,
+  truncated_times INTEGER DEFAULT '0' NOT NULL,
   last_error TEXT,
   last_error_kind VARCHAR(32),
   gone_since VARCHAR(24),
   moved_to VARCHAR(2048),
   moved_times INTEGER DEFAULT '0' NOT NULL,
+  merged_into INTEGER,
   certificate_until VARCHAR(24),
   entry_count INTEGER DEFAULT '0' NOT NULL,
   claim_token VARCHAR(64),
@@ -99,16 +102,6 @@ CREATE TABLE IF NOT EXISTS object_garbage (
   "key" VARCHAR(512) NOT NULL,
   recorded_at VARCHAR(24) NOT NULL,
   UNIQUE ("key")
-);
-
-CREATE TABLE IF NOT EXISTS pool_groups (
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  name VARCHAR(190) NOT NULL,
-  rule TEXT NOT NULL,
-  settings TEXT,
-  paused INTEGER DEFAULT '0' NOT NULL,
-  created_at VARCHAR(24) NOT NULL,
-  UNIQUE (name)
 );
 
 CREATE TABLE IF NOT EXISTS sign_in_tries (
@@ -285,24 +278,17 @@ CREATE TABLE IF NOT EXISTS labels (
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
-CREATE TABLE IF NOT EXISTS pool_items (
+CREATE TABLE IF NOT EXISTS pool_groups (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-  group_id INTEGER NOT NULL,
-  kind VARCHAR(32) NOT NULL,
-  entry_id INTEGER NOT NULL,
-  batch_id INTEGER NOT NULL,
-  status SMALLINT DEFAULT '1' NOT NULL,
-  taken_by VARCHAR(128),
-  attempts INTEGER DEFAULT '0' NOT NULL,
-  changed_at VARCHAR(24) NOT NULL,
-  leased_until VARCHAR(24),
-  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
-  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+  name VARCHAR(190) NOT NULL,
+  rule TEXT NOT NULL,
+  settings TEXT,
+  paused INTEGER DEFAULT '0' NOT NULL,
+  created_at VARCHAR(24) NOT NULL,
+  labels_of INTEGER,
+  UNIQUE (name),
+  FOREIGN KEY(labels_of) REFERENCES users (id) ON DELETE SET NULL
 );
-
-CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
-
-CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
 
 CREATE TABLE IF NOT EXISTS raw_bodies (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -380,6 +366,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   last_used_at VARCHAR(24),
   expires_at VARCHAR(24),
   revoked_at VARCHAR(24),
+  made_by INTEGER,
+  limited_to_groups INTEGER DEFAULT '0' NOT NULL,
   FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
   UNIQUE (token_hash)
 );
@@ -523,6 +511,36 @@ CREATE INDEX IF NOT EXISTS image_tasks_of_feed ON image_tasks (feed_id, status, 
 
 CREATE INDEX IF NOT EXISTS image_tasks_waiting ON image_tasks (status, next_attempt_at);
 
+CREATE TABLE IF NOT EXISTS pool_grants (
+  group_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  granted_at VARCHAR(24) NOT NULL,
+  PRIMARY KEY (group_id, user_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE,
+  FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_grants_of_user ON pool_grants (user_id);
+
+CREATE TABLE IF NOT EXISTS pool_items (
+  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  group_id INTEGER NOT NULL,
+  kind VARCHAR(32) NOT NULL,
+  entry_id INTEGER NOT NULL,
+  batch_id INTEGER NOT NULL,
+  status SMALLINT DEFAULT '1' NOT NULL,
+  taken_by VARCHAR(128),
+  attempts INTEGER DEFAULT '0' NOT NULL,
+  changed_at VARCHAR(24) NOT NULL,
+  leased_until VARCHAR(24),
+  CONSTRAINT pool_items_once UNIQUE (group_id, kind, entry_id),
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
+
+CREATE INDEX IF NOT EXISTS pool_items_next ON pool_items (group_id, kind, status, batch_id DESC, id);
+
+CREATE INDEX IF NOT EXISTS pool_items_taken ON pool_items (taken_by);
+
 CREATE TABLE IF NOT EXISTS revisions (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   entry_id INTEGER NOT NULL,
@@ -559,4 +577,12 @@ CREATE INDEX IF NOT EXISTS states_of_entry ON states (entry_id);
 CREATE INDEX IF NOT EXISTS states_read ON states (user_id, read_at, entry_id);
 
 CREATE INDEX IF NOT EXISTS states_starred ON states (user_id, starred_at, entry_id);
+
+CREATE TABLE IF NOT EXISTS token_pool_groups (
+  token_id INTEGER NOT NULL,
+  group_id INTEGER NOT NULL,
+  PRIMARY KEY (token_id, group_id),
+  FOREIGN KEY(token_id) REFERENCES tokens (id) ON DELETE CASCADE,
+  FOREIGN KEY(group_id) REFERENCES pool_groups (id) ON DELETE CASCADE
+);
 

@@ -1,4 +1,4 @@
-"""The steps from an empty database to the schema, the same on all four.
+"""Applies the numbered SQL migrations of each database, one process at a time.
 
 A migration is a file per dialect, `0001_base.sqlite.sql`, frozen once it is released. Each of its statements
 can be run again, so that one that was killed half-way is simply run again from its start.
@@ -9,22 +9,18 @@ from importlib import resources
 from typing import NamedTuple
 
 from sqlalchemy import select
-from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.dialects import registry
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import CreateTable
 
 from feedmill.errors import DatabaseError, StatementRefused
-from feedmill.model.times import to_text
+from feedmill.model.timestamps import to_iso
 from feedmill.store import locks, schema
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
 
 LEASE = timedelta(seconds=20)
-DIALECTS: dict[str, Dialect] = {
-    "sqlite": sqlite.dialect(),
-    "postgresql": postgresql.dialect(),  # type: ignore[no-untyped-call]
-    "mysql": mysql.dialect(),
-}
+DIALECTS = ("sqlite", "postgresql", "mysql")
 APPLIED = select(schema.migrations.c.version)
 RECORD = insert_new(schema.migrations, "version", "applied_at")
 
@@ -41,21 +37,21 @@ class NewerSchema(DatabaseError):
 
 async def migrate(db: Database) -> list[Migration]:
     """Brings the schema up to date, one process at a time, and returns what was done."""
-    if not await pending(db):
+    if not await pending_migrations(db):
         return []
     await _create_own_tables(db)
-    async with locks.held(db, "migrate", LEASE) as renew:
-        todo = await pending(db)
+    async with locks.hold_lock(db, "migrate", LEASE) as renew:
+        todo = await pending_migrations(db)
         for migration in todo:
             for statement in migration.statements:
                 await db.exec(statement)
                 await renew()
-            now = to_text(datetime.now(UTC))
+            now = to_iso(datetime.now(UTC))
             await db.batch([Step(RECORD, {"version": migration.version, "applied_at": now})])
     return todo
 
 
-async def pending(db: Database) -> list[Migration]:
+async def pending_migrations(db: Database) -> list[Migration]:
     """The migrations that this database has not seen yet."""
     try:
         applied = {row["version"] for row in await db.query(APPLIED)}
@@ -82,8 +78,14 @@ def _read(stem: str, text: str) -> Migration:
     return Migration(int(number), name, statements)
 
 
+def sqlalchemy_dialect(name: str) -> Dialect:
+    """SQLAlchemy's dialect of this name; only the one that is asked for is imported."""
+    dialect: Dialect = registry.load(name)()
+    return dialect
+
+
 async def _create_own_tables(db: Database) -> None:
-    dialect = DIALECTS[db.dialect_name]
+    dialect = sqlalchemy_dialect(db.dialect_name)
     for table in (schema.locks, schema.migrations):
         sql = str(CreateTable(table, if_not_exists=True).compile(dialect=dialect))
         await db.exec(" ".join(sql.split()))

@@ -1,25 +1,28 @@
-"""Every table. The migrations lead here; a test compares the two."""
+"""All tables; a test compares them with what the migrations create."""
 
-from feedmill.store.schema.accounts import sessions, sign_in_tries, tokens, users
-from feedmill.store.schema.archive import icons, image_tasks, object_garbage, raw_bodies
+from feedmill.store.schema.admin import audit, blocked_hosts, facts, locks, migrations
+from feedmill.store.schema.archive import image_tasks, object_garbage, raw_bodies
 from feedmill.store.schema.batches import batch_jobs, batches
-from feedmill.store.schema.collecting import entries, feed_urls, feeds, fetch_log, revisions, tombstones
-from feedmill.store.schema.house import audit, blocked_hosts, facts, locks, migrations
-from feedmill.store.schema.pools import pool_groups, pool_items
-from feedmill.store.schema.reading import (
-    bookmarks,
+from feedmill.store.schema.bookmarks import bookmarks
+from feedmill.store.schema.entries import (
+    entries,
     entry_labels,
     full_text_tasks,
     full_texts,
     labels,
-    saved_searches,
+    revisions,
     states,
+    tombstones,
     unread,
     unread_lists,
 )
-from feedmill.store.schema.subscribing import folder_subscriptions, folders, subscriptions
-from feedmill.store.schema.tables import metadata
-from feedmill.store.schema.telling import deliveries, webhooks
+from feedmill.store.schema.feeds import feed_urls, feeds, fetch_log, icons
+from feedmill.store.schema.metadata import metadata
+from feedmill.store.schema.pools import pool_grants, pool_groups, pool_items, token_pool_groups
+from feedmill.store.schema.search import saved_searches
+from feedmill.store.schema.subscriptions import folder_subscriptions, folders, subscriptions
+from feedmill.store.schema.users import sessions, sign_in_tries, tokens, users
+from feedmill.store.schema.webhooks import deliveries, webhooks
 
 __all__ = [
     "audit",
@@ -45,6 +48,7 @@ __all__ = [
     "metadata",
     "migrations",
     "object_garbage",
+    "pool_grants",
     "pool_groups",
     "pool_items",
     "raw_bodies",
@@ -54,6 +58,7 @@ __all__ = [
     "sign_in_tries",
     "states",
     "subscriptions",
+    "token_pool_groups",
     "tokens",
     "tombstones",
     "unread",

@@ -1,9 +1,9 @@
-"""Batches and the jobs in them."""
+"""Tables of batches and their jobs."""
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint
 
-from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, count, key, moment
-from feedmill.store.schema.tables import table
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, belongs_to, count, key, timestamp
+from feedmill.store.schema.metadata import table
 
 batches = table(
     "batches",
@@ -17,10 +17,10 @@ batches = table(
     count("total"),
     # What there is to say besides, as JSON: for an import, the lines that could not be taken over.
     Column("report", LongText),
-    moment("created_at", required=True),
-    moment("heard_at", required=True),
-    moment("finished_at"),
-    moment("cancelled_at"),
+    timestamp("created_at", required=True),
+    timestamp("heard_at", required=True),
+    timestamp("finished_at"),
+    timestamp("cancelled_at"),
     Index("batches_of_user", "user_id", "created_at"),
     Index("batches_running", "status", "heard_at"),
 )
@@ -33,7 +33,7 @@ batch_jobs = table(
     count("new_entries"),
     count("ms"),
     Column("message", LongText),
-    moment("finished_at"),
+    timestamp("finished_at"),
     PrimaryKeyConstraint("batch_id", "feed_id"),
     Index("batch_jobs_done", "batch_id", "finished_at"),
 )

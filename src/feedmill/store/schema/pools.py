@@ -1,9 +1,21 @@
-"""Pools of content that is handed on."""
+"""Tables of pool groups, grants and items."""
 
 from sqlalchemy import Column, Index, SmallInteger, UniqueConstraint, text
 
-from feedmill.store.columns import Id, LongText, Word, ascii_text, belongs_to, count, exact_text, flag, key, moment
-from feedmill.store.schema.tables import table
+from feedmill.store.columns import (
+    Id,
+    LongText,
+    Word,
+    ascii_text,
+    belongs_to,
+    count,
+    exact_text,
+    flag,
+    key,
+    refers_to,
+    timestamp,
+)
+from feedmill.store.schema.metadata import table
 
 pool_groups = table(
     "pool_groups",
@@ -12,7 +24,26 @@ pool_groups = table(
     Column("rule", LongText, nullable=False),
     Column("settings", LongText),
     flag("paused"),
-    moment("created_at", required=True),
+    timestamp("created_at", required=True),
+    # Whose labels the rule looks at. A column, not part of `rule`, so that it never points to somebody else: ids of
+    # deleted users may be given again.
+    refers_to("users", name="labels_of"),
+)
+
+# Who may take from a group; admins may take from all.
+pool_grants = table(
+    "pool_grants",
+    belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
+    belongs_to("users", primary_key=True, autoincrement=False),
+    timestamp("granted_at", required=True),
+    Index("pool_grants_of_user", "user_id"),
+)
+
+# The groups that a key may take from, if it is limited to some.
+token_pool_groups = table(
+    "token_pool_groups",
+    belongs_to("tokens", primary_key=True, autoincrement=False),
+    belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
 )
 
 pool_items = table(
@@ -26,8 +57,8 @@ pool_items = table(
     Column("status", SmallInteger, nullable=False, server_default="1"),
     Column("taken_by", ascii_text(128)),
     count("attempts"),
-    moment("changed_at", required=True),
-    moment("leased_until"),
+    timestamp("changed_at", required=True),
+    timestamp("leased_until"),
     UniqueConstraint("group_id", "kind", "entry_id", name="pool_items_once"),
     # Newest batch first, in order within it: without the direction each claim would sort all that is available.
     Index("pool_items_next", "group_id", "kind", "status", text("batch_id DESC"), "id"),

@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from feedmill.library.marking import mark_one
-from feedmill.model.reading import Marks, Sweep
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.model.entry_lists import EntryMarks, MarkAllRead
 from feedmill.model.refresh import Revision
-from feedmill.store.entry_rows import add_revisions
-from feedmill.store.labels import add_label
-from feedmill.store.sweeps import sweep
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from feedmill.store.entries.labels import add_label
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from tests.library.shelf import Shelf
 from tests.serve.rest.cases import Asked, Case
 from tests.serve.rest.site import Person, Site
@@ -49,13 +49,15 @@ async def _the_list(site: Site, alice: Person) -> Asked:
 
 
 async def _starred(site: Site, alice: Person) -> Asked:
-    await mark_one(site.app.db, alice.user.id, await entry_of(site, alice), Marks(starred=True), datetime.now(UTC))
+    await apply_marks_to_entry(
+        site.app.db, alice.user.id, await entry_of(site, alice), EntryMarks(starred=True), datetime.now(UTC)
+    )
     return Asked("/entries/export", secret=SECRET)
 
 
 async def _difference(site: Site, alice: Person) -> Asked:
     entry = await entry_of(site, alice)
-    await site.app.db.batch(add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
+    await site.app.db.batch(steps_to_add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
     return Asked(f"/entries/{entry}/difference?old=0&new=1", secret=SECRET)
 
 
@@ -72,12 +74,12 @@ async def _many(site: Site, alice: Person) -> Asked:
 
 async def _all(site: Site, alice: Person) -> Asked:
     await entry_of(site, alice)
-    return Asked("/entries/mark-all", {})
+    return Asked("/entries/mark-all", {"everything": True})
 
 
 async def _undo(site: Site, alice: Person) -> Asked:
     await entry_of(site, alice)
-    swept = await sweep(site.app.db, alice.user.id, Sweep(), datetime.now(UTC))
+    swept = await mark_unread_as_read(site.app.db, alice.user.id, MarkAllRead(), datetime.now(UTC))
     return Asked("/entries/undo", {"undo": swept.undo})
 
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from feedmill.library.opml import OpmlFeed, write_opml
-from feedmill.store.batches import start_batch
+from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
+from feedmill.store.jobs.batches import start_batch
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, folder_of

@@ -1,10 +1,12 @@
-"""Pools belong to nobody: whoever has the scope takes from them, an admin makes and changes them."""
+"""Pools are for admins and whom they let take: for Charlie they are not there, and changing them is not for him."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from feedmill.model.pool import Kind, PoolOptions
-from tests.pools.rows import LEASE, add_pool
+from feedmill.model.pool import PoolKind, PoolOptions
+from feedmill.model.user import Actor
+from feedmill.store.pools.grants import grant_access
+from tests.pools.rows import LEASE, NOW, add_pool
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 
@@ -12,7 +14,7 @@ TITLES = ["first", "second", "third"]
 AT_ONCE = {"older": 0, "look_again": 0}
 
 
-def _of_group(path: str, json: Any = None, options: PoolOptions | None = None, others: int = 200) -> Case:
+def _of_group(path: str, json: Any = None, options: PoolOptions | None = None, others: int = 404) -> Case:
     async def ask(site: Site, alice: Person) -> Asked:
         await add_pool(site.app.db, TITLES, options)
         return Asked(f"/pools/news{path}", json)
@@ -23,21 +25,36 @@ def _of_group(path: str, json: Any = None, options: PoolOptions | None = None, o
 def _of_lease(verb: str, **more: Any) -> Callable[[Site, Person], Awaitable[Asked]]:
     async def ask(site: Site, alice: Person) -> Asked:
         await add_pool(site.app.db, TITLES, LEASE)
-        leased = await site.app.pools.lease("news", Kind.TITLES, 2)
+        leased = await site.app.pools.lease("news", PoolKind.TITLES, 2)
         ids = [item.id for item in leased.items]
         return Asked(f"/pools/news/titles/{verb}", {"token": leased.token, "ids": ids} | more)
 
     return ask
 
 
+async def _all_groups(site: Site, alice: Person) -> Asked:
+    await add_pool(site.app.db, TITLES, name="Alice's news")
+    return Asked("/pools", secret="Alice's news")
+
+
+def _of_grant(granted: bool) -> Callable[[Site, Person], Awaitable[Asked]]:
+    async def ask(site: Site, alice: Person) -> Asked:
+        group, dora = await add_pool(site.app.db, TITLES), await site.person("dora")
+        if granted:
+            await grant_access(site.app.db, group, dora.user, Actor(), NOW)
+        return Asked("/pools/news/grants/dora")
+
+    return ask
+
+
 async def _an_item(site: Site, alice: Person) -> Asked:
     await add_pool(site.app.db, TITLES)
-    [item] = await site.app.pools.pop("news", Kind.TITLES)
-    return Asked(f"/pools/items/{item.id}")
+    [item] = await site.app.pools.pop("news", PoolKind.TITLES)
+    return Asked(f"/pools/items/{item.id}", secret="first")
 
 
 CASES = {
-    "GET /pools": plainly("/pools"),
+    "GET /pools": Case(_all_groups, others=200),
     "POST /pools": plainly("/pools", {"name": "news"}, others=403),
     "GET /pools/{group}": _of_group(""),
     "PATCH /pools/{group}": _of_group("", {"name": "other"}, others=403),
@@ -46,14 +63,17 @@ CASES = {
     "POST /pools/{group}/resume": _of_group("/resume", others=403),
     "POST /pools/{group}/{kind}/pop": _of_group("/titles/pop"),
     "POST /pools/{group}/{kind}/lease": _of_group("/titles/lease", options=LEASE),
-    "POST /pools/{group}/{kind}/ack": Case(_of_lease("ack"), others=200),
-    "POST /pools/{group}/{kind}/nack": Case(_of_lease("nack"), others=200),
-    "POST /pools/{group}/{kind}/extend": Case(_of_lease("extend", seconds=60), others=200),
+    "POST /pools/{group}/{kind}/ack": Case(_of_lease("ack")),
+    "POST /pools/{group}/{kind}/nack": Case(_of_lease("nack")),
+    "POST /pools/{group}/{kind}/extend": Case(_of_lease("extend", seconds=60)),
     "GET /pools/{group}/{kind}/status": _of_group("/titles/status"),
     "GET /pools/{group}/{kind}/items": _of_group("/titles/items?state=available"),
-    "POST /pools/{group}/{kind}/requeue": _of_group("/titles/requeue", {}),
+    "POST /pools/{group}/{kind}/requeue": _of_group("/titles/requeue", {}, others=403),
     "GET /pools/{group}/{kind}/lost": _of_group("/titles/lost?older=0&look_again=0"),
     "POST /pools/{group}/{kind}/lost/release": _of_group("/titles/lost/release", AT_ONCE, others=403),
     "POST /pools/{group}/{kind}/lost/settle": _of_group("/titles/lost/settle", AT_ONCE, others=403),
-    "GET /pools/items/{item_id}": Case(_an_item, others=200),
+    "GET /pools/{group}/grants": _of_group("/grants", others=403),
+    "PUT /pools/{group}/grants/{user}": Case(_of_grant(False), others=403),
+    "DELETE /pools/{group}/grants/{user}": Case(_of_grant(True), others=403),
+    "GET /pools/items/{item_id}": Case(_an_item),
 }

@@ -1,6 +1,6 @@
 from typing import Any
 
-from feedmill.model.webhook import Event
+from feedmill.model.webhook import WebhookEvent
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 
@@ -9,20 +9,20 @@ URL = "https://alice.example/hook"
 
 def _of_hook(path: str = "", json: Any = None, secret: str | None = None) -> Case:
     async def ask(site: Site, alice: Person) -> Asked:
-        hook = await site.app.webhooks.create(alice.user.id, URL, [Event.NEW_ENTRIES])
+        hook = await site.app.webhooks.create(alice.user.id, URL, [WebhookEvent.NEW_ENTRIES])
         return Asked(f"/webhooks/{hook.id}{path}", json, secret)
 
     return Case(ask)
 
 
 async def _all(site: Site, alice: Person) -> Asked:
-    await site.app.webhooks.create(alice.user.id, URL, [Event.NEW_ENTRIES])
+    await site.app.webhooks.create(alice.user.id, URL, [WebhookEvent.NEW_ENTRIES])
     return Asked("/webhooks", secret=URL)
 
 
 async def _a_dead_delivery(site: Site, alice: Person) -> Asked:
     # Addresses like this one are never reached, so the delivery is over at once.
-    hook = await site.app.webhooks.create(alice.user.id, "http://10.0.0.1/", [Event.NEW_ENTRIES])
+    hook = await site.app.webhooks.create(alice.user.id, "http://10.0.0.1/", [WebhookEvent.NEW_ENTRIES])
     sent = await site.app.webhooks.test(alice.user.id, hook.id)
     await site.app.webhooks.deliver()
     return Asked(f"/webhooks/{hook.id}/deliveries/{sent.id}/redeliver")

@@ -1,17 +1,17 @@
 // What scripts add to pages that work without them.
 
-import "./busy.js";
-import "./feeds.js";
-import "./go.js";
-import "./jobs.js";
-import "./keys.js";
-import "./pane.js";
-import "./look.js";
-import "./news.js";
-import "./player.js";
-import "./pull.js";
-import "./touch.js";
-import "./scrolled.js";
+import "./busy_forms.js";
+import "./feed_table.js";
+import "./quick_switcher.js";
+import "./job_progress.js";
+import "./keyboard.js";
+import "./reading_pane.js";
+import "./appearance.js";
+import "./unread_counts.js";
+import "./media_position.js";
+import "./pull_to_refresh.js";
+import "./swipe.js";
+import "./mark_read_on_scroll.js";
 import { all, one, say, t } from "./page.js";
 
 const A_YEAR = 365 * 86400;

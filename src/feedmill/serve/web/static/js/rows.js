@@ -1,7 +1,7 @@
 // The rows of a list: which is current, which are picked, and what they are marked as.
 
 import { all, one, t } from "./page.js";
-import { mark } from "./readqueue.js";
+import { mark } from "./mark_queue.js";
 
 const OPPOSITE = { read: "unread", unread: "read", star: "unstar", unstar: "star", later: "unlater", unlater: "later" };
 

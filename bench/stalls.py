@@ -1,0 +1,63 @@
+"""How long the event loop of `feedmill serve` is held by the worst feeds and articles that strangers may send.
+
+A prober asks `/health/live` every 20 ms. The CPU time of the server while an answer is due is what holds the loop; the
+wall time counts the machine's other work too. The first row is a server that has nothing to do.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+from report import Table, tell
+
+from tests.hostile.large_documents import feed_of_articles, hostile_articles, hostile_feeds
+from tests.hostile.stalls import Prober, Reader, reading
+
+IDLE_SECONDS = 3
+
+
+def row(name: str, prober: Prober, seconds: float) -> list[str | float | int]:
+    return [name, round(seconds, 1), round(prober.worst_cpu * 1000), round(prober.worst_wall * 1000)]
+
+
+def idle(reader: Reader) -> list[str | float | int]:
+    with reader.prober() as prober:
+        time.sleep(IDLE_SECONDS)
+    return row("nothing to do", prober, IDLE_SECONDS)
+
+
+def feed(reader: Reader, shape: str, document: bytes) -> list[str | float | int]:
+    url = reader.publish(f"{shape.replace(' ', '-')}.xml", document)
+    started = time.monotonic()
+    with reader.prober() as prober:
+        reader.subscribe(url)
+    return row(f"feed, 15 MB: {shape}", prober, time.monotonic() - started)
+
+
+def article(reader: Reader, shape: str, text: str) -> list[str | float | int]:
+    url = reader.publish(f"article-{shape.replace(' ', '-')}.xml", feed_of_articles({shape: text}))
+    [entry_id] = reader.entries_of(reader.subscribe(url))
+    started = time.monotonic()
+    with reader.prober() as prober:
+        for _ in range(3):
+            reader.read(entry_id)
+    return row(f"article, 1 MB: {shape}", prober, (time.monotonic() - started) / 3)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, reading(Path(folder)) as reader:
+        rows = [idle(reader)]
+        rows += [feed(reader, shape, document) for shape, document in hostile_feeds().items()]
+        rows += [article(reader, shape, text) for shape, text in hostile_articles().items()]
+    tell(
+        Table(
+            "The longest wait for an answer while one process collects and serves",
+            ["what is read", "seconds", "loop held, ms", "waited, ms"],
+            rows,
+            about="A feed is subscribed to, which reads it twice; an article is read three times.",
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Picks the adapters that the settings name (database, object store, coordination) and imports only these."""

@@ -1,0 +1,88 @@
+"""Opens the database that the settings name; imports its driver only then."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from feedmill.errors import BadSetting
+from feedmill.lazy_imports import lazy_import
+from feedmill.settings import Settings
+from feedmill.store.database import Database
+from feedmill.store.migrations import migrate
+
+SUPPORTED_URLS = "sqlite:///path, postgresql://…, mysql://… and d1+https://…"
+
+SQLITE = "feedmill.store.drivers.sqlite:SqliteDatabase"
+POSTGRES = "feedmill.store.drivers.postgres:PostgresDatabase"
+MYSQL = "feedmill.store.drivers.mysql:MysqlDatabase"
+D1 = "feedmill.store.drivers.d1:D1Database"
+
+
+@asynccontextmanager
+async def open_migrated_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database with its schema up to date; closed at the end."""
+    db = open_database(settings)
+    try:
+        await migrate(db)
+        yield db
+    finally:
+        await db.close()
+
+
+def open_database(settings: Settings) -> Database:
+    url = settings.database_url
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        raise BadSetting(f"database: {url!r} is no URL; known are {SUPPORTED_URLS}")
+    if not _has_hosts(url):
+        # Neither the URL nor the parser's words: a part of the password may be in them.
+        hint = "write #, / and @ in a password as %23, %2F and %40"
+        raise BadSetting(f"database: the host or port of the {scheme}:// URL can't be read ({hint})")
+    db: Database
+    match scheme:
+        case "sqlite":
+            db = lazy_import(SQLITE)(_sqlite_path(rest))
+        case "postgresql" | "postgres":
+            db = lazy_import(POSTGRES)(f"postgresql://{rest}")
+        case "mysql" | "mariadb":
+            db = lazy_import(MYSQL)(f"mysql://{rest}")
+        case "d1+https" | "d1+http":
+            most = settings.d1_statements
+            db = lazy_import(D1)(url.removeprefix("d1+"), _proxy_token(settings), statements_per_batch=most)
+        case _:
+            raise BadSetting(f"database: {scheme}:// is not supported; known are {SUPPORTED_URLS}")
+    return db
+
+
+def database_exists(settings: Settings) -> bool:
+    """Whether there is something to open; only of a file can it be said that there is not."""
+    scheme, _, rest = settings.database_url.partition("://")
+    return scheme != "sqlite" or Path(unquote(rest[1:])).expanduser().is_file()
+
+
+def _has_hosts(url: str) -> bool:
+    """Whether host and port, or those of each of several hosts, can be read."""
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
+        return all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        return False
+
+
+def _sqlite_path(rest: str) -> Path:
+    if not rest.startswith("/") or rest == "/":
+        raise BadSetting("database: a SQLite URL looks like sqlite:///folder/file.db (four slashes from the root)")
+    path = Path(unquote(rest[1:])).expanduser()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadSetting(f"data: the folder {path.parent} can't be made: {error.strerror}") from error
+    return path
+
+
+def _proxy_token(settings: Settings) -> str:
+    token = settings.database_token.get_secret_value()
+    if not token:
+        raise BadSetting("database_token: the D1 proxy worker needs its token (FEEDMILL_DATABASE_TOKEN)")
+    return token

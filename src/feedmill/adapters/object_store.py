@@ -1,0 +1,20 @@
+"""Opens the object store that the settings name: a folder or S3."""
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.object_store_config import FolderConfig, S3Config, parse_objects_url
+from feedmill.lazy_imports import lazy_import
+from feedmill.settings import Settings
+
+S3 = "feedmill.archive.s3:S3Blobs"
+
+
+def open_blobs(settings: Settings) -> Blobs:
+    place = object_store_config(settings)
+    return FolderBlobs(place.folder) if isinstance(place, FolderConfig) else lazy_import(S3)(place)
+
+
+def object_store_config(settings: Settings) -> FolderConfig | S3Config:
+    """Where objects are kept."""
+    secret = settings.s3_secret_key.get_secret_value()
+    return parse_objects_url(settings.objects or str(settings.data / "objects"), settings.s3_access_key, secret)

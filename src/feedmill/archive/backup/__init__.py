@@ -1,0 +1,1 @@
+"""Backups of the whole installation: create, check and load them."""

@@ -1,0 +1,93 @@
+"""Loads a backup into an empty database and an object store of any kind."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table
+
+from feedmill.archive.backup.file_format import (
+    DATABASE,
+    OBJECTS,
+    OBJECTS_FOLDER,
+    ROWS,
+    BackupObject,
+    BadBackup,
+    Manifest,
+    read_lines,
+    read_manifest,
+)
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.files import FolderBlobs
+from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
+from feedmill.store.archive.database_load import begin_loading, end_loading, load_rows
+from feedmill.store.archive.database_snapshot import TABLES, read_table
+from feedmill.store.database import Database, Row
+from feedmill.store.drivers.sqlite import SqliteDatabase
+from feedmill.store.migrations import read_migrations
+
+LOT = 200
+OBJECTS_AT_ONCE = 8
+CONTENT_TYPES = {"xml": "application/xml", "json": "application/json", "txt": "text/plain"} | {
+    extension: image.content_type for extension, image in TYPE_BY_EXTENSION.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBackup:
+    """How much was put back; `orphans` are rows without their owner, `absent` objects that are only listed."""
+
+    rows: int
+    orphans: int
+    objects: int
+    absent: int
+
+
+async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
+    """Puts a backup back; one that was interrupted goes on where it stood. Nothing else may write meanwhile."""
+    manifest = await asyncio.to_thread(read_manifest, folder)
+    if manifest.schema_version > read_migrations(db.dialect_name)[-1].version:
+        raise BadBackup(f"{folder} was made by Feedmill {manifest.feedmill}, which is newer than this one: upgrade it")
+    await begin_loading(db, manifest.created_at)
+    rows, orphans = 0, 0
+    async for table, lot in _rows(folder):
+        orphans += await load_rows(db, table, lot)
+        rows += len(lot)
+    objects = await _load_objects(folder, manifest, blobs)
+    await end_loading(db)
+    return LoadedBackup(rows - orphans, orphans, objects, manifest.objects - objects)
+
+
+async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
+    """All rows, those that others belong to first."""
+    if (folder / DATABASE).exists():
+        copy = SqliteDatabase(folder / DATABASE)
+        try:
+            for table in TABLES:
+                async for page in read_table(copy, table):
+                    yield table, page
+        finally:
+            await copy.close()
+        return
+    for table in TABLES:
+        for lot in read_lines(folder / ROWS / f"{table.name}.jsonl.gz", dict[str, Any], LOT):
+            yield table, list(lot)
+
+
+async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:
+    if not manifest.with_objects:
+        return 0
+    copies, turn = FolderBlobs(folder / OBJECTS_FOLDER), asyncio.Semaphore(OBJECTS_AT_ONCE)
+
+    async def load(one: BackupObject) -> None:
+        async with turn:
+            extension = one.key.rpartition(".")[2]
+            await blobs.put(
+                one.key, await copies.get(one.key), CONTENT_TYPES.get(extension, "application/octet-stream")
+            )
+
+    for lot in read_lines(folder / OBJECTS, BackupObject, LOT):
+        await asyncio.gather(*map(load, lot))
+    return manifest.objects

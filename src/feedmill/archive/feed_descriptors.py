@@ -1,0 +1,99 @@
+"""A JSON object per feed in the object store, from which a new database learns each feed's URL and title.
+
+A refresh writes the card before its batch, and the batch remembers what the card says. A process that is killed in
+between leaves a card that is right, and the next refresh writes it once more. A feed whose card is as it should be
+costs nothing.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+import msgspec
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.keys import DESCRIPTORS_PREFIX, descriptor_key, parse_descriptor_key
+from feedmill.archive.store_ownership import OwnershipCheck
+from feedmill.model.feed import Feed
+from feedmill.model.refresh import Failed, RefreshDecision, Unchanged, Updated
+from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
+from feedmill.store.database import Database, Step
+from feedmill.store.feeds.add_feeds import lots
+from feedmill.store.feeds.feeds import feeds_of_ids, step_to_save_descriptor_digest
+from feedmill.store.feeds.moves import feeds_moved_since
+
+CONTENT_TYPE = "application/json"
+# Moves are looked back for longer than the time between two looks.
+LOOK_BACK = timedelta(days=8)
+
+
+class FeedDescriptor(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is needed to know a feed again. `has_login`: it is fetched with a login, which no card holds."""
+
+    feed_id: int
+    url: str
+    title: str | None = None
+    has_login: bool = False
+
+
+def describe_feed(feed: Feed) -> FeedDescriptor:
+    return FeedDescriptor(feed.id, feed.url, feed.own_title or feed.title, feed.http_options is not None)
+
+
+def describe_feed_after(feed: Feed, decision: RefreshDecision) -> FeedDescriptor | None:
+    """The card that a feed should have once the decision is written; None if nothing was kept of it."""
+    match decision:
+        case Updated(move=move, facts=facts):
+            url = move.to if move.settled and move.to else feed.url
+            title = feed.own_title or facts.title or feed.title
+            return msgspec.structs.replace(describe_feed(feed), url=url, title=title)
+        case Unchanged(move=move):
+            return msgspec.structs.replace(describe_feed(feed), url=move.to if move.settled and move.to else feed.url)
+        case Failed(raw=raw) if raw is not None:
+            return describe_feed(feed)
+        case _:
+            return None
+
+
+async def store_descriptor(
+    db: Database, blobs: Blobs, ownership: OwnershipCheck, feed: Feed, decision: RefreshDecision, now: datetime
+) -> Sequence[Step]:
+    """Writes the card if it is missing or says something else; the step that remembers it, for the refresh's batch.
+
+    In a store that belongs to another database nothing is written: it may have another feed's card under that key.
+    """
+    card = describe_feed_after(feed, decision)
+    if card is None:
+        return ()
+    data = msgspec.json.encode(card)
+    digest = sha256(data).hexdigest()
+    if digest == feed.card_sha256 or not await ownership.is_ours(db, blobs, now):
+        return ()
+    await blobs.put(descriptor_key(feed.id), data, CONTENT_TYPE)
+    return (step_to_save_descriptor_digest(feed.id, digest),)
+
+
+async def read_descriptors(blobs: Blobs) -> AsyncIterator[FeedDescriptor]:
+    """Every card in the store; what is no card of ours is passed over."""
+    async for blob in blobs.list_keys(DESCRIPTORS_PREFIX):
+        feed_id = parse_descriptor_key(blob.key)
+        if feed_id is None:
+            continue
+        try:
+            yield msgspec.json.decode(await blobs.get(blob.key), type=FeedDescriptor)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+
+
+async def repair_descriptors(db: Database, blobs: Blobs, now: datetime) -> int:
+    """Writes the cards that are missing from the store, and those of feeds that moved; how many that was."""
+    there = {parse_descriptor_key(blob.key) async for blob in blobs.list_keys(DESCRIPTORS_PREFIX)}
+    wanted = [id for id in await feeds_with_raw_bodies(db) if id not in there]
+    return await _write(db, blobs, [*wanted, *await feeds_moved_since(db, now - LOOK_BACK)])
+
+
+async def _write(db: Database, blobs: Blobs, feed_ids: Sequence[int]) -> int:
+    for lot in lots(feed_ids):
+        for feed in await feeds_of_ids(db, list(lot)):
+            await blobs.put(descriptor_key(feed.id), msgspec.json.encode(describe_feed(feed)), CONTENT_TYPE)
+    return len(feed_ids)

@@ -1,0 +1,52 @@
+"""Finds images that are already in the object store, for a database that was made anew."""
+
+from datetime import datetime
+from hashlib import sha256
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.images.file_types import detect_image_type
+from feedmill.archive.keys import IMAGES_PREFIX, full_image_key, guid_digest, image_key, parse_image_key
+from feedmill.errors import BlobMissing, ConstraintViolated
+from feedmill.store.archive.image_tasks import record_image_found, unfetched_images
+from feedmill.store.database import Database, Row
+from feedmill.store.feeds.feeds import all_feeds
+
+
+async def recover_stored_images(db: Database, blobs: Blobs, now: datetime) -> int:
+    """Gives the waiting images of every feed the objects that stand under their keys; how many there were."""
+    return sum([await _find_of_feed(db, blobs, feed.id, now) for feed in await all_feeds(db)])
+
+
+async def _find_of_feed(db: Database, blobs: Blobs, feed_id: int, now: datetime) -> int:
+    keys: dict[tuple[str, int], list[str]] = {}
+    async for blob in blobs.list_keys(f"{IMAGES_PREFIX}{feed_id}/"):
+        if (told := parse_image_key(blob.key)) is not None:
+            keys.setdefault((told.mark, told.index), []).append(blob.key)
+    tasks = await unfetched_images(db, feed_id) if keys else []
+    found = 0
+    for task in tasks:
+        for key in keys.get((guid_digest(task["guid"]), task["position"]), []):
+            if await _is_taken(db, blobs, task, key, now):
+                found += 1
+                break
+    return found
+
+
+async def _is_taken(db: Database, blobs: Blobs, task: Row, key: str, now: datetime) -> bool:
+    """Whether the object is this task's image and stands in its row now."""
+    try:
+        body = await blobs.get(key)
+    except BlobMissing:
+        return False
+    type = detect_image_type(body)
+    if type is None or key not in _keys_of(task, type.extension):
+        return False
+    try:
+        return await record_image_found(db, task["id"], key, type, len(body), sha256(body).hexdigest(), now)
+    except ConstraintViolated:
+        return False  # two guids share the short key, and the other one has it
+
+
+def _keys_of(task: Row, extension: str) -> tuple[str, str]:
+    place = (task["feed_id"], task["guid"], task["position"], extension)
+    return full_image_key(*place), image_key(*place)

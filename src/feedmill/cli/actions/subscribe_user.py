@@ -1,0 +1,30 @@
+"""Subscribes a user to a feed or an OPML file, for `feedmill add --user` and `feedmill import --user`."""
+
+from datetime import UTC, datetime, timedelta
+
+from feedmill.app import App
+from feedmill.cli.actions.find_user import find_user
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.library.subscriptions.folders import clip_path, ensure_folders
+from feedmill.library.subscriptions.import_opml import plan_import, run_import
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
+from feedmill.model.subscription import SubscriptionOptions
+
+
+async def subscribe_user(
+    app: App, name: str, url: str, choice: SubscriptionOptions, folder: tuple[str, ...], anyway: bool
+) -> SubscribeResult:
+    """Subscribes the person; raises a `CallerError` that says why not."""
+    user = await find_user(app.db, name)
+    folders = await ensure_folders(app.db, user.id, [folder]) if folder else {}
+    filed = tuple(folder_id for path, folder_id in folders.items() if path == clip_path(folder))
+    return await subscribe(app.tools, user, SubscribeRequest(url, choice, filed, anyway=anyway), ResponseCache())
+
+
+async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], int, list[str]]:
+    """The ids of the new feeds, how many were here already, and what could not be taken over."""
+    user = await find_user(app.db, name)
+    plan = await plan_import(app.db, user, opml)
+    added = await run_import(app.db, app.tools.encryption, user, plan, datetime.now(UTC), head_start=timedelta(0))
+    problems = [f"line {error.line}: {error.message}" if error.line else error.message for error in plan.errors]
+    return added, len(plan.here) + len(plan.subscribed), problems

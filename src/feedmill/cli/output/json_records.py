@@ -1,0 +1,63 @@
+"""Feeds, entries and fetches as JSON. Scripts rely on these keys: add some, rename none."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from feedmill.cli.output.text import print_json_line
+from feedmill.model.feed import Feed
+from feedmill.model.feed_state import feed_state
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.database import Row
+from feedmill.store.feeds.fetch_log import FetchLogLine
+
+ENTRY_LISTS = ("categories", "enclosures")
+INTERNAL_FIELDS = ("refresh_token", "digest")
+
+
+def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:
+    return {
+        "id": feed.id,
+        "url": feed.url,
+        "title": feed.name,
+        "folder": list(feed.folder),
+        "site_url": feed.site_url,
+        "state": feed_state(feed, now),
+        "status": feed.status,
+        "entries": feed.entry_count,
+        "last_fetched_at": iso_or_none(feed.last_fetched_at),
+        "last_success_at": iso_or_none(feed.last_success_at),
+        "last_entry_at": iso_or_none(feed.last_entry_at),
+        "next_fetch_at": iso_or_none(feed.next_fetch_at),
+        "next_fetch_why": feed.next_fetch_why,
+        "interval_seconds": int(feed.interval.total_seconds()) if feed.interval else None,
+        "consecutive_failures": feed.consecutive_failures,
+        "last_error": feed.last_error,
+        "last_error_kind": feed.last_error_kind,
+        "moved_to": feed.moved_to,
+        "archive_policy": feed.archive_policy,
+        "added_by_person": feed.added_by_person,
+        "declared": feed.declared,
+        "created_at": to_iso(feed.created_at),
+    }
+
+
+def entry_record(row: Row) -> dict[str, Any]:
+    """An entry's row with its lists read and without what means something to us alone."""
+    record = {name: value for name, value in row.items() if name not in INTERNAL_FIELDS}
+    for name in ENTRY_LISTS:
+        if name in record:
+            record[name] = msgspec.json.decode(record[name]) if record[name] else []
+    if "in_feed" in record:
+        record["in_feed"] = bool(record["in_feed"])
+    return record
+
+
+def fetch_record(fetch: FetchLogLine) -> dict[str, Any]:
+    return {name: getattr(fetch, name) for name in fetch.__slots__} | {"at": to_iso(fetch.at)}
+
+
+def print_record(record: dict[str, Any]) -> None:
+    print_json_line(json.dumps(record, ensure_ascii=False))

@@ -1,0 +1,86 @@
+"""Reports on a refresh while it runs: a progress bar for people, JSON lines for programs."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from feedmill.cli.output.json_records import print_record
+from feedmill.lazy_imports import lazy_import
+from feedmill.model.feed import Feed
+from feedmill.store.jobs.batches import JobOutcome
+
+# Imported for a terminal only: a cron job has no use for rich.
+PROGRESS_BAR = "feedmill.cli.output.progress_bar:ProgressBarReport"
+OUTCOMES = ("updated", "unchanged", "failed", "postponed", "skipped", "cancelled")
+
+
+@dataclass
+class RefreshReport:
+    """Counts what has ended. On its own it prints nothing until the summary."""
+
+    feeds: Mapping[int, Feed]
+    counts: Counter[str] = field(default_factory=Counter)
+    new_entries: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to end."""
+
+    def expect(self, total: int) -> None:
+        """So many feeds will end."""
+
+    def note(self, text: str) -> None:
+        """Something a person may want to know."""
+
+    def ended(self, outcome: JobOutcome) -> None:
+        self.counts[outcome.outcome] += 1
+        self.new_entries += outcome.new_entries
+
+    @property
+    def nothing_worked(self) -> bool:
+        return bool(self.counts) and self.counts["failed"] == self.counts.total()
+
+    def summarize(self) -> None:
+        ms = round((time.monotonic() - self.started) * 1000)
+        counts = {"feeds": self.counts.total()} | {name: self.counts[name] for name in OUTCOMES}
+        print_record({"event": "summary", **counts, "new_entries": self.new_entries, "ms": ms})
+
+
+class JsonLinesReport(RefreshReport):
+    """One line of JSON for each feed, then one for all."""
+
+    def note(self, text: str) -> None:
+        print_record({"event": "note", "message": text})
+
+    def ended(self, outcome: JobOutcome) -> None:
+        super().ended(outcome)
+        feed = self.feeds.get(outcome.feed_id)
+        print_record(
+            {
+                "event": "feed",
+                "feed_id": outcome.feed_id,
+                "url": feed.url if feed else None,
+                "title": feed.name if feed else None,
+                "outcome": outcome.outcome,
+                "new_entries": outcome.new_entries,
+                "ms": outcome.ms,
+                "message": outcome.message,
+            }
+        )
+
+
+def make_report(feeds: Mapping[int, Feed], as_json: bool) -> RefreshReport:
+    """The bar on a terminal, else lines."""
+    if sys.stdout.isatty() and not as_json:
+        bar: RefreshReport = lazy_import(PROGRESS_BAR)(feeds)
+        return bar
+    return JsonLinesReport(feeds)

@@ -1,0 +1,26 @@
+"""Prints text without control characters; formats counts and sizes."""
+
+import click
+
+from feedmill.model.byte_sizes import format_bytes
+from feedmill.model.control_characters import CONTROL_CHARACTERS, replace_control_characters
+
+
+def print_text(text: str = "", bold: bool = False, err: bool = False) -> None:
+    told = replace_control_characters(text)
+    click.echo(click.style(told, bold=True) if bold else told, err=err)
+
+
+def pluralize(n: int, one: str, many: str = "") -> str:
+    """`1 feed`, `2 feeds`, `2 entries`."""
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
+def format_size(size: float) -> str:
+    """`12.3 kB`, with a space that `grep` finds."""
+    return format_bytes(size, " ")
+
+
+def print_json_line(line: str) -> None:
+    """JSON in which what would steer a terminal is written as JSON writes it."""
+    click.echo(CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", line))

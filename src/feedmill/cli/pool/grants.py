@@ -1,0 +1,46 @@
+"""`feedmill pool grant` and `feedmill pool revoke`: who may take from a group."""
+
+from datetime import UTC, datetime
+
+import click
+
+from feedmill.cli.actions.find_user import find_user
+from feedmill.cli.output.text import print_text
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
+from feedmill.model.user import Actor
+from feedmill.store.pools import grants
+
+# Nobody: whoever may start commands here may do what an admin may.
+OPERATOR = Actor()
+
+
+@click.command(short_help="Let the account USER take from the group NAME.")
+@click.argument("name")
+@click.argument("user")
+@pass_context
+def grant(context: Context, name: str, user: str) -> None:
+    """Let the account USER take from the group NAME, in the browser and with its keys. Admins may take from all."""
+    print_text(run_with_pools(context.quiet_settings, lambda world: _grant(world, name, user)))
+
+
+@click.command(short_help="Let the account USER take from the group NAME no more.")
+@click.argument("name")
+@click.argument("user")
+@pass_context
+def revoke(context: Context, name: str, user: str) -> None:
+    """Let the account USER take from the group NAME no more; this holds at once, also for its keys."""
+    print_text(run_with_pools(context.quiet_settings, lambda world: _revoke(world, name, user)))
+
+
+async def _grant(world: PoolsWorld, name: str, user: str) -> str:
+    group, found = await world.pools.group(name), await find_user(world.db, user)
+    await grants.grant_access(world.db, group, found, OPERATOR, datetime.now(UTC))
+    return f"{found.name} may take from {group.name}"
+
+
+async def _revoke(world: PoolsWorld, name: str, user: str) -> str:
+    group, found = await world.pools.group(name), await find_user(world.db, user)
+    had = await grants.revoke_access(world.db, group, found, OPERATOR, datetime.now(UTC))
+    still = "; as an admin they still do" if found.is_admin else ""
+    return f"{found.name} may take from {group.name} no more{still}" if had else f"{found.name} had no such right"

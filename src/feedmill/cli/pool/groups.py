@@ -1,0 +1,232 @@
+"""`feedmill pool`: create, change, list, show, pause and delete pool groups."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+
+from feedmill.cli.output.json_records import print_record
+from feedmill.cli.output.tables import print_table
+from feedmill.cli.output.text import print_text
+from feedmill.cli.pool.grants import grant, revoke
+from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, requeue
+from feedmill.cli.startup.context import Context, pass_context
+from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
+from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolKind, PoolOptions, PoolRule
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.pools.grants import grants_of
+
+COLUMNS = (
+    "id",
+    "name",
+    "kind",
+    "guarantee",
+    "available",
+    "queued",
+    "leased",
+    "used",
+    "dead",
+    "in list",
+    "state",
+    "takers",
+)
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# fmt: off
+RULE = (
+    click.option("--feed", "feeds", type=int, multiple=True, help="Entries of this feed (id)."),
+    click.option("--folder", "folders", multiple=True, metavar="PATH", help="Entries of feeds in this folder, too."),
+    click.option("--label", "labels", multiple=True, help="Entries that the account of --labels-of gave this label."),
+    click.option("--labels-of", metavar="USER", help="Whose labels count; needed with --label."),
+    click.option("--word", "words", multiple=True, help="Entries that say this in their title or text."),
+    click.option("--without", multiple=True, metavar="WORD", help="Not those that say this."),
+    click.option("--language", help="Entries in this language, such as en or zh-CN."),
+    click.option("--min-length", type=int, help="Entries with a text of at least so many characters."),
+    click.option("--since", type=click.DateTime(), help="Entries from then on (UTC)."),
+)
+OPTIONS = (
+    click.option("--kind", type=click.Choice([*map(str, PoolKind)]), help="The pool that is meant; else both."),
+    click.option("--guarantee", type=click.Choice([*map(str, Guarantee)]), help="How items are handed out."),
+    click.option("--size", type=click.IntRange(1, 1_000_000), help="How many items the Redis list holds when full."),
+    click.option("--refill-below", type=click.IntRange(1), help="The list is filled up when it has fewer."),
+    click.option("--lease-seconds", type=click.IntRange(1), help="How long a lease lasts."),
+    click.option("--most-attempts", type=click.IntRange(1), help="After so many leases an item is set aside."),
+    click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="What contents are handed out as."),
+    click.option("--most-in-list", type=click.IntRange(1), help="A longer text stands in the list by reference."),
+)
+# fmt: on
+
+
+def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+@click.group()
+def pool() -> None:
+    """Hand entries on to other programs: groups by rule, each with a pool of titles and one of contents."""
+
+
+for _command in (grant, revoke, pop, lease, ack, nack, lost, items, requeue, drain):
+    pool.add_command(_command)
+
+
+@pool.command(short_help="Make a group NAME of the entries that a rule wants.")
+@click.argument("name")
+@_with((*RULE, *OPTIONS))
+@pass_context
+def create(context: Context, /, name: str, **given: Any) -> None:
+    """Make a group NAME of the entries that a rule wants, those there are and those to come."""
+    run_with_pools(context.quiet_settings, lambda world: _create(world, name, given))
+
+
+@pool.command(short_help="Change the rule or the options of the group NAME.")
+@click.argument("name")
+@click.option("--name", "new_name", help="Call it this.")
+@_with((*RULE, *OPTIONS))
+@pass_context
+def change(context: Context, /, name: str, new_name: str | None, **given: Any) -> None:
+    """Change the group NAME (or id): each option that is given replaces what was said before.
+
+    Items that are in its pools already stay in them.
+    """
+    run_with_pools(context.quiet_settings, lambda world: _change(world, name, new_name, given))
+
+
+@pool.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@pass_context
+def list_groups(context: Context, as_json: bool) -> None:
+    """List the groups, how full their pools are and who may take from them besides admins."""
+    records = run_with_pools(context.quiet_settings, _records)
+    if as_json:
+        for record in records:
+            print_record(record)
+    elif records:
+        print_table(COLUMNS, [_row(record, kind) for record in records for kind in PoolKind], wide=("name", "takers"))
+    else:
+        print_text("there are no pool groups yet: 'feedmill pool create NAME' makes one")
+
+
+@pool.command()
+@click.argument("name")
+@pass_context
+def show(context: Context, name: str) -> None:
+    """Print the group NAME as JSON: its rule, its options, its counts."""
+    print_record(run_with_pools(context.quiet_settings, lambda world: _record_named(world, name)))
+
+
+@pool.command()
+@click.argument("name")
+@pass_context
+def pause(context: Context, name: str) -> None:
+    """Hand out nothing of the group NAME; entries still join it. What is in Redis lists stays there."""
+    run_with_pools(context.quiet_settings, lambda world: world.pools.change(name, paused=True))
+    print_text(f"paused {name}: 'feedmill pool resume {name}' goes on")
+
+
+@pool.command()
+@click.argument("name")
+@pass_context
+def resume(context: Context, name: str) -> None:
+    """Hand out again what the group NAME has."""
+    run_with_pools(context.quiet_settings, lambda world: world.pools.change(name, paused=False))
+    print_text(f"resumed {name}")
+
+
+@pool.command()
+@click.argument("name")
+@click.confirmation_option(prompt="Its items and who used them are forgotten. Delete the group?")
+@pass_context
+def delete(context: Context, name: str) -> None:
+    """Delete the group NAME with all its items; entries stay."""
+    run_with_pools(context.quiet_settings, lambda world: world.pools.delete(name))
+    print_text(f"deleted {name}")
+
+
+async def _create(world: PoolsWorld, name: str, given: dict[str, Any]) -> None:
+    titles, contents = (_options(PoolOptions(), kind, given) for kind in PoolKind)
+    group = await world.pools.create(name, _rule(PoolRule(), given), titles, contents)
+    await _tell(world, group)
+
+
+async def _change(world: PoolsWorld, name: str, new_name: str | None, given: dict[str, Any]) -> None:
+    group = await world.pools.group(name)
+    titles, contents = (_options(group.options(kind), kind, given) for kind in PoolKind)
+    rule = _rule(group.rule, given)
+    changed = await world.pools.change(
+        group.id, name=new_name or group.name, rule=rule, titles=titles, contents=contents
+    )
+    await _tell(world, changed)
+
+
+async def _tell(world: PoolsWorld, group: PoolGroup) -> None:
+    await world.pools.gatherer.catch_up(datetime.now(UTC))
+    counts = [(await world.pools.status(group.id, kind)).counts.total for kind in PoolKind]
+    print_text(f"{group.id} {group.name}: {counts[0]} titles, {counts[1]} contents")
+
+
+def _rule(rule: PoolRule, given: dict[str, Any]) -> PoolRule:
+    names = ("feeds", "folders", "labels", "words", "without", "language", "min_length", "since", "labels_of")
+    changes = {name: given[name] for name in names if given[name]}
+    if "since" in changes:
+        changes["since"] = changes["since"].replace(tzinfo=UTC)
+    if "labels_of" in changes:
+        changes["labels_of"] = normalize_user_name(changes["labels_of"])
+    changed = replace(rule, **changes)
+    is_about_labels = "labels" in changes or "labels_of" in changes
+    if is_about_labels and bool(changed.labels) != bool(changed.labels_of):
+        raise click.UsageError("a rule by label needs both --label and --labels-of")
+    return changed
+
+
+def _options(options: PoolOptions, kind: PoolKind, given: dict[str, Any]) -> PoolOptions:
+    if given["kind"] not in (None, kind):
+        return options
+    changes = {name: given[name] for name in PoolOptions.__slots__ if given[name] is not None}
+    words: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat}
+    return replace(options, **{name: words.get(name, int)(value) for name, value in changes.items()})
+
+
+async def _records(world: PoolsWorld) -> list[dict[str, Any]]:
+    return [await _record(world, group) for group in await world.pools.groups()]
+
+
+async def _record_named(world: PoolsWorld, name: str) -> dict[str, Any]:
+    return await _record(world, await world.pools.group(name))
+
+
+async def _record(world: PoolsWorld, group: PoolGroup) -> dict[str, Any]:
+    rule = asdict(group.rule) | {"since": iso_or_none(group.rule.since)}
+    record = {"id": group.id, "name": group.name, "paused": group.paused, "created_at": to_iso(group.created_at)}
+    takers = [grant.user_name for grant in await grants_of(world.db, group.id)]
+    pools: dict[str, Any] = {}
+    for kind in PoolKind:
+        status = await world.pools.status(group.id, kind)
+        told = asdict(group.options(kind)) | {"in_list": status.in_list, "filled_by": status.filled_by}
+        pools[kind] = told | asdict(status.counts)
+    return record | {"takers": takers, "rule": rule} | pools
+
+
+def _row(record: dict[str, Any], kind: PoolKind) -> tuple[str, ...]:
+    told = record[kind]
+    counts = [str(told[name]) for name in ("available", "queued", "leased", "used", "dead")]
+    in_list = "-" if told["in_list"] is None else str(told["in_list"])
+    state = "paused" if record["paused"] else "ok"
+    return (
+        str(record["id"]),
+        record["name"],
+        kind,
+        told["guarantee"],
+        *counts,
+        in_list,
+        state,
+        ", ".join(record["takers"]) or "-",
+    )

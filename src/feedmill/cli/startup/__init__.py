@@ -1,0 +1,1 @@
+"""How commands start: context and settings, the database or the whole app, signals."""

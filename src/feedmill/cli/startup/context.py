@@ -1,0 +1,45 @@
+"""The context of every command: the global options and the settings that follow from them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import click
+
+from feedmill.errors import BadSetting
+from feedmill.lazy_loggers import set_up_at_first_line
+from feedmill.settings import Settings, load_settings
+
+
+@dataclass
+class Context:
+    given: tuple[str, ...] = ()
+    debug: bool = False
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The effective settings, read when a command first needs them, so that --help always works."""
+        return self.settings_with()
+
+    @cached_property
+    def quiet_settings(self) -> Settings:
+        """For commands that speak for themselves: only warnings are logged, unless somebody set log_level."""
+        if self.settings.origin("log_level") != "default":
+            return self.settings
+        return self.settings_with(log_level="warning")
+
+    def settings_with(self, **more: object) -> Settings:
+        """The settings with those that a command takes as options of its own."""
+        options = {name: value for name, value in more.items() if value is not None}
+        settings = load_settings(**{**dict(_split(pair) for pair in self.given), **options})
+        set_up_at_first_line(settings)
+        return settings
+
+
+pass_context = click.make_pass_decorator(Context)
+
+
+def _split(pair: str) -> tuple[str, str]:
+    name, separator, value = pair.partition("=")
+    if not separator or not name:
+        raise BadSetting(f"--set takes NAME=VALUE, not {pair!r}")
+    return name.replace("-", "_"), value

@@ -1,0 +1,54 @@
+"""Warns when other users of the machine can read the data folder."""
+
+from pathlib import Path
+
+from feedmill.adapters.object_store import object_store_config
+from feedmill.archive.object_store_config import FolderConfig
+from feedmill.encryption import FILE_NAME
+from feedmill.lazy_loggers import get_logger
+from feedmill.settings import Settings
+
+log = get_logger(__name__)
+
+OTHERS_MASK = 0o077
+EVERYBODY_MASK = 0o007
+
+
+def readable_by_others(settings: Settings) -> dict[Path, int]:
+    """What others than the user can get at, with its mode: the database, the signing key, the kept objects."""
+    modes = {path: _mode(path) for path in _private_paths(settings)}
+    return {path: mode for path, mode in modes.items() if mode & OTHERS_MASK and _is_reachable(path)}
+
+
+def warn_of_wide_permissions(settings: Settings) -> None:
+    """One line in the log, if others can read what is private."""
+    if wide := readable_by_others(settings):
+        log.warning("data_readable_by_others", paths=[str(path) for path in wide], hint=permission_fix(wide))
+
+
+def permission_fix(paths: dict[Path, int]) -> str:
+    return f"chmod go-rwx {' '.join(str(path) for path in paths)}"
+
+
+def _private_paths(settings: Settings) -> list[Path]:
+    place = object_store_config(settings)
+    paths = [settings.data / FILE_NAME]
+    if settings.database_url.startswith("sqlite:///"):
+        database = Path(settings.database_url.removeprefix("sqlite:///")).expanduser()
+        paths += [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm"))]
+    if isinstance(place, FolderConfig):
+        paths.append(place.folder)
+    return paths
+
+
+def _mode(path: Path) -> int:
+    """The permissions of a file, none if it is not there."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        return 0
+
+
+def _is_reachable(path: Path) -> bool:
+    """Whether others may pass through the folder that it is in."""
+    return bool(_mode(path.parent) & 0o011)

@@ -1,0 +1,27 @@
+"""Runs a command's coroutine with the database and the pools alone, which starts faster than the whole app."""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeVar
+
+from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.pool_wiring import opened_pools
+from feedmill.pools.service import PoolService
+from feedmill.settings import Settings
+from feedmill.store.database import Database
+
+Result = TypeVar("Result")
+
+
+class PoolsWorld(NamedTuple):
+    db: Database
+    pools: PoolService
+
+
+def run_with_pools(settings: Settings, work: Callable[[PoolsWorld], Awaitable[Result]]) -> Result:
+    """Opens the database and the pools, does `work` with them and closes them again."""
+
+    async def with_pools(db: Database) -> Result:
+        async with opened_pools(settings, db) as pools:
+            return await work(PoolsWorld(db, pools))
+
+    return run_with_database(settings, with_pools)

@@ -1,0 +1,1 @@
+"""Feeds that the operator declares in a file (feeds.yaml, feeds.json, feeds.toml)."""

@@ -1,0 +1,69 @@
+"""Reads YAML, JSON or TOML safely, with line and column of each value."""
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from feedmill.errors import CallerError
+from feedmill.lazy_imports import lazy_import
+
+MAX_BYTES = 8_000_000
+# With PyYAML, which takes a megabyte: most instances have no such file.
+READ_YAML = "feedmill.collect.declared.yaml_document:read_yaml"
+
+KeyPath = tuple[str | int, ...]
+
+
+class BadFile(CallerError):
+    """The file can't be read; the text says what is wrong and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDocument:
+    """What a file says. `places` has line and column of what stands at a path (YAML alone tells them)."""
+
+    data: Any
+    places: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
+
+
+def read_config_file(file: FilePath) -> ConfigDocument:
+    """Reads YAML, JSON or TOML, by the end of the file's name; raises `BadFile`."""
+    text = _text(file)
+    try:
+        match file.suffix.lower():
+            case ".json":
+                return ConfigDocument(json.loads(text))
+            case ".toml":
+                return ConfigDocument(tomllib.loads(text))
+        document: ConfigDocument = lazy_import(READ_YAML)(file, text)
+        return document
+    except json.JSONDecodeError as error:
+        raise BadFile(f"{file}: {line_and_column(error.lineno, error.colno)}: {error.msg}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"{file}: {error}") from error
+    except RecursionError as error:
+        raise BadFile(f"{file}: it is nested too deeply") from error
+
+
+def _text(file: FilePath) -> str:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise BadFile(f"{file} can't be read: {error.strerror}") from error
+    if not data.strip():
+        raise BadFile(f"{file} is empty (write feeds: [] if that is what you mean)")
+    if len(data) > MAX_BYTES:
+        raise BadFile(f"{file} is larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = error.start - before.rfind(b"\n")
+        raise BadFile(f"{file}: {line_and_column(before.count(10) + 1, column)}: this is not UTF-8") from error
+
+
+def line_and_column(line: int, column: int) -> str:
+    return f"line {line}, column {column}"

@@ -1,0 +1,1 @@
+"""Finds the feeds at a URL that a user pasted."""

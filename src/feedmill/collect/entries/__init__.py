@@ -1,0 +1,1 @@
+"""Compares the entries of a document with the stored ones. Pure."""

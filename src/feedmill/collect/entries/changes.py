@@ -1,0 +1,124 @@
+"""Compares the entries of a feed with the stored ones: new, revised, returned, dropped. Pure."""
+
+from collections.abc import Container, Mapping
+from datetime import datetime
+
+from feedmill.collect.entries.identity import identify_entries, identity_with_link
+from feedmill.collect.entries.storable_fields import identity, storable_entry
+from feedmill.html.images import find_image_urls
+from feedmill.html.links import absolute_url
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
+from feedmill.model.refresh import EntryDiff, KnownEntry, NewEntry, Revision
+
+# A feed whose texts differ at each fetch (a counter, an advertisement) must not fill the disk.
+MAX_REVISIONS = 20
+MAX_IMAGES = 200
+
+
+def entries_by_identity(parsed: ParsedFeed) -> dict[str, ParsedEntry]:
+    """The entries by identity, in document order; of true repeats the first stays."""
+    entries: dict[str, ParsedEntry] = {}
+    for guid, entry in zip(identify_entries(parsed.entries), parsed.entries, strict=True):
+        entries.setdefault(identity(guid), entry)
+    return entries
+
+
+def identities_to_look_up(entries: Mapping[str, ParsedEntry]) -> list[str]:
+    """The identities under which the store may have these entries."""
+    return [
+        *entries,
+        *(entry.guid for guid, entry in entries.items() if entry.guid and _has_link_in_identity(guid, entry)),
+    ]
+
+
+def compare_entries(
+    entries: Mapping[str, ParsedEntry],
+    known: Mapping[str, KnownEntry],
+    purged: Container[str],
+    now: datetime,
+    *,
+    site_url: str | None,
+    with_images: bool,
+) -> EntryDiff:
+    """The changes that bring the store to what the feed offers now."""
+    new, revised, returned, found = [], [], [], set()
+    # Feeds list the newest first; stored the other way round, later ids are newer.
+    for guid, offer in reversed(list(entries.items())):
+        entry, digest = storable_entry(offer)
+        have = _find(guid, offer, digest, known) if known else None
+        if have is None:
+            if guid not in purged:
+                new.append(_new_entry(guid, entry, digest, now, site_url, with_images))
+            continue
+        found.add(have.id)
+        if digest != have.digest and have.revision_count < MAX_REVISIONS:
+            revised.append(_revision(have, entry, digest))
+        if not have.in_feed:
+            returned.append(have.id)
+    in_feed = [have.id for have in known.values() if have.in_feed]
+    return EntryDiff(
+        new=tuple(new),
+        revised=tuple(revised),
+        returned=tuple(returned),
+        dropped=tuple(id for id in in_feed if id not in found),
+        overflows=bool(in_feed and entries) and found.isdisjoint(in_feed),
+    )
+
+
+def _find(guid: str, entry: ParsedEntry, digest: str, known: Mapping[str, KnownEntry]) -> KnownEntry | None:
+    """What we have of an entry, also when its guid has begun to repeat, or repeats no more, since then.
+
+    `entry` is as the feed gives it: its identity comes from the link before that was normalised.
+    """
+    if (apart := identity_with_link(entry)) in known:
+        return known[apart]
+    if not _has_link_in_identity(guid, entry):
+        return known.get(guid)
+    before = known.get(entry.guid or "")
+    return before if before and before.digest == digest else None
+
+
+def _has_link_in_identity(guid: str, entry: ParsedEntry) -> bool:
+    """Whether its guid repeats, so that the link is part of its identity."""
+    return guid != entry.guid and guid == identity_with_link(entry)
+
+
+def _new_entry(
+    guid: str, entry: ParsedEntry, digest: str, now: datetime, site_url: str | None, with_images: bool
+) -> NewEntry:
+    published_at = entry.published_at or entry.updated_at or now
+    base_url = entry.base_url or (entry.link and absolute_url(entry.link)) or site_url
+    html = entry.content_html or ""
+    return NewEntry(
+        guid=guid,
+        digest=digest,
+        sort_at=min(published_at, now),
+        published_at=published_at,
+        updated_at=entry.updated_at,
+        link=entry.link,
+        title=entry.title,
+        author=entry.author,
+        # With one text only the parser gives it twice; it is kept once.
+        summary=None if entry.summary == entry.content_html else entry.summary,
+        content_html=entry.content_html,
+        base_url=base_url,
+        language=entry.language,
+        image_url=entry.image_url,
+        comments_url=entry.comments_url,
+        categories=entry.categories,
+        enclosures=entry.enclosures,
+        images=tuple(find_image_urls(html, base_url, MAX_IMAGES)) if with_images and "<" in html else (),
+    )
+
+
+def _revision(have: KnownEntry, entry: ParsedEntry, digest: str) -> Revision:
+    return Revision(
+        entry_id=have.id,
+        number=have.revision_count + 1,
+        digest=digest,
+        link=entry.link,
+        title=entry.title,
+        author=entry.author,
+        summary=None if entry.summary == entry.content_html else entry.summary,
+        content_html=entry.content_html,
+    )

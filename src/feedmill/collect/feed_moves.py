@@ -1,0 +1,60 @@
+"""Decides what a permanent redirect does to a feed: change its URL, merge it or wait.
+
+Within one site the feed's URL changes. On another site, or where another feed is already, there is a feed of its own:
+the subscribers go over to it, and the entries stay with the feed that brought them. Else a feed could put entries
+into another one, or be there before it with entries of its guids.
+"""
+
+from dataclasses import replace
+
+from feedmill.encryption import Encryption
+from feedmill.model.feed import Feed, FeedStatus
+from feedmill.model.refresh import FeedMove
+from feedmill.outbound.fetch_options import same_options
+from feedmill.outbound.host_pacing import registrable_domain
+from feedmill.outbound.urls import is_ip_address
+from feedmill.store.database import Database
+from feedmill.store.feeds.feeds import feed_of_url, host_of
+
+
+async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: FeedMove) -> FeedMove:
+    """What a move that has settled leads to, by the feed that is at the new URL."""
+    if not move.settled or move.to is None:
+        return move
+    there = await feed_of_url(db, move.to)
+    same_login = same_options(encryption, there.http_options if there else None, feed.http_options)
+    return choose_move(feed, move, move.to, there, same_login=same_login)
+
+
+def choose_move(feed: Feed, move: FeedMove, to: str, there: Feed | None, *, same_login: bool) -> FeedMove:
+    """Pure: `there` is the feed at the new URL, if there is one; `same_login`, whether both are asked for alike."""
+    waiting = replace(move, settled=False)
+    if there is None and is_same_site(feed.url, to):
+        return move
+    # Whoever reads the one was not given the other one's password, nor was that host.
+    if not same_login:
+        return waiting
+    if there is None or there.has_moved_away:
+        return replace(waiting, needs_target=True)
+    if there.status is FeedStatus.DISABLED:
+        return waiting
+    if not _is_up_to_date(there, feed):
+        return replace(waiting, needs_target=True)
+    return replace(waiting, merges_with=there.id)
+
+
+def is_same_site(one: str, other: str) -> bool:
+    """Whether one party registered the names of both hosts; an IP address is a site of its own."""
+    return _site(one) == _site(other)
+
+
+def _is_up_to_date(target: Feed, source: Feed) -> bool:
+    """Whether the target was fetched since the source was, and so has what the source was offered by redirect."""
+    if target.last_success_at is None:
+        return False
+    return source.last_success_at is None or target.last_success_at >= source.last_success_at
+
+
+def _site(url: str) -> str:
+    host = host_of(url).rstrip(".")
+    return host if is_ip_address(host) else registrable_domain(host)

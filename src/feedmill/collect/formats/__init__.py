@@ -1,1 +1,0 @@
-"""One reader per feed format. In: a decoded document. Out: a ParsedFeed."""

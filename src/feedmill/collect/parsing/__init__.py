@@ -1,0 +1,1 @@
+"""Turns the bytes of a feed document into a `ParsedFeed`. Pure: no network, no clock."""

@@ -1,0 +1,147 @@
+"""Closes every open XML tag and drops end tags that close nothing."""
+
+import re
+from collections import Counter
+
+_TAG = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
+    r"|<(?P<end>/?)(?P<name>[^\s<>/\"'=!?]++)(?P<attributes>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+'|[\"'])*+)>",
+    re.DOTALL,
+)
+# A name is tried at its beginning only: one that no "=" follows would else be read again from each of its letters.
+_ATTRIBUTE = re.compile(r"(?<![^\s=\"'/])([^\s=\"'/]++)\s*+=\s*+(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+_FINE = re.compile(r"(?:\s+[A-Za-z_][\w.:-]*+=(?:\"[^\"<]*+\"|'[^'<]*+'))*+\s*+")
+_HTML = frozenset(
+    {
+        "a",
+        "abbr",
+        "article",
+        "aside",
+        "b",
+        "big",
+        "blockquote",
+        "body",
+        "br",
+        "button",
+        "center",
+        "cite",
+        "code",
+        "dd",
+        "del",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "embed",
+        "figcaption",
+        "figure",
+        "font",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "hr",
+        "html",
+        "i",
+        "iframe",
+        "img",
+        "input",
+        "ins",
+        "label",
+        "li",
+        "main",
+        "nav",
+        "noscript",
+        "object",
+        "ol",
+        "option",
+        "p",
+        "param",
+        "picture",
+        "pre",
+        "q",
+        "s",
+        "script",
+        "section",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "style",
+        "sub",
+        "sup",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "time",
+        "tr",
+        "tt",
+        "u",
+        "ul",
+        "video",
+    }
+)
+_NEVER_NESTED = frozenset({"item", "entry"})
+
+
+def balance(text: str) -> str:
+    """Drop end tags that end nothing, and close elements where the one around them ends. CDATA is left alone."""
+    balancer = _Balancer()
+    return _TAG.sub(balancer.replace, text) + balancer.close_all()
+
+
+class _Balancer:
+    """Remembers which elements are open."""
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._counts: Counter[str] = Counter()
+
+    def replace(self, tag: re.Match[str]) -> str:
+        name = tag["name"]
+        if name is None:
+            return tag[0]
+        if tag["end"]:
+            return self._end(name)
+        before = self._close(name) if name in _NEVER_NESTED and self._counts[name] else ""
+        attributes, closed = tag["attributes"].removesuffix("/"), tag["attributes"].endswith("/")
+        if not closed:
+            self._open.append(name)
+            self._counts[name] += 1
+        return f"{before}<{name}{_mend_attributes(attributes)}{'/' if closed else ''}>"
+
+    def close_all(self) -> str:
+        return "".join(f"</{name}>" for name in reversed(self._open))
+
+    def _end(self, name: str) -> str:
+        if self._counts[name]:
+            return self._close(name)
+        # Ends of HTML elements stray in from texts; any other is a misspelt end of the element that is open.
+        return "" if not self._open or name.lower() in _HTML else self._close(self._open[-1])
+
+    def _close(self, name: str) -> str:
+        written = []
+        while True:
+            inner = self._open.pop()
+            self._counts[inner] -= 1
+            written.append(f"</{inner}>")
+            if inner == name:
+                return "".join(written)
+
+
+def _mend_attributes(text: str) -> str:
+    """Quote what is not quoted; of two attributes with one name the first stays."""
+    if _FINE.fullmatch(text):
+        return text
+    found: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(text):
+        found.setdefault(name, value if value[0] in "\"'" else f'"{value}"')
+    return "".join(f" {name}={value}" for name, value in found.items())

@@ -1,0 +1,101 @@
+"""Chooses which child elements of an entry supply its guid, title, texts and dates."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+Places = Mapping[str, tuple[int, ...]]
+
+NOWHERE = -1
+_GUIDS = ("guid", "id")
+_CONTENT = ("content:encoded", "content", "fullitem", "xhtml:body", "xhtml:div", "body")
+_DESCRIPTIONS = ("description", "summary")
+_PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
+_UPDATED = ("updated", "modified", "dcterms:modified", "dc:date")
+_AUTHORS = ("author", "dc:creator", "itunes:author", "dc:author", "googleplay:author")
+_CATEGORIES = ("category", "dc:subject", "dcterms:subject")
+_LANGUAGES = ("dc:language", "language")
+_MEDIA = (
+    "media:group",
+    "media:content",
+    "media:thumbnail",
+    "media:title",
+    "media:description",
+    "media:category",
+    "media:keywords",
+)
+_TOPICS = frozenset({"categories", "itunes:category", "itunes:keywords", "keywords", *_MEDIA})
+_FILES = frozenset({"enclosure", *_MEDIA})
+_IMAGES = frozenset({"enclosure", "image", "itunes:image", "googleplay:image", *_MEDIA})
+
+
+class EntryPlan(Struct, frozen=True, gc=False):
+    """The places of an entry's elements that can answer a question, best first, in groups where a name has several.
+
+    What is one place only is that of the first element, or NOWHERE.
+    """
+
+    guid: int
+    title: int
+    link: int
+    comments: int
+    language: int
+    original: int
+    links: tuple[int, ...]
+    contents: tuple[tuple[int, ...], ...]
+    descriptions: tuple[int, ...]
+    published: tuple[int, ...]
+    updated: tuple[int, ...]
+    authors: tuple[tuple[int, ...], ...]
+    categories: tuple[int, ...]
+    media: tuple[int, ...]
+    has_source: bool
+    has_topics: bool
+    has_files: bool
+    has_images: bool
+
+
+def plan_for(places: Places) -> EntryPlan:
+    """The plan for an entry with elements at these places."""
+    return EntryPlan(
+        guid=_first(places, _GUIDS),
+        title=_first(places, ("title",)),
+        link=_first(places, ("link",)),
+        comments=_first(places, ("comments",)),
+        language=_first(places, _LANGUAGES),
+        original=_first(places, ("feedburner:origlink",)),
+        links=places.get("link", ()),
+        contents=place_groups(places, _CONTENT),
+        descriptions=_in_order(places, _DESCRIPTIONS),
+        published=newest_first(places, _PUBLISHED),
+        updated=newest_first(places, _UPDATED),
+        authors=place_groups(places, _AUTHORS),
+        categories=_joined(place_groups(places, _CATEGORIES)),
+        media=_in_order(places, _MEDIA),
+        has_source="source" in places,
+        has_topics=not _TOPICS.isdisjoint(places),
+        has_files=not _FILES.isdisjoint(places),
+        has_images=not _IMAGES.isdisjoint(places),
+    )
+
+
+def place_groups(places: Places, names: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """The places of each of these names that is there."""
+    return tuple([places[name] for name in names if name in places])
+
+
+def newest_first(places: Places, names: Iterable[str]) -> tuple[int, ...]:
+    """The places of these names; of several dates with one name the last counts."""
+    return _joined([group[::-1] for group in place_groups(places, names)])
+
+
+def _first(places: Places, names: Iterable[str]) -> int:
+    return next((places[name][0] for name in names if name in places), NOWHERE)
+
+
+def _in_order(places: Places, names: Iterable[str]) -> tuple[int, ...]:
+    return tuple(sorted(_joined(place_groups(places, names))))
+
+
+def _joined(found: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple([place for group in found for place in group])

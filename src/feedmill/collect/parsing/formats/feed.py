@@ -1,0 +1,92 @@
+"""Reads the properties of an RSS channel or Atom feed."""
+
+from xml.etree.ElementTree import Element
+
+from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
+from feedmill.collect.parsing.formats.entry_plan import newest_first, place_groups
+from feedmill.collect.parsing.formats.extensions import picture_url, skip_days, skip_hours, ttl, update_period
+from feedmill.collect.parsing.formats.field_texts import first_date, first_text, short_text
+from feedmill.collect.parsing.formats.fields import Fields
+from feedmill.collect.parsing.formats.links import LinksByRelation, related_link, web_address
+from feedmill.collect.parsing.formats.xml_scope import XmlScope, clean_language
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
+
+_DESCRIPTIONS = (
+    "description",
+    "subtitle",
+    "tagline",
+    "itunes:summary",
+    "itunes:subtitle",
+    "dc:description",
+    "googleplay:description",
+    "info",
+)
+_UPDATED = (
+    "updated",
+    "lastbuilddate",
+    "modified",
+    "dcterms:modified",
+    "dc:date",
+    "pubdate",
+    "published",
+    "dcterms:issued",
+    "dcterms:created",
+    "created",
+    "issued",
+)
+_AUTHORS = ("author", "managingeditor", "dc:creator", "itunes:author", "dc:author", "webmaster", "itunes:owner")
+
+
+def read_feed(
+    fields: Fields,
+    related: LinksByRelation,
+    link: str | None,
+    scope: XmlScope,
+    entries: tuple[ParsedEntry, ...],
+    form: str,
+    encoding: str,
+) -> ParsedFeed:
+    """Make a feed of its fields and the entries that were read before; `scope` is that of its addresses."""
+    places = fields.layout.places
+    updated_at, updated_raw = first_date(fields.texts, newest_first(places, _UPDATED))
+    icon = web_address(fields, scope, "icon")
+    return ParsedFeed(
+        title=short_text(fields, "title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title"),
+        link=link,
+        description=first_text(fields, *_DESCRIPTIONS),
+        language=_language(fields, scope),
+        author=authors(fields, place_groups(places, _AUTHORS)),
+        icon_url=icon,
+        image_url=_image(fields, scope) or icon,
+        updated_at=updated_at,
+        updated_raw=updated_raw,
+        ttl=ttl(fields),
+        update_period=update_period(fields),
+        skip_hours=skip_hours(fields),
+        skip_days=skip_days(fields),
+        hub_url=related_link(related, "hub", scope),
+        entries=entries,
+        format=form,
+        encoding=encoding,
+    )
+
+
+def feed_format(root: Element) -> str:
+    """A short name of the format that a root element announces."""
+    namespace, local = split_name(root.tag)
+    if local.lower() in ("feed", "entry"):
+        return "atom03" if namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"
+    if local.lower() == "rdf":
+        return "rss090" if any(split_name(child.tag)[0] == RSS_090 for child in root) else "rss10"
+    version = root.get("version", "").strip()
+    return "rss20" if version.startswith("2") else "rss" + version.replace(".", "")[:4]
+
+
+def _language(fields: Fields, scope: XmlScope) -> str | None:
+    own = first_text(fields, "language", "dc:language")
+    return clean_language(own) if own else scope.language
+
+
+def _image(fields: Fields, scope: XmlScope) -> str | None:
+    return picture_url(fields, scope, "image", "logo", "itunes:image", "googleplay:image", "itunes:link")

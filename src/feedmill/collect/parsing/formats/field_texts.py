@@ -1,0 +1,84 @@
+"""Reads the texts and dates of the fields of a feed or entry."""
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from xml.etree.ElementTree import Element
+
+from feedmill.collect.parsing.formats.dates import parse_date
+from feedmill.collect.parsing.formats.fields import Fields
+
+MAX_SHORT_TEXT = 4_000
+_PLAINLY_TEXT = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})
+_C1 = re.compile("[\x80-\x9f]")
+
+
+def element_text(element: Element) -> str:
+    """The text of an element as written."""
+    text = element.text
+    return text.strip() if text else ""
+
+
+def first_text(fields: Fields, *names: str) -> str | None:
+    """The first text that is not empty, in the order of the names."""
+    places = fields.layout.places
+    for name in names:
+        for place in places.get(name, ()):
+            if fields.texts[place]:
+                return text_at(fields, place)
+    return None
+
+
+def text_at(fields: Fields, place: int) -> str:
+    """A text, decoded where Atom lets it be base64."""
+    element = fields.elements[place]
+    return _decoded(element, fields.texts[place]) if element.keys() else fields.texts[place]
+
+
+def short_text(fields: Fields, name: str) -> str | None:
+    """The first text under a name, no longer than a title could be."""
+    return clip_text(first_text(fields, name))
+
+
+def clip_text(text: str | None) -> str | None:
+    """A text no longer than a title could be."""
+    if text is None or (text.isascii() and len(text) <= MAX_SHORT_TEXT):
+        return text
+    return _C1.sub(_as_windows_1252, text[:MAX_SHORT_TEXT])
+
+
+def _as_windows_1252(found: re.Match[str]) -> str:
+    """What browsers show for &#146; and the like, which name control characters."""
+    return bytes([ord(found[0])]).decode("cp1252", "ignore")
+
+
+def _decoded(element: Element, text: str) -> str:
+    if not _is_base64(element):
+        return text
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode().strip()
+    except ValueError:  # not base64, or not of text
+        return text
+
+
+def _is_base64(element: Element) -> bool:
+    mode = element.get("mode")
+    if mode is not None:
+        return mode == "base64"
+    kind = element.get("type", "text")
+    if kind in _PLAINLY_TEXT:
+        return False
+    return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
+
+
+def first_date(texts: Sequence[str], places: Iterable[int]) -> tuple[datetime | None, str | None]:
+    """The first date that can be read, with its words; else some words."""
+    unread = None
+    for place in places:
+        text = texts[place]
+        when = parse_date(text)
+        if when is not None:
+            return when, text
+        unread = unread or text
+    return None, unread or None

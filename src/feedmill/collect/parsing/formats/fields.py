@@ -1,0 +1,117 @@
+"""Gives access to the child elements of a feed or entry by name."""
+
+from collections import deque
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element
+
+from msgspec import Struct
+
+from feedmill.collect.parsing.formats.element_layout import Layout, Layouts, layouts_below
+from feedmill.collect.parsing.formats.element_names import CONTAINERS, ENTRIES, NEVER_IN_TEXT
+from feedmill.collect.parsing.formats.inline_html import inner_html, unwrap_div
+
+_MAX_DEPTH = 4
+_HTML_TYPES = frozenset({"html", "text/html"})
+# Types whose one div around everything is no part of the text; Atom 0.3 does count it.
+_WRAPPED = frozenset({"xhtml", "application/xhtml+xml", "html"})
+_WRAPPED_IN_ATOM_03 = frozenset({"xhtml", "html"})
+
+
+class Fields(Struct, frozen=True, gc=False):
+    """The elements in one element, with their texts, and where among them each name is.
+
+    The last one is an empty element, for what is not there (NOWHERE).
+    """
+
+    elements: list[Element]
+    texts: list[str]
+    layout: Layout
+
+    def get(self, name: str) -> list[Element]:
+        """All elements of a name, in the order of the document."""
+        return [self.elements[place] for place in self.layout.places.get(name, ())]
+
+    def inside(self, element: Element) -> "Fields":
+        """The fields of one of these elements."""
+        return fields_of(element[:], self.layout.layouts)
+
+
+def fields_of(elements: list[Element], layouts: Layouts) -> Fields:
+    """Elements as fields, which keep the list. (These few lines are a good part of the work of reading.)"""
+    elements.append(_NOTHING)
+    texts = [text.strip() if (text := element.text) else "" for element in elements]
+    return Fields(elements, texts, layouts[tuple([element.tag for element in elements])])
+
+
+_NOTHING = Element("nothing")
+NO_FIELDS = fields_of([], layouts_below(""))
+
+
+class FieldReader:
+    """Reads the fields of one document's elements, after bringing what is inside them into order.
+
+    `strays` collects the entries met inside others: an unclosed element must not swallow the entries after it.
+    """
+
+    __slots__ = ("_layouts", "_names", "strays")
+
+    def __init__(self, layouts: Layouts) -> None:
+        self._layouts = layouts
+        self._names = layouts.names
+        self.strays: deque[Element] = deque()
+
+    def read(self, element: Element) -> Fields:
+        """The fields of an entry or of a whole feed."""
+        elements = element[:]
+        return fields_of(self._settled(elements, 0) if any(map(len, elements)) else elements, self._layouts)
+
+    def _settled(self, elements: Iterable[Element], depth: int) -> list[Element]:
+        """These elements with nothing but texts and containers among them: what is inside a text becomes HTML."""
+        settled = []
+        for element in elements:
+            if len(element):
+                settled += self._taken_apart(element, depth)
+            else:
+                settled.append(element)
+        return settled
+
+    def _taken_apart(self, element: Element, depth: int) -> list[Element]:
+        """What stands in place of an element with others inside: it with what it swallowed, or nothing."""
+        name = self._names[element.tag]
+        if name in ENTRIES:
+            self.strays.append(element)
+            return []
+        if not name or depth >= _MAX_DEPTH:
+            return []
+        if name not in CONTAINERS:
+            return [element, *self._settled(self._write_out(element), depth + 1)]
+        element.text = None
+        if any(map(len, element)):
+            element[:] = self._settled(element, depth + 1)
+        return [element]
+
+    def _write_out(self, text: Element) -> list[Element]:
+        """Make HTML of the elements in a text; return those that it swallowed because it was never closed."""
+        foreign = self._foreign(text)
+        kind = text.get("type", "")
+        inside = unwrap_div(text) if kind in self._wrapped() and foreign is None else text
+        written = inner_html(inside, escaped=kind in _HTML_TYPES, until=foreign)
+        swallowed = _from(foreign, text) if foreign is not None else []
+        text[:] = []
+        text.text = written
+        return swallowed
+
+    def _foreign(self, text: Element) -> Element | None:
+        """The first element inside a text that can't be one of its own."""
+        names = self._names
+        foreign = [node for node in text.iter() if names[node.tag] in NEVER_IN_TEXT]
+        return next((node for node in foreign if node is not text), None)
+
+    def _wrapped(self) -> frozenset[str]:
+        return _WRAPPED_IN_ATOM_03 if self._names.is_atom_03 else _WRAPPED
+
+
+def _from(node: Element, ancestor: Element) -> list[Element]:
+    """A node and the siblings that follow it."""
+    siblings = next(list(parent) for parent in ancestor.iter() if any(child is node for child in parent))
+    return siblings[siblings.index(node) :]

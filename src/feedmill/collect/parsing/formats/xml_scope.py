@@ -1,0 +1,57 @@
+"""Tracks the base URL and language (xml:base, xml:lang) that hold at an element."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from feedmill.collect.parsing.formats.element_names import XML_BASE, XML_LANG
+from feedmill.html.links import absolute_url
+
+_MAX_URL = 8192
+WEB = ("http://", "https://")
+
+
+class XmlScope(NamedTuple):
+    """`base` is xml:base, or what stands in for it: `stated` tells which. None means not known."""
+
+    base: str | None = None
+    language: str | None = None
+    stated: bool = False
+
+    def inside(self, attributes: dict[str, str]) -> "XmlScope":
+        """The scope of an element with these attributes."""
+        if XML_BASE not in attributes and XML_LANG not in attributes:
+            return self
+        base, language, stated = self
+        if XML_BASE in attributes:
+            # One that is no web address (`javascript:`) is ignored: with it relative links would stay relative.
+            given = absolute_url(attributes[XML_BASE], base)
+            base, stated = given or base, stated or given is not None
+        if XML_LANG in attributes:
+            language = clean_language(attributes[XML_LANG])
+        return XmlScope(base, language, stated)
+
+    def resolve(self, url: str) -> str:
+        """Make an address absolute; what can't be joined stays as it is."""
+        url = url.strip()
+        if "&" in url:  # escaped once too often; no address means these letters
+            url = url.replace("&amp;", "&").replace("&#38;", "&")
+        if url.startswith(WEB) or not self.base or len(url) > _MAX_URL:
+            return url
+        try:
+            return urljoin(self.base, url)
+        except ValueError:
+            return url
+
+
+def scope_of(url: str | None, ancestors: Iterable[dict[str, str]]) -> XmlScope:
+    """The scope inside nested elements, outermost first, of a document at `url`."""
+    scope = XmlScope(base=url)
+    for attributes in ancestors:
+        scope = scope.inside(attributes)
+    return scope
+
+
+def clean_language(text: str) -> str | None:
+    """A language tag with hyphens, or None for an empty one."""
+    return text.strip().replace("_", "-") or None

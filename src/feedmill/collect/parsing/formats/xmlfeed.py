@@ -1,0 +1,94 @@
+"""Reads an RSS or Atom tree into a `ParsedFeed`."""
+
+from collections.abc import Iterator
+from itertools import islice
+from xml.etree.ElementTree import Element
+
+from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.element_layout import layouts_below
+from feedmill.collect.parsing.formats.element_names import ENTRIES, FRAMES, opens_feed, split_name
+from feedmill.collect.parsing.formats.entry import read_entry
+from feedmill.collect.parsing.formats.entry_plan import place_groups
+from feedmill.collect.parsing.formats.feed import feed_format, read_feed
+from feedmill.collect.parsing.formats.fields import FieldReader, Fields
+from feedmill.collect.parsing.formats.links import group_by_relation, is_web_url, page_link
+from feedmill.collect.parsing.formats.xml_scope import XmlScope, scope_of
+from feedmill.collect.parsing.xml_tree import Attributes, attributes_of
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
+
+MAX_ENTRIES = 20_000
+_MAX_PROLOGUE = 100
+_MAX_FRAMES = 10
+
+
+def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed | None:
+    """The feed in a document, or None if there is none."""
+    opening = next((node for node in islice(root.iter(), _MAX_PROLOGUE) if opens_feed(node.tag)), None)
+    if opening is None:
+        return None
+    if opening.tag.isupper():
+        _lower_attributes(opening)
+    return _XmlFeed(opening, url).read(encoding)
+
+
+def _lower_attributes(root: Element) -> None:
+    """Bring a feed in capitals nearer to the others; elements are read in any case."""
+    for element in root.iter():
+        for key, value in list(attributes_of(element).items()):
+            element.set(key.lower(), value)
+
+
+class _XmlFeed:
+    """One document while it is read: what the feed says of itself, and what its entries take over from that."""
+
+    def __init__(self, root: Element, url: str | None) -> None:
+        self._root = root
+        self._url = url
+        layouts = layouts_below(split_name(root.tag)[0])
+        self._names = layouts.names
+        self._reader = FieldReader(layouts)
+        self._frames: list[Attributes] = []
+        self._form = feed_format(root)
+        self._own = Element("feed")
+        self._entries: list[Element] = []
+
+    def read(self, encoding: str) -> ParsedFeed:
+        if self._names[self._root.tag] in ENTRIES:
+            self._entries.append(self._root)
+        else:
+            self._take_apart(self._root, 0)
+        scope = scope_of(self._url, self._frames)
+        fields = self._reader.read(self._own)
+        related = group_by_relation(fields.get("link"))
+        link = page_link(related, scope)
+        inner = scope._replace(base=link) if link and is_web_url(link) and not scope.stated else scope
+        entries = tuple(islice(self._read_entries(inner, self._common_author(fields)), MAX_ENTRIES))
+        return read_feed(fields, related, link, inner, entries, self._form, encoding)
+
+    def _take_apart(self, frame: Element, depth: int) -> None:
+        """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
+        self._frames.append(attributes_of(frame))
+        own = []
+        for child in frame:
+            name = self._names[child.tag]
+            if name in ENTRIES:
+                self._entries.append(child)
+            elif name in FRAMES and depth < _MAX_FRAMES:
+                self._take_apart(child, depth + 1)
+            elif name:
+                own.append(child)
+        self._own.extend(own)
+
+    def _common_author(self, fields: Fields) -> str | None:
+        """Who wrote the entries that name nobody: in Atom, the feed's author."""
+        return (
+            authors(fields, place_groups(fields.layout.places, ("author",))) if self._form.startswith("atom") else None
+        )
+
+    def _read_entries(self, scope: XmlScope, author: str | None) -> Iterator[ParsedEntry]:
+        strays = self._reader.strays
+        for entry in self._entries:
+            yield read_entry(attributes_of(entry), self._reader.read(entry), scope, author)
+            while strays:
+                stray = strays.popleft()
+                yield read_entry(attributes_of(stray), self._reader.read(stray), scope, author)

@@ -1,0 +1,171 @@
+"""Repairs ill-formed XML as far as text alone allows, in linear time."""
+
+import re
+from collections.abc import Iterator
+from html.entities import html5
+
+from feedmill.collect.parsing.formats.element_names import LONGEST_NAMESPACE, WELL_KNOWN_PREFIXES
+
+_BEGINNING = re.compile(r"<(?:\?xml|!--|!doctype|(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel)\b)", re.IGNORECASE)
+_SPACE = re.compile(r"\s*")
+_DOCTYPE = re.compile(r"<!doctype[^<>\[]*(\[)?", re.IGNORECASE)
+_SUBSET_END = re.compile(r"\]\s*>")
+_END = re.compile(r"</(?:[\w.-]{1,20}:)?(?:rss|feed|rdf|channel|entry)\s*>", re.IGNORECASE)
+_TAIL = 1000
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_OPAQUE = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"&(?!(?:lt|gt|amp|quot|apos|#[1-9][0-9]{2,3});)"  # these are most of all, and fine as they are
+    r"(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?"
+)
+_LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
+_LONG = f"{{{LONGEST_NAMESPACE + 1},}}"
+# With its letters first and the boundary before them second, which is found many times as fast.
+_LONG_NAMESPACE = re.compile(rf"""(xmlns(?<=\bxmlns)(?::[\w.-]{{1,40}})?\s*=\s*)(?:"[^"<]{_LONG}"|'[^'<]{_LONG}')""")
+_VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(/|\s[^<>]*+)?>(?:</\1>)?", re.IGNORECASE)
+_ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
+_PREFIX = re.compile(r"<([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
+_DECLARED = re.compile(r"\bxmlns:([\w.-]{1,40})\s*=")
+_PREDEFINED = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(lt|gt|amp|quot|apos);", re.DOTALL)
+_NUMBERS = {"amp": "&#38;", "lt": "&#60;", "gt": "&#62;", "quot": "&#34;", "apos": "&#39;"}
+_MAX_PREFIXES = 100
+
+
+def repair(text: str) -> str:
+    """Remove what no XML parser accepts, and write out what a browser would understand.
+
+    Nothing of a document type declaration survives, so that no parser after this one meets an entity.
+    """
+    for step in (_without_prologue, _without_forbidden, _whole_elements, _mended, _declare_prefixes):
+        text = step(text)  # one at a time: each needs memory for two texts
+    return text
+
+
+def number_references(text: str) -> str:
+    """Write the five predefined entities as numbers: after its first fault lxml's recovery drops them by name."""
+    return _PREDEFINED.sub(lambda found: _NUMBERS[found[1]] if found[1] else found[0], text)
+
+
+def _without_prologue(text: str) -> str:
+    """Cut junk before the document, its XML declaration and its document type declaration."""
+    beginning = _BEGINNING.search(text)
+    position = _prologue_end(text, beginning.start() if beginning else 0)
+    doctype = _DOCTYPE.match(text, position)
+    if doctype is None:
+        return text[position:]
+    end = _SUBSET_END.search(text, doctype.end()) if doctype[1] else None
+    return text[end.end() if end else doctype.end() :].removeprefix(">")
+
+
+def _without_forbidden(text: str) -> str:
+    return _FORBIDDEN.sub("", text)
+
+
+def _mended(text: str) -> str:
+    return _join_surrogates("".join(_mended_parts(text)))
+
+
+def _whole_elements(text: str) -> str:
+    """Cut off the element in which a document that came incomplete breaks off: half an address is a wrong one."""
+    if _END.search(text, max(0, len(text) - _TAIL)):
+        return text
+    section = text.rfind("<![CDATA[")
+    if section > text.rfind("]]>"):
+        text = text[:section]
+    last_tag = text.rfind("</")
+    while last_tag > 0 and text.find(">", last_tag) < 0:
+        last_tag = text.rfind("</", 0, last_tag)
+    return text[: text.find(">", last_tag) + 1] if last_tag > 0 else text[: text.rfind(">") + 1]
+
+
+def _prologue_end(text: str, position: int) -> int:
+    while True:
+        position = _space_end(text, position)
+        closing = {"<!": "-->", "<?": "?>"}.get(text[position : position + 2], "")
+        if not closing or (closing == "-->" and not text.startswith("<!--", position)):
+            return position
+        end = text.find(closing, position)
+        if end < 0:
+            return position
+        position = end + len(closing)
+
+
+def _space_end(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return space.end() if space else position
+
+
+def _mended_parts(text: str) -> Iterator[str]:
+    """Yield the document with everything outside its CDATA sections mended, and its comments left out."""
+    position = 0
+    endless = set()  # kinds of section for which no end is left, so that we look for it only once
+    for opening in _OPAQUE.finditer(text):
+        kind = "-->" if opening[0] == "<!--" else "]]>"
+        if opening.start() < position or kind in endless:
+            continue
+        yield _mend(text[position : opening.start()])
+        end = text.find(kind, opening.end())
+        if end < 0:
+            endless.add(kind)
+            position = opening.end()
+            continue
+        if kind == "]]>":
+            yield "<![CDATA[" + text[opening.end() : end] + "]]>"
+        position = end + 3
+    yield _mend(text[position:])
+
+
+def _mend(text: str) -> str:
+    text = _LONE_LESS_THAN.sub("&#60;", text)
+    text = _LONG_NAMESPACE.sub(r'\1"urn:too-long"', text)
+    text = _VOID_ELEMENT.sub(_closed, text)
+    return _REFERENCE.sub(_reference, text).replace("]]>", "]]&#62;")
+
+
+def _closed(void: re.Match[str]) -> str:
+    attributes = (void[2] or "").rstrip().removesuffix("/").rstrip()
+    return f"<{void[1]}{attributes}/>"
+
+
+def _reference(match: re.Match[str]) -> str:
+    decimal, hexadecimal, name = match.groups()
+    if name is not None:
+        return _written(html5[name]) if name in html5 else "&#38;" + name
+    if decimal is None and hexadecimal is None:
+        return "&#38;"
+    return _character(int(decimal) if decimal else int(hexadecimal, 16))
+
+
+def _written(characters: str) -> str:
+    return "".join(f"&#{ord(character)};" for character in characters)
+
+
+def _character(code: int) -> str:
+    if code > 0x10FFFF or (code < 0x20 and code not in (9, 10, 13)) or code in (0xFFFE, 0xFFFF):
+        return ""
+    return chr(code) if 0xD800 <= code < 0xE000 else f"&#{code};"
+
+
+def _join_surrogates(text: str) -> str:
+    """Make characters of the halves that some feeds write as two references."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _declare_prefixes(text: str) -> str:
+    root = _ROOT.search(text)
+    if root is None:
+        return text
+    tag_end = text.find(">", root.end())
+    declared = {"xml", "xmlns", *_DECLARED.findall(text, root.end(), max(tag_end, 0))}
+    used = set(_PREFIX.findall(text, root.start()))
+    missing = sorted(used - declared)[:_MAX_PREFIXES]
+    written = "".join(f' xmlns:{prefix}="{_address(prefix)}"' for prefix in missing)
+    return text[: root.end()] + written + text[root.end() :]
+
+
+def _address(prefix: str) -> str:
+    return WELL_KNOWN_PREFIXES.get(prefix.lower(), f"urn:undeclared:{prefix}")

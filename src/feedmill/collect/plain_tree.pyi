@@ -1,3 +1,0 @@
-from xml.etree.ElementTree import Element
-
-def read_plainly(utf8: bytes) -> Element | None: ...

@@ -1,0 +1,55 @@
+"""Writes the log events of a refresh that an operator must see."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
+from feedmill.model.parsed_feed import ParsedEntry
+from feedmill.model.refresh import EntryDiff, Failed, RefreshDecision, Unchanged, Updated
+
+log = get_logger(__name__)
+
+# A feed whose dates are all odd says so often enough with these.
+MAX_LOGGED_DATES = 20
+
+
+def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
+    """Says when a feed is given up for now, for good, or not any more, and when its document was truncated."""
+    about = {"feed": feed.url, "feed_id": feed.id}
+    match decision:
+        case Failed(disables=True):
+            log.error("a feed is gone for good and was disabled", **about)
+        case Failed(counted=True) if feed.consecutive_failures + 1 == ERROR_AFTER:
+            log.error(
+                "a feed keeps failing; it is tried once a day from now on",
+                failures=ERROR_AFTER,
+                last_success_at=feed.last_success_at,
+                reason=decision.message,
+                **about,
+            )
+        case Updated(truncated=True):
+            tell = log.info if feed.truncated_times else log.warning
+            tell(
+                "feed_truncated",
+                times=feed.truncated_times + 1,
+                complete_entries=decision.entry_count,
+                next_fetch_at=decision.schedule.at,
+                **about,
+            )
+        case Updated() | Unchanged() if feed.status is FeedStatus.ERROR:
+            log.warning("a feed that kept failing works again", failures=feed.consecutive_failures, **about)
+        case Updated(changes=EntryDiff(overflows=True)):
+            log.warning("a feed shares no entry with its last answer; some may have come and gone unseen", **about)
+
+
+def log_unreadable_dates(feed: Feed, entries: Mapping[str, ParsedEntry], changes: EntryDiff) -> None:
+    """Says which new entries got the time of the fetch because nobody could read their date."""
+    new = ((entry.title, entries[entry.guid]) for entry in changes.new)
+    unread = (
+        (title, words)
+        for title, entry in new
+        if not (entry.published_at or entry.updated_at) and (words := entry.published_raw or entry.updated_raw)
+    )
+    for title, words in islice(unread, MAX_LOGGED_DATES):
+        log.warning("a date can't be read", raw=words, feed=feed.url, feed_id=feed.id, title=title)

@@ -1,0 +1,192 @@
+"""Computes when a feed is fetched next, and the reason. Pure: clock and jitter are arguments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from feedmill.model.feed import ERROR_AFTER
+from feedmill.model.refresh import Schedule
+from feedmill.model.translatable_text import TranslatableText
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+# What a person may ask of a server of their own.
+PRIVATE_FLOOR = MINUTE
+SHORTEST_INTERVAL, LONGEST_INTERVAL = 15 * MINUTE, 120 * MINUTE
+LONGEST_SILENT_INTERVAL = DAY
+LONGEST_HINT = DAY
+# A feed that is silent for two days is asked every two hours, one that is silent for ten days every ten hours.
+SILENCE_SHARE = 24
+# Gaps are taken from the newest entries only, so that a feed's old habits don't count.
+SAMPLED_ENTRIES = 20
+# With fewer entries there is no rhythm to speak of.
+DEFAULT_INTERVAL = 60 * MINUTE
+OUTAGE_PAUSE = 5 * MINUTE
+JITTER_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class CadenceSettings:
+    """The settings that cadence depends on."""
+
+    backoff_base: timedelta = 30 * MINUTE
+    backoff_cap: timedelta = DAY
+    floor: timedelta = SHORTEST_INTERVAL
+
+
+@dataclass(frozen=True, slots=True)
+class PollingHints:
+    """What the server and the feed ask of those who poll."""
+
+    hint: timedelta | None = None
+    hint_name: str = ""
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishingPattern:
+    """How a feed publishes: the median gap between entries (None: too few to tell), and the last one."""
+
+    rhythm: timedelta | None = None
+    last_entry_at: datetime | None = None
+
+    def silence(self, now: datetime) -> timedelta:
+        return max(now - self.last_entry_at, timedelta()) if self.last_entry_at else timedelta()
+
+
+def after_success(
+    now: datetime,
+    habit: PublishingPattern,
+    interval: timedelta | None,
+    wishes: PollingHints,
+    rules: CadenceSettings,
+    dice: float,
+    *,
+    overflows: bool = False,
+) -> Schedule:
+    """The next fetch of a healthy feed; `dice` is between 0 and 1."""
+    length, why = _length(now, habit, interval, wishes, rules, overflows)
+    # Neither the dice nor the feed's own wishes keep us away for longer than a day.
+    latest = now + max(length, LONGEST_HINT)
+    at = min(now + length * (1 + JITTER_SHARE * dice), latest)
+    open_at = min(_after_skipped(at, wishes), latest)
+    if open_at != at:
+        why = TranslatableText("{why}, put off because it asks not to be polled sooner", why=why)
+    return Schedule(open_at, why)
+
+
+def after_failure(now: datetime, failures: int, what: str, rules: CadenceSettings, dice: float) -> Schedule:
+    """The next try after `failures` failures in a row."""
+    length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
+    because = _failed(failures, what)
+    why = TranslatableText("tried again after {length}, because {because}", length=length, because=because)
+    if failures >= ERROR_AFTER:
+        length = min(length, DAY)
+        why = TranslatableText("tried {every}, because {because}", every=_every(length), because=because)
+    return Schedule(now + length * (1 + JITTER_SHARE * (2 * dice - 1)), why)
+
+
+def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceSettings, dice: float) -> Schedule:
+    """The next fetch after `times` truncated answers in a row: as after failures, but no later than usual."""
+    length = max(min(rules.backoff_base * 2 ** min(times - 1, 20), rules.backoff_cap), rules.floor)
+    at = now + length * (1 + JITTER_SHARE * dice)
+    if usual.at is not None and usual.at <= at:
+        return usual
+    why = TranslatableText("asked for again after {length}, because its last answer ended in the middle", length=length)
+    return Schedule(at, why)
+
+
+def after_throttling(now: datetime, retry_after: timedelta, status: int, dice: float) -> Schedule:
+    """Not before the server lets us; a little later, because others wait for the same moment."""
+    at = now + retry_after + min(retry_after * JITTER_SHARE, 5 * MINUTE) * dice
+    why = TranslatableText(
+        "its server asked us to stay away for {length} (HTTP {status}, Retry-After)", length=retry_after, status=status
+    )
+    return Schedule(at, why)
+
+
+def after_outage(now: datetime, dice: float) -> Schedule:
+    at = now + OUTAGE_PAUSE * (1 + dice)
+    return Schedule(at, "tried again soon, because our own network seems to be down; the feed is not blamed")
+
+
+def median_gap(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
+    """The median gap between the newest entries; None when there are too few to tell."""
+    newest = sorted((date for date in dates if date <= now), reverse=True)[:SAMPLED_ENTRIES]
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(newest)]
+    return timedelta(seconds=median(gaps)) if len(gaps) >= 2 else None
+
+
+def automatic_interval(now: datetime, habit: PublishingPattern) -> timedelta:
+    """Half the feed's rhythm within bounds, slower for one that has gone silent."""
+    length = (
+        DEFAULT_INTERVAL if habit.rhythm is None else min(max(habit.rhythm / 2, SHORTEST_INTERVAL), LONGEST_INTERVAL)
+    )
+    return max(length, min(habit.silence(now) / SILENCE_SHARE, LONGEST_SILENT_INTERVAL))
+
+
+def _length(
+    now: datetime,
+    habit: PublishingPattern,
+    interval: timedelta | None,
+    wishes: PollingHints,
+    rules: CadenceSettings,
+    overflows: bool,
+) -> tuple[timedelta, TranslatableText]:
+    if interval is not None:
+        return _as_set(interval, rules)
+    length = automatic_interval(now, habit)
+    reason = _reason(now, habit)
+    if overflows:
+        length = max(length / 2, SHORTEST_INTERVAL)
+        reason = TranslatableText("it publishes more than it shows at once")
+    hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
+    if hint and hint > length:
+        return hint, TranslatableText("{every}, as it asks us to ({name})", every=_every(hint), name=wishes.hint_name)
+    return length, TranslatableText("{every}, because {because}", every=_every(length), because=reason)
+
+
+def _as_set(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, TranslatableText]:
+    if interval >= rules.floor:
+        return interval, TranslatableText("{every}, as a subscriber set it", every=_every(interval))
+    return rules.floor, TranslatableText(
+        "{every}, the least we leave a server (a subscriber set {length})", every=_every(rules.floor), length=interval
+    )
+
+
+def _reason(now: datetime, habit: PublishingPattern) -> TranslatableText:
+    gap, silence = habit.rhythm, habit.silence(now)
+    if silence > 2 * DAY and (gap is None or silence > 3 * gap):
+        return TranslatableText("it has been silent for {length}", length=silence)
+    if gap is None:
+        return TranslatableText("it has too few entries to know its rhythm")
+    if gap < MINUTE:
+        return TranslatableText("it publishes many entries at once")
+    if gap <= DAY / 2:
+        return TranslatableText("it publishes about {n} entries a day", n=round(DAY / gap))
+    return TranslatableText("it publishes about {every}", every=_every(gap))
+
+
+def _after_skipped(at: datetime, wishes: PollingHints) -> datetime:
+    """The first moment from `at` on that the feed does not exclude, at most a day later."""
+    if len(wishes.skip_hours) >= 24 or len(wishes.skip_days) >= 7:
+        return at
+    moment = at.astimezone(UTC)
+    for _ in range(24):
+        if moment.hour not in wishes.skip_hours and moment.weekday() not in wishes.skip_days:
+            return at if moment == at else moment
+        moment = (moment + HOUR).replace(minute=at.minute, second=at.second)
+    return moment
+
+
+def _every(length: timedelta) -> TranslatableText:
+    return TranslatableText("once a day") if length == DAY else TranslatableText("every {length}", length=length)
+
+
+def _failed(times: int, what: str) -> TranslatableText:
+    if times == 1:
+        return TranslatableText("it failed: {what}", what=what)
+    return TranslatableText("it failed {times} times in a row, the last time with: {what}", times=times, what=what)

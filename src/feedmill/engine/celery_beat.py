@@ -1,0 +1,39 @@
+"""Celery beat in a thread: sends the periodic tasks."""
+
+import asyncio
+import threading
+from typing import Any
+
+from celery import Celery  # type: ignore[import-untyped]
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError, Service  # type: ignore[import-untyped]
+
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
+from feedmill.errors import EngineUnavailable
+
+# So long may it take until it notices that it should stop.
+MAX_SLEEP = 1
+
+
+class OutageLoggingScheduler(Scheduler):  # type: ignore[misc]
+    """Celery's, but that a broker that is away is one outage in the log, and not a traceback for each task."""
+
+    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+            DEPENDENCY_OUTAGES.answered(REDIS)
+        except SchedulingError as error:
+            DEPENDENCY_OUTAGES.failed(entry.task, EngineUnavailable(str(error)))
+
+
+class CeleryBeat:
+    """Remembers nothing between two lives: what it sends asks the database what is to be done."""
+
+    def __init__(self, celery: Celery) -> None:
+        self._service = Service(celery, max_interval=MAX_SLEEP, scheduler_cls=OutageLoggingScheduler)
+        self._thread = threading.Thread(target=self._service.start, name="beat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(self._service.stop)

@@ -1,0 +1,129 @@
+"""The Celery tasks of a worker: each hands its message to the event loop and waits for the result."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol
+
+from celery import Celery, Task  # type: ignore[import-untyped]
+from celery.exceptions import Reject  # type: ignore[import-untyped]
+from celery.utils.time import get_exponential_backoff_interval  # type: ignore[import-untyped]
+
+from feedmill.engine import task_names
+from feedmill.engine.engine import JobNotRun
+from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, Priority, RefreshFeed, ScanComplete
+from feedmill.engine.messages import jobs_of_lot
+from feedmill.lazy_loggers import bound_fields
+
+MAX_RETRIES = 3
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 2, 60
+
+TaskResult = dict[str, Any]
+TaskFunction = Callable[..., Coroutine[Any, Any, TaskResult]]
+
+
+class JobRunner(Protocol):
+    """What a worker does with jobs. `JobNotRun` sends the message back to the queue."""
+
+    async def one(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
+        """Runs one job; None when it left no trace and should be tried again."""
+
+    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+        """Runs the jobs of one message, many at a time."""
+
+
+class CeleryTasks:
+    """Celery's side of a worker: a thread for each message, which does nothing but wait for the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, work: JobRunner) -> None:
+        self._loop = loop
+        self._work = work
+
+    def refresh_feed(
+        self,
+        task: Task,
+        feed_id: int,
+        token: str | None = None,
+        batch_id: int | None = None,
+        lane: str = "",
+        priority: int = Priority.MANUAL,
+    ) -> TaskResult:
+        job = RefreshFeed(feed_id, token, batch_id, lane)
+        result = self.wait_for(task, self._work.one(job, Priority(priority), task.request.id))
+        return result or _try_again(task, feed_id)
+
+    def refresh_feed_batch(
+        self,
+        task: Task,
+        feeds: Mapping[str, Sequence[int]],
+        token: str | None = None,
+        batch_id: int | None = None,
+        priority: int = Priority.SCHEDULED,
+    ) -> TaskResult:
+        jobs = jobs_of_lot(feeds, token, batch_id)
+        result: TaskResult = self.wait_for(task, self._work.lot(jobs, Priority(priority), task.request.id))
+        return result
+
+    def on_user_feeds_complete(self, task: Task, batch_id: int) -> TaskResult:
+        return self._run(task, BatchComplete(batch_id), Priority.MANUAL)
+
+    def on_scan_complete(self, task: Task, token: str) -> TaskResult:
+        return self._run(task, ScanComplete(token), Priority.MANUAL)
+
+    def archive_images(self, task: Task) -> TaskResult:
+        return self._run(task, ArchiveImages(), Priority.SCHEDULED)
+
+    def wait_for(self, task: Task, work: Coroutine[Any, Any, Any]) -> Any:
+        """What comes of the work; the loop runs it with what is bound here, so its log lines carry the job's id."""
+        try:
+            with bound_fields(job_id=task.request.id):
+                return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        except JobNotRun:
+            raise Reject("this worker stops", requeue=True) from None
+
+    def _run(self, task: Task, job: Job, priority: Priority) -> TaskResult:
+        result: TaskResult = self.wait_for(task, self._work.one(job, priority, task.request.id))
+        return result
+
+
+def register_tasks(
+    celery: Celery, loop: asyncio.AbstractEventLoop, work: JobRunner, duties: Mapping[str, TaskFunction]
+) -> None:
+    """Makes Celery know the tasks; `duties` are those that are not jobs, by name."""
+    tasks = CeleryTasks(loop, work)
+    for name in (
+        task_names.REFRESH_FEED,
+        task_names.REFRESH_LOT,
+        task_names.BATCH_COMPLETE,
+        task_names.SCAN_COMPLETE,
+        task_names.ARCHIVE_IMAGES,
+    ):
+        celery.task(_as_function(getattr(tasks, name)), name=name, bind=True, shared=False, max_retries=MAX_RETRIES)
+    for name, duty in duties.items():
+        # Acknowledged at once: they come again by themselves, and may take longer than a message may be held.
+        celery.task(_as_task(tasks, duty), name=name, bind=True, shared=False, acks_late=False)
+
+
+def _as_function(method: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
+    """Celery binds a task to functions only."""
+
+    def run(task: Task, **arguments: Any) -> TaskResult:
+        return method(task, **arguments)
+
+    return run
+
+
+def _as_task(tasks: CeleryTasks, duty: TaskFunction) -> Callable[..., TaskResult]:
+    def run(task: Task, **arguments: Any) -> TaskResult:
+        result: TaskResult = tasks.wait_for(task, duty(**arguments))
+        return result
+
+    return run
+
+
+def _try_again(task: Task, feed_id: int) -> TaskResult:
+    """Has a feed's job delivered again a little later; after three times the failure is the result."""
+    tries = task.request.retries
+    if tries < MAX_RETRIES:
+        wait = get_exponential_backoff_interval(FIRST_RETRY_SECONDS, tries, MAX_RETRY_SECONDS, full_jitter=True)
+        raise task.retry(countdown=wait)
+    return {"success": False, "feed_id": feed_id, "error": "our own storage did not answer"}

@@ -1,0 +1,126 @@
+"""Sanitizes HTML, and renders article HTML with its archived images.
+
+The stored HTML never changes; what is shown is made from it each time. `render` is all that a consumer needs:
+
+    archived = {"https://example.org/a.png": "/images/1/ab12cd34/0.png"}
+    html = render(entry["content_html"], entry["base_url"], archived)
+"""
+
+import re
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+
+import nh3
+
+from feedmill.html.images import replace_images
+from feedmill.html.links import absolute_url, find_base_url
+from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
+from feedmill.html.srcset import parse_srcset
+
+NO_IMAGES: Mapping[str, str] = MappingProxyType({})
+
+# fmt: off
+COMMON_ATTRIBUTES = frozenset({"dir", "lang", "title"})
+TAG_ATTRIBUTES: dict[str, frozenset[str]] = {
+    "a": frozenset({"href"}),
+    "audio": frozenset({"src"}),
+    "blockquote": frozenset({"cite"}),
+    "col": frozenset({"span"}),
+    "colgroup": frozenset({"span"}),
+    "del": frozenset({"cite", "datetime"}),
+    "img": frozenset({"alt", "height", "src", "srcset", "width"}),
+    "ins": frozenset({"cite", "datetime"}),
+    "ol": frozenset({"reversed", "start"}),
+    "q": frozenset({"cite"}),
+    "source": frozenset({"media", "sizes", "src", "srcset", "type"}),
+    "td": frozenset({"colspan", "rowspan"}),
+    "th": frozenset({"colspan", "rowspan", "scope"}),
+    "time": frozenset({"datetime"}),
+    "video": frozenset({"height", "poster", "src", "width"}),
+}
+# fmt: on
+URL_ATTRIBUTES = frozenset({"cite", "href", "poster", "src"})
+NUMBER_ATTRIBUTES = frozenset({"colspan", "height", "rowspan", "span", "start", "width"})
+SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+REL = "noopener noreferrer nofollow"
+FORCED_ATTRIBUTES = {
+    "img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"},
+    "audio": {"controls": "", "preload": "none"},
+    "video": {"controls": "", "preload": "none"},
+}
+
+ALLOWED_ATTRIBUTES = {tag: TAG_ATTRIBUTES.get(tag, COMMON_ATTRIBUTES) | COMMON_ATTRIBUTES for tag in ALLOWED_TAGS}
+NO_ATTRIBUTES: dict[str, str] = {}
+
+_NUMBER = re.compile(r"-?[0-9]{1,5}%?")
+_WORDS = re.compile(r"[\w .,:;()/+*-]{1,200}")
+_CONTACT = re.compile(r"(?:mailto|tel):[^\x00-\x20\x7f\"'<>`\\]{1,500}", re.I)
+# Small pictures inside the text; no SVG.
+_INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+")
+
+_cleaner = nh3.Cleaner(
+    tags=set(ALLOWED_TAGS),
+    clean_content_tags={"script", "style"},
+    attributes={tag: {*ALLOWED_ATTRIBUTES[tag], *FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)} for tag in ALLOWED_TAGS},
+    url_schemes={*SCHEMES, "data"},
+    link_rel=REL,
+)
+
+
+def render_article_html(html: str | None, base_url: str | None = None, archived: Mapping[str, str] = NO_IMAGES) -> str:
+    """Safe HTML with `archived[url]` in place of each archived image; the others keep their own address."""
+    if not html:
+        return ""
+    base = find_base_url(html, base_url)
+    return _sanitize(replace_images(html, base_url, archived), base, frozenset(archived.values()))
+
+
+def sanitize_html(html: str, base_url: str | None = None) -> str:
+    """Safe HTML: text, links and pictures. Relative addresses need the base; without it they are dropped."""
+    return _sanitize(html, find_base_url(html, base_url), frozenset())
+
+
+def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
+    def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
+        always = FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)
+        if not found:
+            return always
+        known, chosen = ALLOWED_ATTRIBUTES[tag], {}
+        for name, value in found.items():
+            if name in known and (wanted := _value(tag, name, value, base, ours)) is not None:
+                chosen[name] = wanted
+        return chosen | always if always else chosen
+
+    cleaned: str = _cleaner.clean(rewrite_tags(html, choose))
+    return cleaned
+
+
+def _value(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
+    """The value as it may be written; None when it may not."""
+    if name in URL_ATTRIBUTES:
+        return _address(tag, name, value, base, ours)
+    if name == "srcset":
+        return _srcset(value, base, ours)
+    if name in NUMBER_ATTRIBUTES:
+        return value if _NUMBER.fullmatch(value) else None
+    if name in ("alt", "title"):
+        return value
+    return value if not value or _WORDS.fullmatch(value) else None
+
+
+def _address(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
+    if value in ours or (tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value)):
+        return value
+    address = absolute_url(value, base)
+    return value if address is None and name == "href" and _CONTACT.fullmatch(value) else address
+
+
+def _srcset(value: str, base: str | None, ours: Container[str]) -> str | None:
+    if value in ours:
+        return value
+    read = [(_address("", "srcset", each.address, base, ours), each.descriptor) for each in parse_srcset(value)]
+    return ", ".join(f"{_without_commas(url)} {size}".strip() for url, size in read if url) or None
+
+
+def _without_commas(url: str) -> str:
+    return url.replace(",", "%2C")

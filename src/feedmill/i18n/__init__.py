@@ -1,0 +1,1 @@
+"""Texts in each language: message catalogues, dates and the explanations of reason codes."""

@@ -1,0 +1,48 @@
+"""Imports adapters and commands when they are needed, and names the extra that installs a missing library."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pkgutil import resolve_name
+from typing import Any
+
+from feedmill.errors import BadSetting
+
+# The package that is imported, and the extra of feedmill that installs it.
+EXTRA_OF_PACKAGE = {
+    "asyncpg": "postgres",
+    "asyncmy": "mysql",
+    "obstore": "s3",
+    "celery": "scale",
+    "kombu": "scale",
+    "redis": "scale",
+}
+
+
+class MissingExtra(BadSetting):
+    """A chosen adapter needs a library that is not installed."""
+
+
+def lazy_import(name: str) -> Any:
+    """Imports `module:attribute`; raises `MissingExtra` when an optional library of it is not installed."""
+    try:
+        with collector_paused():
+            return resolve_name(name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        extra = EXTRA_OF_PACKAGE.get(package)
+        if extra is None:
+            raise
+        raise MissingExtra(f"this needs {package}, which is not installed: pip install 'feedmill[{extra}]'") from error
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Collects no garbage meanwhile: imports make hardly any, and looking for it takes a tenth of their time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,1 @@
+"""The archive as users see it: raw bodies, images, storage usage, backups."""

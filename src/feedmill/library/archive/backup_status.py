@@ -1,0 +1,77 @@
+"""Records when the last backup was made and whether it was found sound."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from feedmill.archive.backup.file_format import Manifest
+from feedmill.model.timestamps import from_iso
+from feedmill.model.user import Actor
+from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.instance_settings import read_instance_setting, steps_to_set_instance_setting
+from feedmill.store.database import Database
+
+SETTING_NAME = "backup"
+# Of a backup that is older an admin is warned.
+WARNING_AGE = timedelta(days=7)
+MAX_PROBLEMS = 20
+
+
+class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The last backup. `sound` is None until `feedmill backup --check` has read it, `wrong` is what that found."""
+
+    folder: str
+    created_at: datetime
+    row_bytes: int
+    objects: int
+    object_bytes: int
+    with_objects: bool
+    consistent: bool
+    checked_at: datetime | None = None
+    sound: bool | None = None
+    wrong: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the backup itself."""
+        return self.row_bytes + (self.object_bytes if self.with_objects else 0)
+
+    def is_old(self, now: datetime) -> bool:
+        return now - self.created_at > WARNING_AGE
+
+
+async def last_backup(db: Database) -> BackupStatus | None:
+    """None when none was ever made of this database."""
+    fact = await read_instance_setting(db, SETTING_NAME)
+    return msgspec.json.decode(fact, type=BackupStatus) if fact else None
+
+
+async def record_backup(db: Database, folder: str, manifest: Manifest, now: datetime) -> None:
+    """Writes down that a backup was made."""
+    row_bytes = sum(file.size for file in manifest.files.values())
+    backup = BackupStatus(
+        folder=folder,
+        created_at=from_iso(manifest.created_at),
+        row_bytes=row_bytes,
+        objects=manifest.objects,
+        object_bytes=manifest.object_bytes,
+        with_objects=manifest.with_objects,
+        consistent=manifest.consistent,
+    )
+    await _note(db, backup, "backup.make", now)
+
+
+async def record_backup_check(db: Database, manifest: Manifest, wrong: Sequence[str], now: datetime) -> None:
+    """Writes down how a backup was found, if it is the last one."""
+    last = await last_backup(db)
+    if last is not None and last.created_at == from_iso(manifest.created_at):
+        found = {"checked_at": now, "sound": not wrong, "wrong": tuple(wrong[:MAX_PROBLEMS])}
+        await _note(db, msgspec.structs.replace(last, **found), "backup.check", now)
+
+
+async def _note(db: Database, backup: BackupStatus, action: str, now: datetime) -> None:
+    fact = msgspec.json.encode(backup).decode()
+    await db.batch(
+        [*steps_to_set_instance_setting(SETTING_NAME, fact), audit_step(Actor(), action, backup.folder, now)]
+    )

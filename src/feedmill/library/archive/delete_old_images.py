@@ -1,0 +1,37 @@
+"""Deletes the archived images of a feed's older entries, to free storage."""
+
+from datetime import datetime, timedelta
+
+from feedmill.errors import NotAllowed
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.user import User
+from feedmill.store.admin.feeds import read_admin_feed
+from feedmill.store.archive.feed_images import ImageTotals
+from feedmill.store.archive.old_images import drop_old_images, total_old_images
+from feedmill.store.database import Database
+
+
+async def may_delete_images(db: Database, user: User, feed_id: int) -> bool:
+    """Whether the images are theirs alone; an admin decides for everybody."""
+    found = await read_admin_feed(db, feed_id)
+    return user.is_admin or (found is not None and found.subscribers == 1)
+
+
+async def preview_image_deletion(
+    db: Database, user: User, subscription_id: int, older: timedelta, now: datetime
+) -> ImageTotals:
+    """What `delete_old_images` would drop."""
+    feed_id = (await find_subscription(db, user.id, subscription_id)).feed_id
+    return await total_old_images(db, feed_id, now - older)
+
+
+async def delete_old_images(
+    db: Database, user: User, subscription_id: int, older: timedelta, now: datetime
+) -> ImageTotals:
+    """Drops the archived images of entries that are older; what somebody starred, labelled or put off keeps its own."""
+    feed_id = (await find_subscription(db, user.id, subscription_id)).feed_id
+    if not await may_delete_images(db, user, feed_id):
+        raise NotAllowed("others read this feed too: only an admin may free its images")
+    freed = await total_old_images(db, feed_id, now - older)
+    await drop_old_images(db, feed_id, now - older, now)
+    return freed

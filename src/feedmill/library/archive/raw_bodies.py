@@ -1,0 +1,64 @@
+"""Lists and finds the raw bodies of a user's feeds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.collect.parsing.decode import decode
+from feedmill.errors import NotFound
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.timestamps import from_iso
+from feedmill.store.archive.raw_body_history import RawBodyDetails, raw_bodies_before, raw_body_of_feed
+from feedmill.store.database import Database
+from feedmill.store.entries.visible_entries import visible_entry
+
+MAX_ID = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class RawBodyPage:
+    """`more` is the moment before which there are more; None when these are the last."""
+
+    items: Sequence[RawBodyDetails]
+    more: datetime | None
+
+
+async def list_raw_bodies(db: Database, feed_id: int, before: datetime | None, most: int) -> RawBodyPage:
+    found = await raw_bodies_before(db, feed_id, before, most + 1)
+    return RawBodyPage(found[:most], found[most - 1].at if len(found) > most else None)
+
+
+async def find_raw_body(db: Database, user_id: int, subscription_id: int, body_id: int) -> RawBodyDetails:
+    """A kept answer of a feed of the user's; `NotFound` for any other."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    found = await raw_body_of_feed(db, subscription.feed_id, body_id) if body_id <= MAX_ID else None
+    if found is None:
+        raise NotFound("there is no such answer")
+    return found
+
+
+async def find_raw_body_of_entry(db: Database, user_id: int, entry_id: int) -> tuple[int, RawBodyDetails | None]:
+    """The subscription that an entry is read by, and the answer that brought it, as long as that is kept."""
+    entry = await visible_entry(db, user_id, entry_id)
+    if entry is None or entry["subscription_id"] is None:
+        raise NotFound("there is no such entry")
+    # What was kept last when the entry was first seen: an answer with something new in it is always kept.
+    seen = from_iso(entry["first_seen_at"]) + timedelta(milliseconds=1)
+    found = await raw_bodies_before(db, entry["feed_id"], seen, 1)
+    return entry["subscription_id"], found[0] if found else None
+
+
+async def previous_raw_body(db: Database, feed_id: int, answer: RawBodyDetails) -> RawBodyDetails | None:
+    """The one that was kept before it; None for the first."""
+    found = await raw_bodies_before(db, feed_id, answer.at, 1)
+    return found[0] if found else None
+
+
+def decode_raw_body(data: bytes, content_type: str | None) -> str:
+    """A kept answer as characters, in whatever encoding it is."""
+    return decode(data, content_type).text
+
+
+def days_left(answer: RawBodyDetails, keep: timedelta, now: datetime) -> int:
+    """For how many days an answer is still kept."""
+    return max(0, (answer.at + keep - now).days)

@@ -1,0 +1,58 @@
+"""Measures and forecasts the storage usage of a user's feeds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.subscription import Subscription
+from feedmill.store.archive.retention import count_expired_entries_of_feed
+from feedmill.store.archive.user_storage_usage import ArchiveSize, archive_size_by_feed, archive_size_since
+from feedmill.store.database import Database
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+
+MONTH = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStorageUsage:
+    feed: Subscription
+    space: ArchiveSize
+
+
+@dataclass(frozen=True, slots=True)
+class StorageForecast:
+    """Bytes that came in in a month, and those that are kept after another one like it."""
+
+    came_in: int
+    in_a_month: int
+
+
+async def storage_usage_by_feed(db: Database, user_id: int) -> list[FeedStorageUsage]:
+    """What each feed of the user's takes up, the largest first."""
+    kept = await archive_size_by_feed(db, user_id)
+    spaces = [
+        FeedStorageUsage(each, kept.get(each.feed_id, ArchiveSize())) for each in await subscriptions_of(db, user_id)
+    ]
+    return sorted(spaces, key=lambda each: (-each.space.bytes, each.feed.title.casefold()))
+
+
+async def forecast_storage(
+    db: Database, user_id: int, feeds: Sequence[FeedStorageUsage], raw_keep: timedelta, now: datetime
+) -> StorageForecast:
+    """What a month from now is kept, if as much comes in as in the last one."""
+    came = await archive_size_since(db, user_id, now - MONTH)
+    raw = sum(each.space.raw_bytes for each in feeds)
+    images = sum(each.space.image_bytes for each in feeds)
+    # Answers go after some days, so that there are never more than come in meanwhile.
+    then = min(raw + came.raw_bytes, round(came.raw_bytes * (raw_keep / MONTH)))
+    return StorageForecast(came.bytes, images + came.image_bytes + then)
+
+
+async def count_expiring(
+    db: Database, user_id: int, subscription_id: int, kept: timedelta, now: datetime
+) -> tuple[int, int]:
+    """How many entries of a feed of the user's would go if they were kept for so long; and how many images."""
+    return await count_expired_entries_of_feed(
+        db, (await find_subscription(db, user_id, subscription_id)).feed_id, kept, now
+    )

@@ -1,0 +1,1 @@
+"""Bookmarks: saved pages, and what is known of them."""

@@ -1,0 +1,121 @@
+"""Fetches the title, description and image of bookmarked pages in the background.
+
+take → fetch → read the head of the page → settle
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from feedmill.collect.entries.storable_fields import text as keepable
+from feedmill.collect.parsing.decode import decode_page
+from feedmill.engine.concurrency import gather_all
+from feedmill.html.links import absolute_url
+from feedmill.html.page import MAX_PAGE_BYTES, read_page
+from feedmill.html.plain_text import plain_text
+from feedmill.model.bookmark import MAX_ATTEMPTS, RETRY_DELAYS, Bookmark, PageFetchFailed, PageMetadata
+from feedmill.model.fetch_outcome import (
+    Deferred,
+    FetchOutcome,
+    Gone,
+    HttpError,
+    Refused,
+    Response,
+    Retryable,
+    Throttled,
+)
+from feedmill.outbound.client import Client
+from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.store.bookmarks.page_fetches import (
+    record_page_failed,
+    record_page_fetched,
+    release_bookmarks,
+    take_bookmarks,
+)
+from feedmill.store.database import Database
+
+LOT = 20
+SOFT_LIMIT = timedelta(seconds=80)
+LIMITS = FetchLimits(max_bytes=4_000_000)
+TITLES = ("og:title", "twitter:title")
+DESCRIPTIONS = ("og:description", "description", "twitter:description")
+IMAGES = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
+LONGEST_TITLE = 500
+LONGEST_DESCRIPTION = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class BookmarkPageFetcher:
+    """What saved pages are fetched with."""
+
+    db: Database
+    client: Client
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    soft_limit: timedelta = SOFT_LIMIT
+
+
+async def fetch_bookmark_pages(reader: BookmarkPageFetcher) -> int:
+    """Fetches a lot of the pages that wait; how many there were."""
+    token, lot = await take_bookmarks(reader.db, reader.clock(), LOT)
+    if not lot:
+        return 0
+    try:
+        async with asyncio.timeout(reader.soft_limit.total_seconds()):
+            await gather_all([_read(reader, bookmark, token) for bookmark in lot])
+    except TimeoutError:
+        pass  # what was not reached waits for the next lot
+    finally:
+        await asyncio.shield(release_bookmarks(reader.db, token, reader.clock()))
+    return len(lot)
+
+
+async def _read(reader: BookmarkPageFetcher, bookmark: Bookmark, token: str) -> None:
+    outcome = await reader.client.get(bookmark.url, limits=LIMITS)
+    now = reader.clock()
+    if isinstance(outcome, Response):
+        facts = await asyncio.to_thread(page_facts, outcome)
+        await record_page_fetched(reader.db, bookmark.id, token, facts, now)
+    else:
+        await record_page_failed(reader.db, bookmark.id, token, failed_page_fetch(outcome, bookmark.attempts + 1, now))
+
+
+def page_facts(response: Response) -> PageMetadata:
+    """What a page says of itself; nothing for what is no page, and for an image the image."""
+    kind = response.content_type.partition(";")[0].strip().lower()
+    if kind.startswith("image/"):
+        return PageMetadata(image_url=keepable(response.final_url))
+    if kind and kind not in ("text/html", "application/xhtml+xml"):
+        return PageMetadata()
+    html = decode_page(response.body[:MAX_PAGE_BYTES], response.content_type)
+    page = read_page(html, response.final_url)
+    return PageMetadata(
+        _line(_first(page.meta, TITLES) or page.title, LONGEST_TITLE),
+        _line(_first(page.meta, DESCRIPTIONS), LONGEST_DESCRIPTION),
+        keepable(absolute_url(_first(page.meta, IMAGES), response.final_url)),
+    )
+
+
+def failed_page_fetch(outcome: FetchOutcome, tries: int, now: datetime) -> PageFetchFailed:
+    """What an answer that is no page means for one that was tried so many times with this one."""
+    again_at = None if tries >= MAX_ATTEMPTS else now + RETRY_DELAYS[tries - 1]
+    match outcome:
+        case Deferred(until=until):
+            return PageFetchFailed("its host has no turn for us", until, counted=False)
+        case Throttled(status=status, until=until):
+            return PageFetchFailed(f"the server asks for a rest ({status})", again_at and max(until, again_at))
+        case Gone(status=status) | HttpError(status=404 as status):
+            return PageFetchFailed(f"the server says {status}", None)
+        case Refused(detail=detail):
+            return PageFetchFailed(detail, None)
+        case Retryable(detail=detail):
+            return PageFetchFailed(detail, again_at)
+    return PageFetchFailed(f"the server says {outcome.status}", again_at)
+
+
+def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str:
+    return next((meta[name] for name in names if meta.get(name, "").strip()), "")
+
+
+def _line(said: str, most: int) -> str | None:
+    return keepable(plain_text(said, most)) or None

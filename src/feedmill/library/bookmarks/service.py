@@ -1,0 +1,62 @@
+"""Saves, lists, changes and deletes a user's bookmarks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from feedmill.collect.pasted_url import parse_url_without_login
+from feedmill.errors import NotFound
+from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher, fetch_bookmark_pages
+from feedmill.library.users.limits import check_byte_quota, check_count_limit
+from feedmill.model.bookmark import Bookmark
+from feedmill.model.entry_lists import ListPosition
+from feedmill.store.bookmarks.bookmarks import (
+    add_bookmark,
+    bookmark_of,
+    bookmarks_before,
+    drop_bookmark,
+    retry_bookmark,
+    save_bookmark,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmarks:
+    reader: BookmarkPageFetcher
+
+    async def save(self, user_id: int, url: str, title: str | None, note: str | None) -> tuple[Bookmark, bool]:
+        """The bookmark, and whether it is new: saving a page again changes nothing."""
+        db, now = self.reader.db, self.reader.clock()
+        await check_count_limit(db, user_id, "bookmarks")
+        await check_byte_quota(db, user_id)
+        return await add_bookmark(db, user_id, parse_url_without_login(url), title, note, now)
+
+    async def page(self, user_id: int, place: ListPosition | None, most: int) -> list[Bookmark]:
+        """Bookmarks that come after a place in the list, the newest first."""
+        return await bookmarks_before(self.reader.db, user_id, place, most)
+
+    async def one(self, user_id: int, bookmark_id: int) -> Bookmark:
+        """The user's bookmark of that id; raises `NotFound`."""
+        found = await bookmark_of(self.reader.db, user_id, bookmark_id)
+        if found is None:
+            raise NotFound("there is no such bookmark")
+        return found
+
+    async def change(self, user_id: int, bookmark_id: int, changes: Mapping[str, Any]) -> Bookmark:
+        """The bookmark with another `title` or `note`."""
+        changed = replace(await self.one(user_id, bookmark_id), **changes)
+        await save_bookmark(self.reader.db, changed)
+        return changed
+
+    async def delete(self, user_id: int, bookmark_id: int) -> None:
+        if not await drop_bookmark(self.reader.db, user_id, bookmark_id):
+            raise NotFound("there is no such bookmark")
+
+    async def retry(self, user_id: int, bookmark_id: int) -> Bookmark:
+        """Has a page that was given up fetched again."""
+        await retry_bookmark(self.reader.db, user_id, bookmark_id, self.reader.clock())
+        return await self.one(user_id, bookmark_id)
+
+    async def read_pages(self) -> int:
+        """Fetches a lot of the pages that wait; how many there were."""
+        return await fetch_bookmark_pages(self.reader)

@@ -1,0 +1,1 @@
+"""Entries: lists, the article page, marks, labels, revisions, full text."""

@@ -1,0 +1,161 @@
+"""Reads one entry with its sanitized text, enclosures and neighbours."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from math import ceil
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from feedmill.archive.blobs import Blobs
+from feedmill.errors import NotFound
+from feedmill.html.plain_text import plain_text
+from feedmill.html.sanitize import render_article_html
+from feedmill.library.archive.images import image_urls
+from feedmill.library.entries.lists import EntryListQuery, EntrySummary, entry_summaries, one_line
+from feedmill.model import parsed_feed
+from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
+from feedmill.store.database import Database, Row
+from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
+from feedmill.store.entries.revisions import read_revision
+from feedmill.store.entries.visible_entries import visible_entry
+from feedmill.threads import run_in_thread_if_large
+
+WORDS_A_MINUTE = 230
+CHARACTERS_A_MINUTE = 400
+
+# Scripts that are read by the character: kana, han, hangul.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_STANDS_BY = {EntryView.STARRED: "starred_at", EntryView.LATER: "later_at", EntryView.HISTORY: "read_at"}
+
+
+class ArticleEnclosure(Struct, frozen=True, gc=False):
+    """A file that comes with an entry; None is what the feed does not say."""
+
+    url: str
+    type: str | None
+    length: int | None
+    seconds: float | None
+
+
+class Article(EntrySummary, frozen=True, gc=False):
+    """`version` says which text this is: 0 the first that came, `revisions` the newest.
+
+    `raw_html` is the text as it came, where that was asked for; `full_html` the whole article behind the entry, once
+    somebody had it fetched.
+    """
+
+    html: str
+    raw_html: str | None
+    full_html: str | None
+    version: int
+    minutes: int
+    categories: tuple[str, ...]
+    enclosures: tuple[ArticleEnclosure, ...]
+    comments_url: str | None
+    previous_id: int | None
+    next_id: int | None
+
+
+class ArticleTexts(NamedTuple):
+    """What is made of an entry's texts each time that it is read."""
+
+    html: str
+    full_html: str | None
+    minutes: int
+
+
+async def read_article(
+    db: Database,
+    blobs: Blobs,
+    user_id: int,
+    entry_id: int,
+    now: datetime,
+    *,
+    within: EntryListQuery | None = None,
+    version: int | None = None,
+    raw: bool = False,
+) -> Article:
+    """The entry in its newest version or in another one; with its neighbours in the list that it is read in."""
+    row = await find_entry(db, user_id, entry_id)
+    number = row["revision_count"] if version is None else version
+    text = await find_revision(db, entry_id, number)
+    [entry] = await entry_summaries(db, user_id, [entry_id])
+    archived = (await image_urls(db, blobs, [entry_id]))[entry_id]
+    before, after = (None, None) if within is None else await neighbours(db, user_id, row, within, now)
+    html, full_html = text["content_html"] or text["summary"] or "", row["full_html"]
+    shown: dict[str, Any] = msgspec.structs.asdict(entry) | {
+        "title": one_line(text["title"]),
+        "link": text["link"],
+        "author": text["author"],
+    }
+    texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, row, archived)
+    return Article(
+        **shown,
+        html=texts.html,
+        raw_html=html if raw else None,
+        full_html=texts.full_html,
+        version=number,
+        minutes=texts.minutes,
+        categories=msgspec.json.decode(row["categories"] or "[]", type=tuple[str, ...]),
+        enclosures=_enclosures(row),
+        comments_url=row["comments_url"],
+        previous_id=before,
+        next_id=after,
+    )
+
+
+async def find_entry(db: Database, user_id: int, entry_id: int) -> Row:
+    """All that is kept of an entry; `NotFound` when there is none for this user."""
+    row = await visible_entry(db, user_id, entry_id)
+    if row is None:
+        raise NotFound("there is no such entry")
+    return row
+
+
+async def find_revision(db: Database, entry_id: int, number: int) -> Row:
+    text = await read_revision(db, entry_id, number)
+    if text is None:
+        raise NotFound("there is no such version of the entry")
+    return text
+
+
+async def neighbours(
+    db: Database, user_id: int, entry: Row, within: EntryListQuery, now: datetime
+) -> tuple[int | None, int | None]:
+    """The entries before and after this one in a list; none when it does not stand in it."""
+    at = entry["sort_at"] if within.scope.label_id is not None else entry[_STANDS_BY.get(within.view, "sort_at")]
+    if at is None:
+        return None, None
+    here = ListPosition(at, entry["id"])
+
+    async def next_to(order: EntryOrder) -> int | None:
+        found = await find_positions(db, user_id, within.beyond_place(here, 1, order), now)
+        return found[0].entry_id if found and found[0].at >= within.oldest else None
+
+    return await next_to(REVERSE_ORDER[within.order]), await next_to(within.order)
+
+
+def _texts(html: str, row: Row, archived: Mapping[str, str]) -> ArticleTexts:
+    full_html = row["full_html"]
+    return ArticleTexts(
+        render_article_html(html, row["base_url"], archived),
+        render_article_html(full_html, row["full_url"], archived) if full_html else None,
+        reading_minutes(full_html or html),
+    )
+
+
+def _enclosures(entry: Row) -> tuple[ArticleEnclosure, ...]:
+    kept = msgspec.json.decode(entry["enclosures"] or "[]", type=tuple[parsed_feed.Enclosure, ...])
+    return tuple(
+        ArticleEnclosure(each.url, each.type, each.length, each.duration.total_seconds() if each.duration else None)
+        for each in kept
+    )
+
+
+def reading_minutes(html: str) -> int:
+    """How long a person reads, at least a minute."""
+    words, characters = _UNSPACED.subn(" ", plain_text(html, None))
+    return max(1, ceil(len(words.split()) / WORDS_A_MINUTE + characters / CHARACTERS_A_MINUTE))

@@ -1,0 +1,77 @@
+"""Fetches the full text of an entry from the page that it links to, when a user asks for it."""
+
+import asyncio
+from datetime import datetime
+from math import ceil
+
+from feedmill.collect.entries.storable_fields import text as keepable
+from feedmill.collect.parsing.decode import decode_page
+from feedmill.errors import Conflict, LimitExceeded
+from feedmill.html.selectors import parse_selector
+from feedmill.lazy_imports import lazy_import
+from feedmill.library.entries.article import find_entry
+from feedmill.library.users.limits import check_byte_quota
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Response, Retryable, Throttled
+from feedmill.outbound.client import Client
+from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.store.database import Database
+from feedmill.store.entries.full_texts import save_full_texts
+from feedmill.store.subscriptions.feed_settings import decode_settings
+
+LIMITS = FetchLimits(max_bytes=4_000_000)
+# With lxml's HTML parser: imported in the thread that first looks for an article.
+MAIN_HTML = "feedmill.html.readability:extract_article"
+PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
+# Bytes; as many as every database takes in one row. What is longer is cut.
+MAX_STORED_BYTES = 1_500_000
+
+
+class NoFullText(Conflict):
+    """The whole article can't be had; `code` says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+async def fetch_full_text(
+    db: Database, client: Client, user_id: int, entry_id: int, now: datetime, *, again: bool = False
+) -> None:
+    """Has the whole article kept, unless it is; `again` fetches it anew."""
+    entry = await find_entry(db, user_id, entry_id)
+    if entry["full_html"] and not again:
+        return
+    if not entry["link"]:
+        raise NoFullText("no_link", "the entry links to no page")
+    await check_byte_quota(db, user_id)
+    response = _page(await client.get(entry["link"], limits=LIMITS), now)
+    way = decode_settings(entry["settings"])
+    html = await asyncio.to_thread(extract_full_text, response, way)
+    await save_full_texts(db, entry_id, response.final_url, {way.recipe: html}, now)
+
+
+def _page(outcome: FetchOutcome, now: datetime) -> Response:
+    match outcome:
+        case Response():
+            return outcome
+        case Throttled(until=until) | Deferred(until=until):
+            raise LimitExceeded("the site asks for a rest", max(1, ceil((until - now).total_seconds())))
+        case Refused(kind="address" | "port"):
+            raise NoFullText("refused_address", outcome.detail)
+        case Refused(detail=detail) | Retryable(detail=detail):
+            raise NoFullText("unreachable", detail)
+    raise NoFullText("unreachable", f"the server says {outcome.status}")
+
+
+def extract_full_text(response: Response, way: FeedSettings) -> str:
+    """The article of the page, by the person's selectors if they have any; raises `NoFullText`."""
+    if response.content_type.partition(";")[0].strip().lower() not in PAGE_TYPES:
+        raise NoFullText("not_a_page", "the link leads to no web page")
+    page = decode_page(response.body, response.content_type)
+    found: str | None = lazy_import(MAIN_HTML)(
+        page, parse_selector(way.keep_selector), parse_selector(way.drop_selector)
+    )
+    if found is None:
+        raise NoFullText("no_text", "no article was found on the page")
+    return keepable(found, MAX_STORED_BYTES) or ""

@@ -1,0 +1,94 @@
+"""Fetches the full texts of new entries in the background, a lot at a time.
+
+take → fetch the page → cut the article out, in each way that a subscriber wants → keep → settle
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from feedmill.engine.concurrency import gather_all
+from feedmill.lazy_loggers import get_logger
+from feedmill.library.entries.full_text import LIMITS, NoFullText, extract_full_text
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Retryable, Throttled
+from feedmill.outbound.client import Client
+from feedmill.store.database import Database, Row
+from feedmill.store.entries.full_texts import (
+    finish_full_text_task,
+    postpone_full_text_task,
+    release_full_text_tasks,
+    save_full_texts,
+    take_full_text_tasks,
+)
+from feedmill.store.subscriptions.feed_settings import settings_of_subscribers
+
+log = get_logger(__name__)
+
+LOT = 20
+SOFT_LIMIT = timedelta(seconds=80)
+PAUSES = (timedelta(minutes=5), timedelta(hours=1))
+
+
+@dataclass(frozen=True, slots=True)
+class FullTextFetcher:
+    """What they are fetched with."""
+
+    db: Database
+    client: Client
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    soft_limit: timedelta = SOFT_LIMIT
+
+    async def fetch(self) -> int:
+        """Fetches a lot of those that wait; how many there were."""
+        token, lot = await take_full_text_tasks(self.db, self.clock(), most=LOT)
+        if not lot:
+            return 0
+        try:
+            async with asyncio.timeout(self.soft_limit.total_seconds()):
+                await gather_all([self._fetch(row, token) for row in lot])
+        except TimeoutError:
+            pass  # what was not reached waits for the next lot
+        finally:
+            await asyncio.shield(release_full_text_tasks(self.db, token, self.clock()))
+        return len(lot)
+
+    async def _fetch(self, row: Row, token: str) -> None:
+        ways = [
+            one.settings for one in await settings_of_subscribers(self.db, row["feed_id"]) if one.settings.full_text
+        ]
+        if ways and row["link"]:
+            outcome = await self.client.get(row["link"], limits=LIMITS)
+            if (again_at := retry_at(outcome, row["attempts"] + 1, self.clock())) is not None:
+                counted = not isinstance(outcome, Deferred)
+                await postpone_full_text_task(self.db, row["entry_id"], token, again_at, counted=counted)
+                return
+            if isinstance(outcome, Response):
+                found = await asyncio.to_thread(_extract_full_texts, outcome, ways, row["entry_id"])
+                await save_full_texts(self.db, row["entry_id"], outcome.final_url, found, self.clock())
+        await finish_full_text_task(self.db, row["entry_id"], token)
+
+
+def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: int) -> dict[str, str]:
+    """By recipe, what each way finds; those that find nothing are left out."""
+    found: dict[str, str] = {}
+    for recipe, way in {way.recipe: way for way in ways}.items():
+        try:
+            found[recipe] = extract_full_text(page, way)
+        except NoFullText as error:
+            log.info("a new entry has no article to keep", entry_id=entry_id, reason=str(error))
+    return found
+
+
+def retry_at(outcome: FetchOutcome, tries: int, now: datetime) -> datetime | None:
+    """When a page that did not come is asked for again; None when it came, or is given up."""
+    again_at = now + PAUSES[tries - 1] if tries <= len(PAUSES) else None
+    match outcome:
+        case Deferred(until=until):
+            return until
+        case Throttled(until=until):
+            return again_at and max(until, again_at)
+        case Retryable():
+            return again_at
+    return None

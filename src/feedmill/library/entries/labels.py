@@ -1,0 +1,43 @@
+"""Creates, renames and deletes a user's labels."""
+
+from feedmill.errors import Conflict, NotFound
+from feedmill.library.users.limits import check_count_limit
+from feedmill.store.database import Database, Row
+from feedmill.store.entries import labels
+
+NO_SUCH = "there is no such label"
+
+
+async def find_label(db: Database, user_id: int, label_id: int) -> Row:
+    """`id`, `name`, and how many `entries` bear it; `NotFound` when the user has none such."""
+    found = await labels.read_label(db, user_id, label_id)
+    if found is None:
+        raise NotFound(NO_SUCH)
+    return found
+
+
+async def make_label(db: Database, user_id: int, name: str) -> Row:
+    """A new label; `Conflict` when the user has one of that name."""
+    await check_count_limit(db, user_id, "labels")
+    return await labels.add_label(db, user_id, name)
+
+
+async def ensure_label(db: Database, user_id: int, name: str) -> int:
+    """The label of that name, made if it is not there yet."""
+    there = next((row for row in await labels.labels_of(db, user_id) if row["name"] == name), None)
+    try:
+        return int((there or await make_label(db, user_id, name))["id"])
+    except Conflict:
+        return await ensure_label(db, user_id, name)  # somebody else made it just now
+
+
+async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> Row:
+    if not await labels.rename_label(db, user_id, label_id, name):
+        raise NotFound(NO_SUCH)
+    return await find_label(db, user_id, label_id)
+
+
+async def drop_label(db: Database, user_id: int, label_id: int) -> None:
+    """The entries that bore it stay."""
+    if not await labels.drop_label(db, user_id, label_id):
+        raise NotFound(NO_SUCH)

@@ -1,0 +1,146 @@
+"""Lists entries page by page.
+
+Structs, because making fifty dataclasses of so many fields takes longer than finding the entries.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec import Struct
+
+from feedmill.html.plain_text import plain_text
+from feedmill.library.cursors import to_cursor
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database, Row
+from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page
+from feedmill.store.entries.visible_entries import read_entry_summaries
+
+LONGEST_EXCERPT = 300
+
+
+class EntryLabel(Struct, frozen=True, gc=False):
+    id: int
+    name: str
+
+
+class EntrySummary(Struct, frozen=True, gc=False):
+    """An entry as a list shows it. No `subscription_id`: the feed is no longer subscribed to."""
+
+    id: int
+    subscription_id: int | None
+    feed_title: str | None
+    title: str
+    link: str | None
+    author: str | None
+    excerpt: str
+    image_url: str | None
+    language: str | None
+    published_at: str | None
+    sort_at: str
+    unread: bool
+    read_at: str | None
+    starred: bool
+    later: bool
+    later_until: str | None
+    labels: tuple[EntryLabel, ...]
+    revisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryListQuery:
+    """A page of a list, beyond the place where the last one ended. Nothing that is older than `since` is in it."""
+
+    view: EntryView = EntryView.UNREAD
+    scope: EntryScope = ALL_ENTRIES
+    order: EntryOrder = EntryOrder.NEWEST
+    beyond: ListPosition | None = None
+    most: int = 50
+    since: datetime | None = None
+
+    @property
+    def start(self) -> ListPosition:
+        """Where the list begins."""
+        first = LIST_STARTS[self.order]
+        return first if self.since is None or self.order is EntryOrder.NEWEST else ListPosition(to_iso(self.since), 0)
+
+    @property
+    def oldest(self) -> str:
+        """Older than this is nothing in it; what is newest first ends with the first that is."""
+        return "" if self.since is None else to_iso(self.since)
+
+    def beyond_place(self, place: ListPosition, most: int, order: EntryOrder | None = None) -> ListRange:
+        """The part of the list that follows a place, in its own order or in another one."""
+        return ListRange(self.view, self.scope, order or self.order, place, most)
+
+
+class EntryListPage(Struct, frozen=True):
+    """`next` is None on the last page. No entry that came after `as_of` is in it."""
+
+    items: list[EntrySummary]
+    next: str | None
+    as_of: int
+
+
+async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: datetime) -> EntryListPage:
+    """The next entries of a view."""
+    # One more than wanted, to know whether there is more.
+    following = wanted.beyond_place(wanted.beyond or wanted.start, wanted.most + 1)
+    found = await find_entry_page(db, user_id, following, now)
+    places = [(place, rows) for place, rows in found.places if place.at >= wanted.oldest]
+    shown = places[: wanted.most]
+    is_last = len(places) <= wanted.most
+    items = to_summaries(rows for _, rows in shown)
+    return EntryListPage(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
+
+
+async def entry_summaries(db: Database, user_id: int, ids: Sequence[int]) -> list[EntrySummary]:
+    """These entries as lists show them, in the same order, without those that the user may not see."""
+    if not ids:
+        return []
+    found = await read_entry_summaries(db, user_id, ids)
+    return to_summaries(found.get(id, []) for id in ids)
+
+
+def to_summaries(shown: Iterable[Sequence[Row]]) -> list[EntrySummary]:
+    """Entries from what is shown of each; without those of which nothing may be."""
+    return [_to_summary(rows) for rows in shown if rows]
+
+
+def _to_summary(rows: Sequence[Row]) -> EntrySummary:
+    row = rows[0]
+    return EntrySummary(
+        id=row["id"],
+        subscription_id=row["subscription_id"],
+        feed_title=row["feed_title"],
+        title=one_line(row["title"]),
+        link=row["link"],
+        author=row["author"],
+        excerpt=one_line(row["beginning"], LONGEST_EXCERPT),
+        image_url=row["image_url"],
+        language=row["language"],
+        published_at=row["published_at"],
+        sort_at=row["sort_at"],
+        unread=bool(row["is_unread"]),
+        read_at=row["read_at"],
+        starred=row["starred_at"] is not None,
+        later=row["later_at"] is not None,
+        later_until=row["later_until"],
+        labels=_labels(rows),
+        revisions=row["revision_count"],
+    )
+
+
+def _labels(rows: Sequence[Row]) -> tuple[EntryLabel, ...]:
+    borne = [EntryLabel(row["label_id"], row["label"]) for row in rows if row["label_id"] is not None]
+    return tuple(sorted(borne, key=lambda label: label.name))
+
+
+def one_line(text: str | None, limit: int | None = None) -> str:
+    """What was perhaps meant as HTML, as plain text."""
+    if not text:
+        return ""
+    if "<" in text or "&" in text or (limit is not None and len(text) > limit):
+        return plain_text(text, limit)
+    return " ".join(text.split())

@@ -1,0 +1,67 @@
+"""Marks entries as read, starred, for later or labelled: one, many, or all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.errors import BadInput, NotFound
+from feedmill.library.archive.images import image_task_steps
+from feedmill.model.entry_lists import EntryMarks, MarkAllRead, MarkAllReadResult
+from feedmill.model.feed import ArchivePolicy
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.labels import has_labels
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.states import steps_to_mark
+from feedmill.store.entries.undo_mark_all_read import restore_retired_list
+from feedmill.store.entries.visible_entries import visible_entries
+
+MAX_LATER = timedelta(days=3650)
+LATER_FOR = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkResult:
+    """Which of the entries are as they were wished to be, and which are not there."""
+
+    ids: list[int]
+    missing: list[int]
+
+
+async def apply_marks(
+    db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime, later_for: timedelta = LATER_FOR
+) -> MarkResult:
+    """Does what `marks` says with those of these entries that the user may see."""
+    if isinstance(marks.later, datetime) and not now < marks.later < now + MAX_LATER:
+        raise BadInput("say a time between now and ten years from now", "later")
+    labels = {*marks.add_labels, *marks.remove_labels}
+    if labels and not await has_labels(db, user_id, sorted(labels)):
+        raise NotFound("there is no such label")
+    visible = await visible_entries(db, user_id, ids)
+    if visible and marks != EntryMarks():
+        images = await _images(db, visible, now) if marks.starred else []
+        await db.batch([*steps_to_mark(user_id, sorted(visible), marks, now, later_for), *images])
+    return MarkResult(sorted(visible), sorted(set(ids) - visible.keys()))
+
+
+async def apply_marks_to_entry(
+    db: Database, user_id: int, entry_id: int, marks: EntryMarks, now: datetime, later_for: timedelta = LATER_FOR
+) -> None:
+    """The same with one; `NotFound` when there is none for this user."""
+    if (await apply_marks(db, user_id, [entry_id], marks, now, later_for)).missing:
+        raise NotFound("there is no such entry")
+
+
+async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
+    return await mark_unread_as_read(db, user_id, wanted, now)
+
+
+async def undo_mark_all_read(db: Database, user_id: int, token: str, now: datetime) -> None:
+    """Makes unread again what `mark_all_read` marked; `NotFound` when that can't be done any more."""
+    if not await restore_retired_list(db, user_id, token, now):
+        raise NotFound("there is nothing to undo, or it is too late")
+
+
+async def _images(db: Database, visible: dict[int, str], now: datetime) -> list[Step]:
+    """Where a feed wants the images of starred entries only, they are wanted from now on."""
+    wanting = sorted(id for id, policy in visible.items() if policy == ArchivePolicy.STARRED)
+    return [step for id in wanting for step in await image_task_steps(db, id, now)]

@@ -1,0 +1,1 @@
+"""Feeds: health, icons, URLs, merging, and which feeds are shared or private."""

@@ -1,0 +1,29 @@
+"""Lets an administrator change the URL of a feed."""
+
+from datetime import datetime
+
+from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
+from feedmill.encryption import Encryption
+from feedmill.errors import BadInput, Conflict
+from feedmill.model.feed import Feed
+from feedmill.model.user import Actor
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.store.admin.feeds import move_feed
+from feedmill.store.database import Database
+from feedmill.store.feeds.feeds import host_of
+
+
+async def change_feed_url(
+    db: Database, encryption: Encryption, feed: Feed, text: str, by: Actor, now: datetime
+) -> None:
+    """Lets the feed come from another address. A password goes along only to the host that it was given for."""
+    if feed.is_private:
+        raise Conflict("this feed is fetched with somebody's own password: its address is theirs to change")
+    try:
+        address = parse_pasted_url(text)
+    except BadUrl as error:
+        raise BadInput(str(error), field="url") from error
+    if address.url == feed.url:
+        return
+    kept = feed.http_options if host_of(address.url) == host_of(feed.url) else None
+    await move_feed(db, feed, address.url, encrypt_options(encryption, address.http_options) or kept, by, now)

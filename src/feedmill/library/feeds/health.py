@@ -1,0 +1,145 @@
+"""The health of one feed: fetches, failures, publishing times, and a report to paste."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_interval
+from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.subscription import Subscription
+from feedmill.store.archive.raw_body_history import RawBodyDetails, raw_bodies_before
+from feedmill.store.database import Database
+from feedmill.store.feeds.feeds import feeds_of_ids, forget_validators
+from feedmill.store.feeds.fetch_log import SUCCESSES, FetchLogLine, latest_fetches, tally_fetches
+from feedmill.store.feeds.fetch_totals import OutcomeTotals, failures_since, totals_by_outcome
+from feedmill.store.feeds.moves import former_urls_of_feed
+from feedmill.store.feeds.statistics import entries_by_hour
+
+SHOWN_FETCHES = 100
+SHOWN_BODIES = 60
+SHOWN_FAILURES = 500
+REPORTED = 20
+MONTH = timedelta(days=30)
+RHYTHM_DAYS = timedelta(days=90)
+NO_FETCHES = OutcomeTotals(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failures of one kind: how many, by day, and the last of them."""
+
+    kind: str
+    count: int
+    by_day: Mapping[str, int]
+    last: FetchLogLine
+
+
+@dataclass(frozen=True, slots=True)
+class FeedHealth:
+    """Fetches and answers stand newest first; `hours` counts entries by the beginning of their hour.
+
+    `former` are the addresses where the feed was, each with the moment until then.
+    """
+
+    subscription: Subscription
+    feed: Feed
+    fetches: Sequence[FetchLogLine]
+    sums: Mapping[str, OutcomeTotals]
+    errors: Sequence[FailureGroup]
+    hours: Mapping[datetime, int]
+    answers: Sequence[RawBodyDetails]
+    sentences: Sequence[str]
+    former: Sequence[tuple[str, datetime]]
+    usual_interval: timedelta
+
+    @property
+    def fetched(self) -> int:
+        """How often in a month."""
+        return sum(one.fetches for one in self.sums.values())
+
+    @property
+    def bytes(self) -> int:
+        return sum(one.bytes for one in self.sums.values())
+
+    @property
+    def share_not_modified(self) -> float | None:
+        """Of the answers that came, how many had no body because nothing had changed; None without answers."""
+        answered = sum(self.sums.get(name, NO_FETCHES).fetches for name in SUCCESSES)
+        return self.sums.get("not_modified", NO_FETCHES).fetches / answered if answered else None
+
+    @property
+    def published(self) -> int:
+        return sum(self.hours.values())
+
+
+async def read_feed_health(db: Database, user_id: int, subscription_id: int, now: datetime) -> FeedHealth:
+    """How a feed that the user subscribes to fares; `NotFound` for any other."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    [feed] = await feeds_of_ids(db, [subscription.feed_id])
+    month_ago = now - MONTH
+    fetches = await latest_fetches(db, feed.id, SHOWN_FETCHES)
+    tally, former = await tally_fetches(db, feed.id, month_ago), await former_urls_of_feed(db, feed.id)
+    return FeedHealth(
+        subscription=subscription,
+        feed=feed,
+        fetches=fetches,
+        sums=await totals_by_outcome(db, feed.id, month_ago),
+        errors=group_failures(await failures_since(db, feed.id, month_ago, SHOWN_FAILURES)),
+        hours=await entries_by_hour(db, feed.id, now - RHYTHM_DAYS),
+        answers=await raw_bodies_before(db, feed.id, None, SHOWN_BODIES),
+        sentences=explain_schedule(feed, fetches, tally, former, now),
+        former=[(url.partition(PRIVATE_URL_MARKER)[0], until) for url, until in former],
+        usual_interval=automatic_interval(now, PublishingPattern(feed.rhythm, feed.last_entry_at)),
+    )
+
+
+def group_failures(failures: Sequence[FetchLogLine]) -> list[FailureGroup]:
+    """Failures by their kind, given newest first; the kind that happened last comes first."""
+    kinds: dict[str, list[FetchLogLine]] = {}
+    for fetch in failures:
+        kinds.setdefault(fetch.outcome, []).append(fetch)
+    return [FailureGroup(kind, len(found), _by_day(found), found[0]) for kind, found in kinds.items()]
+
+
+def _by_day(fetches: Sequence[FetchLogLine]) -> dict[str, int]:
+    days: dict[str, int] = {}
+    for fetch in fetches:
+        day = f"{fetch.at:%Y-%m-%d}"
+        days[day] = days.get(day, 0) + 1
+    return days
+
+
+async def force_full_fetch(db: Database, user_id: int, subscription_id: int) -> Subscription:
+    """Has the next fetch of the feed bring a whole answer, whatever its server called it last time."""
+    subscription = await find_subscription(db, user_id, subscription_id)
+    await forget_validators(db, subscription.feed_id)
+    return subscription
+
+
+def health_report(health: FeedHealth, now: datetime) -> str:
+    """What to paste where one asks for help: plain lines, in English, without anybody's login."""
+    mine = health.subscription
+    head = [f"Feed: {mine.url}", f"State: {mine.state}, {health.feed.consecutive_failures} failures in a row"]
+    head += [f"Report of {now:%Y-%m-%d %H:%M} UTC", "", *health.sentences, "", "The last fetches:"]
+    lines = [_line(fetch) for fetch in health.fetches[:REPORTED]] or ["none"]
+    kept = [
+        f"{answer.at:%Y-%m-%d %H:%M:%S}  {answer.size} B  {answer.entry_count} entries  {answer.parse_result}"
+        for answer in health.answers[:REPORTED]
+    ]
+    return "\n".join([*head, *lines, "", "The last answers that differ:", *(kept or ["none"]), ""])
+
+
+def _line(fetch: FetchLogLine) -> str:
+    status = f"HTTP {fetch.http_status}" if fetch.http_status else ""
+    parts = (
+        f"{fetch.at:%Y-%m-%d %H:%M:%S}",
+        fetch.outcome,
+        status,
+        f"{fetch.bytes} B",
+        f"{fetch.ms} ms",
+        f"{fetch.new_entries} new",
+        fetch.message,
+    )
+    return "  ".join(part for part in parts if part)

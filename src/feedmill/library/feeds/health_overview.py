@@ -1,0 +1,117 @@
+"""Finds the feeds of a user that need attention: broken, idle, slow, heavy or duplicate."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from feedmill.model.subscription import Subscription
+from feedmill.model.timestamps import from_iso
+from feedmill.store.database import Database
+from feedmill.store.feeds.fetch_totals import FetchLoad, fetch_loads_of_user
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+
+BROKEN = ("gone", "stopped", "broken", "failing")
+# Silent for three times its rhythm, but a busy feed may take a week off; one without a rhythm a season.
+SILENT_RHYTHMS = 3
+SHORTEST_SILENCE = timedelta(days=7)
+UNKNOWN_RHYTHM = timedelta(days=30)
+LATELY = timedelta(days=2)
+SLOW_MS = 5_000
+HEAVY_A_MONTH = 50_000_000
+MONTH = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedFeed:
+    """A feed and the figure for which it is noted: milliseconds a fetch, bytes a month, or the days of silence."""
+
+    feed: Subscription
+    figure: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HealthOverview:
+    total: int
+    broken: Sequence[Subscription]
+    idle: Sequence[NotedFeed]
+    slow: Sequence[NotedFeed]
+    heavy: Sequence[NotedFeed]
+    duplicates: Sequence[Sequence[Subscription]]
+
+    @property
+    def is_well(self) -> bool:
+        return not (self.broken or self.idle or self.slow or self.heavy or self.duplicates)
+
+
+async def health_overview(db: Database, user_id: int, now: datetime) -> HealthOverview:
+    """All that there is to say of the feeds that the user subscribes to, the worst first."""
+    mine = await subscriptions_of(db, user_id)
+    loads = await fetch_loads_of_user(db, user_id, now - LATELY)
+    return HealthOverview(
+        total=len(mine),
+        broken=sorted((each for each in mine if each.state in BROKEN), key=_urgency),
+        idle=_largest(_idle(mine, loads, now)),
+        slow=_largest(noted for noted in _usual_ms(mine, loads) if noted.figure >= SLOW_MS),
+        heavy=_largest(noted for noted in _monthly_bytes(mine, loads) if noted.figure >= HEAVY_A_MONTH),
+        duplicates=duplicates(mine),
+    )
+
+
+def _urgency(each: Subscription) -> tuple[int, int, str]:
+    return (BROKEN.index(each.state), -each.consecutive_failures, each.title.casefold())
+
+
+def _largest(noted: Iterable[NotedFeed]) -> list[NotedFeed]:
+    return sorted(noted, key=lambda each: (-each.figure, each.feed.title.casefold()))
+
+
+def _idle(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad], now: datetime) -> Iterable[NotedFeed]:
+    silent = (each for each in mine if _is_idle(each, loads[each.feed_id], now))
+    return (NotedFeed(each, _silence(each, now) / timedelta(days=1)) for each in silent)
+
+
+def _is_idle(each: Subscription, load: FetchLoad, now: datetime) -> bool:
+    """Only of what is fetched and answers: silence of a broken feed says nothing."""
+    if each.state != "healthy":
+        return False
+    rhythm = UNKNOWN_RHYTHM if load.rhythm_seconds is None else timedelta(seconds=load.rhythm_seconds)
+    return _silence(each, now) > max(rhythm * SILENT_RHYTHMS, SHORTEST_SILENCE)
+
+
+def _silence(each: Subscription, now: datetime) -> timedelta:
+    return now - from_iso(each.last_entry_at or each.created_at)
+
+
+def _usual_ms(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
+    return (NotedFeed(each, loads[each.feed_id].usual_ms) for each in mine)
+
+
+def _monthly_bytes(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad]) -> Iterable[NotedFeed]:
+    return (NotedFeed(each, loads[each.feed_id].bytes * (MONTH / LATELY)) for each in mine)
+
+
+def duplicates(mine: Sequence[Subscription]) -> list[list[Subscription]]:
+    """Feeds that are probably one: the same address but for its scheme, `www.` or slash, or the same site and title."""
+    groups: dict[tuple[str, ...], list[Subscription]] = {}
+    for each in mine:
+        for mark in _marks(each):
+            groups.setdefault(mark, []).append(each)
+    found = {tuple(each.id for each in group): group for group in groups.values() if len(group) > 1}
+    return list(found.values())
+
+
+def _marks(each: Subscription) -> Iterable[tuple[str, ...]]:
+    yield ("at", _plain(each.url))
+    if each.feed_title and each.site_url:
+        yield ("of", each.feed_title.casefold(), _plain(each.site_url))
+
+
+def _plain(url: str) -> str:
+    """The address without what often differs between two that are the same."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").removeprefix("www.")
+        return f"{host}:{parts.port or ''}{parts.path.rstrip('/')}?{parts.query}"
+    except ValueError:
+        return url

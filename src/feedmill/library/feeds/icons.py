@@ -1,0 +1,126 @@
+"""Fetches the icons of feeds in the background, a lot at a time.
+
+enrol → take → choose the address → fetch → recognise → keep
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from feedmill.archive.images.file_types import HEIC, detect_image_type
+from feedmill.archive.images.request_options import ACCEPT
+from feedmill.engine.concurrency import gather_all
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Throttled
+from feedmill.model.image import DownloadedImage
+from feedmill.outbound.client import Client
+from feedmill.outbound.errors import RefusedError
+from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.urls import RequestTarget, parse_url
+from feedmill.store.database import Database, Row
+from feedmill.store.feeds.icons import (
+    IconFailure,
+    add_icon_tasks,
+    record_missing_icons,
+    release_icon_tasks,
+    save_icon,
+    take_icon_tasks,
+)
+
+LOT = 20
+SOFT_LIMIT = timedelta(seconds=80)
+# Looking for feeds without an icon reads all feeds.
+ENROL_EVERY, ENROL_MOST = timedelta(minutes=5), 1000
+FRESH = timedelta(days=30)
+PAUSES = (timedelta(days=1), timedelta(days=7), timedelta(days=30))
+LARGEST = 64_000
+# Less patience than for what people asked for themselves.
+LIMITS = FetchLimits(max_bytes=LARGEST, read=timedelta(seconds=5), total=timedelta(seconds=10))
+# Nothing of the feed's own: its icon is public, or it is none.
+OPTIONS = FetchOptions(headers={"Accept": ACCEPT})
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class IconFetcher:
+    """What they are fetched with."""
+
+    db: Database
+    client: Client
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    soft_limit: timedelta = SOFT_LIMIT
+    enrol_at: datetime = field(init=False, default=BEGINNING)
+
+    async def fetch(self) -> int:
+        """Fetches a lot of those that are due; how many there were."""
+        await self._enrol()
+        token, lot = await take_icon_tasks(self.db, self.clock(), most=LOT)
+        if not lot:
+            return 0
+        try:
+            async with asyncio.timeout(self.soft_limit.total_seconds()):
+                await gather_all([self._fetch(address, rows, token) for address, rows in group_by_url(lot).items()])
+        except TimeoutError:
+            pass  # what was not reached waits for the next lot
+        finally:
+            await asyncio.shield(release_icon_tasks(self.db, token, self.clock()))
+        return len(lot)
+
+    async def _enrol(self) -> None:
+        now = self.clock()
+        if now >= self.enrol_at:
+            await add_icon_tasks(self.db, now, ENROL_MOST)
+            self.enrol_at = now + ENROL_EVERY
+
+    async def _fetch(self, address: str, rows: Sequence[Row], token: str) -> None:
+        """Asks once for all feeds that have the same address."""
+        outcome = await self.client.get(address, limits=LIMITS, options=OPTIONS)
+        icon, now = icon_from_outcome(outcome), self.clock()
+        if icon is None:
+            await record_missing_icons(self.db, token, [missing_icon(outcome, row, now) for row in rows])
+        else:
+            await save_icon(self.db, [row["feed_id"] for row in rows], token, address, icon, now, now + FRESH)
+
+
+def group_by_url(lot: Sequence[Row]) -> dict[str, list[Row]]:
+    """The feeds of a lot by where their icon is asked for."""
+    found: dict[str, list[Row]] = {}
+    for row in lot:
+        found.setdefault(icon_url_of(row), []).append(row)
+    return found
+
+
+def icon_url_of(row: Row) -> str:
+    """Where the feed says that its icon is; at its site's root when it says nothing, or when that failed last time.
+
+    Without the login that an address may have in it.
+    """
+    named, site = _target(row["icon_url"]), _target(row["site_url"]) or _target(row["url"])
+    at_root = replace(site, path="/favicon.ico") if site else None
+    places = [place.url for place in (named, at_root) if place]
+    return places[row["attempts"] % len(places)] if places else str(row["url"])
+
+
+def _target(url: str | None) -> RequestTarget | None:
+    try:
+        return parse_url(url or "")
+    except RefusedError:
+        return None
+
+
+def icon_from_outcome(outcome: FetchOutcome) -> DownloadedImage | None:
+    """The picture of an answer, if it is one that browsers show."""
+    if not isinstance(outcome, Response):
+        return None
+    type = detect_image_type(outcome.body)
+    return DownloadedImage(type, outcome.body) if type and type is not HEIC else None
+
+
+def missing_icon(outcome: FetchOutcome, row: Row, now: datetime) -> IconFailure:
+    again_at = now + PAUSES[min(row["attempts"], len(PAUSES) - 1)]
+    match outcome:
+        case Deferred(until=until):
+            return IconFailure(row["feed_id"], until, counted=False)
+        case Throttled(until=until):
+            return IconFailure(row["feed_id"], max(until, again_at))
+    return IconFailure(row["feed_id"], again_at)

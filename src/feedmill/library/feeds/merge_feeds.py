@@ -1,0 +1,83 @@
+"""Lets an administrator merge one feed into another.
+
+The entries stay with the feed that brought them, unless the admin has seen which they are and has them moved.
+"""
+
+from datetime import datetime
+
+from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
+from feedmill.encryption import Encryption
+from feedmill.errors import BadInput, Conflict
+from feedmill.model.user import Actor
+from feedmill.outbound.fetch_options import same_options
+from feedmill.store.admin.feeds import AdminFeed, merge_into, read_admin_feed
+from feedmill.store.database import Database
+from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
+from feedmill.store.feeds.merge_feeds import MergePreview, preview_merge
+from feedmill.store.feeds.moves import merged_feeds
+
+MOST_DIGITS = 15
+
+
+class NotMergeable(Conflict):
+    """These two can't become one. `code` says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+async def find_feed_to_merge(db: Database, text: str) -> AdminFeed:
+    """The feed of that number or at that address; what is neither is `BadInput`."""
+    typed = text.strip()
+    if typed.isascii() and typed.isdecimal() and len(typed) <= MOST_DIGITS:
+        found = await read_admin_feed(db, int(typed))
+    else:
+        found = await _at_address(db, typed)
+    if found is None:
+        raise BadInput("there is no such feed here", field="into")
+    return found
+
+
+async def plan_merge(db: Database, encryption: Encryption, source: AdminFeed, target: AdminFeed) -> MergePreview:
+    """What merging the first into the second would come to; `NotMergeable` when it may not be done."""
+    if source.feed.id == target.feed.id:
+        raise NotMergeable("same_feed", "a feed can't be merged into itself")
+    # Whoever reads the one was not given the other one's password.
+    same = same_options(encryption, source.feed.http_options, target.feed.http_options)
+    if not same or source.feed.is_private or target.feed.is_private:
+        raise NotMergeable("private_feed", "feeds that are asked for with somebody's own password stay apart")
+    if {source.feed.id, target.feed.id} & set(await merged_feeds(db)):
+        raise NotMergeable("merged_already", "one of them was merged into another feed already")
+    return await preview_merge(db, source.feed.id, target.feed.id)
+
+
+async def merge_into_feed(
+    db: Database,
+    encryption: Encryption,
+    source: AdminFeed,
+    target: AdminFeed,
+    by: Actor,
+    now: datetime,
+    *,
+    move_entries: bool = False,
+    up_to: int | None = None,
+) -> tuple[MergePreview, int]:
+    """Gives the subscribers of the first to the second, with their states of entries that are the same in both.
+
+    `move_entries` has the other entries moved too: those that there are now, or up to the entry `up_to`, the last one
+    that the admin was shown. What was to be expected comes back, and how many entries were moved.
+    """
+    preview = await plan_merge(db, encryption, source, target)
+    newest = preview.newest_movable or 0
+    move_up_to = (newest if up_to is None else min(newest, up_to)) if move_entries else None
+    return preview, await merge_into(db, source.feed, target.feed, move_up_to, by, now)
+
+
+async def _at_address(db: Database, text: str) -> AdminFeed | None:
+    try:
+        url = parse_pasted_url(text).url
+    except BadUrl as error:
+        raise BadInput(str(error), field="into") from error
+    feed_id = (await feed_ids_by_any_url(db, [url])).get(url)
+    return await read_admin_feed(db, feed_id) if feed_id is not None else None

@@ -1,0 +1,102 @@
+"""Decides whether a user shares a feed or gets a private one, because a login opens it.
+
+A feed without a login is shared by all who subscribe to it. Whoever brings a login, a cookie or the like gets a feed
+of their own, and so does who asks for an address whose feed somebody else's login opens (see
+`docs/decisions/subscriptions.md`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from feedmill.collect.pasted_url import MAX_URL_LENGTH
+from feedmill.encryption import Encryption, UnreadableSecret
+from feedmill.errors import BadInput
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.encrypted import Encrypted
+from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.outbound.fetch_options import decrypt_options, parse_options
+from feedmill.store.database import Database
+from feedmill.store.feeds.add_feeds import LOT, feed_ids_by_any_url, lots
+from feedmill.store.feeds.feeds import feeds_of_ids
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedTarget:
+    """The feed's row: its URL as it is kept, and its id if it is here already."""
+
+    url: str
+    feed_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginSummary:
+    """What is shown of how a feed is asked for: nothing that opens it."""
+
+    name: str | None
+    user_agent: str | None
+    has_cookie: bool
+    has_proxy: bool
+    header_names: tuple[str, ...]
+    verify_tls: bool
+
+
+async def find_feed_target(db: Database, user_id: int, url: str, *, has_login: bool) -> FeedTarget:
+    """Where the feed of this address stands for this user."""
+    return (await find_feed_targets(db, user_id, {url: has_login}))[url]
+
+
+async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, bool]) -> dict[str, FeedTarget]:
+    """By address the feed that it stands for, for many at once; the values say whether the user brings a login."""
+    shared = await _feeds_at(db, list(wanted))
+    places = {url: _shared(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
+    private = [url for url in wanted if url not in places or not _may_share(shared.get(url))]
+    own = {url: private_url(url, user_id) for url in private}
+    there = await _feeds_at(db, list(own.values()))
+    return places | {url: _shared(mine, there.get(mine)) for url, mine in own.items()}
+
+
+def private_url(url: str, user_id: int) -> str:
+    """The URL under which a user's own feed is kept."""
+    own = f"{url}{PRIVATE_URL_MARKER}{user_id}"
+    if len(own) > MAX_URL_LENGTH:
+        raise BadInput(f"the URL is longer than {MAX_URL_LENGTH} characters", "url")
+    return own
+
+
+def readable_options(encryption: Encryption, kept: Encrypted | None) -> str | None:
+    """The options in a row as a form made them; None when the key is missing, so that they can be entered again."""
+    try:
+        return decrypt_options(encryption, kept)
+    except UnreadableSecret as error:
+        log.error("secret_unreadable", reason=str(error))
+        return None
+
+
+def summarize_login(http_options: str | None) -> LoginSummary | None:
+    if http_options is None:
+        return None
+    options = parse_options(http_options)
+    return LoginSummary(
+        name=options.basic_auth[0] if options.basic_auth else None,
+        user_agent=options.user_agent,
+        has_cookie=options.cookie is not None,
+        has_proxy=options.proxy is not None,
+        header_names=tuple(options.headers),
+        verify_tls=options.verify_tls,
+    )
+
+
+def _may_share(feed: Feed | None) -> bool:
+    return feed is None or feed.http_options is None
+
+
+def _shared(url: str, feed: Feed | None) -> FeedTarget:
+    return FeedTarget(url) if feed is None else FeedTarget(feed.url, feed.id)
+
+
+async def _feeds_at(db: Database, urls: Sequence[str]) -> dict[str, Feed]:
+    ids = await feed_ids_by_any_url(db, urls)
+    found = {feed.id: feed for lot in lots(list(ids.values()), LOT) for feed in await feeds_of_ids(db, list(lot))}
+    return {url: found[feed_id] for url, feed_id in ids.items() if feed_id in found}

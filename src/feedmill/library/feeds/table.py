@@ -1,0 +1,129 @@
+"""A user's feeds as a table: filtered, sorted, with figures for each feed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from feedmill.library.subscriptions.folders import folder_and_descendants, folder_paths
+from feedmill.model.subscription import Subscription
+from feedmill.store.database import Database
+from feedmill.store.feeds.statistics import archived_bytes_by_feed, entries_by_day
+from feedmill.store.subscriptions.folders import folders_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+
+WEEKS = 13
+NO_FOLDER = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedTableQuery:
+    """`folder_id` None is any, `NO_FOLDER` those in none; `page` counts from 1."""
+
+    text: str = ""
+    state: str = ""
+    folder_id: int | None = None
+    sort: str = "title"
+    down: bool = False
+    page: int = 1
+    most: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FeedRow:
+    """`weeks` are the entries of the last weeks, the oldest first."""
+
+    subscription: Subscription
+    folders: list[str]
+    bytes: int
+    weeks: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedTable:
+    """`found` counts all that fit, `every` all that the person has; `states` how many are in each state."""
+
+    rows: list[FeedRow]
+    found: int
+    every: int
+    states: dict[str, int] = field(default_factory=dict)
+
+
+async def feed_table(db: Database, user_id: int, asked: FeedTableQuery, now: datetime) -> FeedTable:
+    folders = await folders_of(db, user_id)
+    mine = await subscriptions_of(db, user_id)
+    paths = {id: " / ".join(path) for id, path in folder_paths(folders).items()}
+    within = folder_and_descendants(folders, asked.folder_id) if asked.folder_id else set()
+    fitting = [each for each in mine if _fits(each, asked, within)]
+    sizes = await archived_bytes_by_feed(db, [each.feed_id for each in fitting]) if asked.sort == "size" else {}
+    fitting.sort(key=_key(asked.sort, paths, sizes), reverse=asked.down)
+    start = (asked.page - 1) * asked.most
+    shown = fitting[start : start + asked.most]
+    rows = await _with_figures(db, shown, paths, now)
+    return FeedTable(rows, len(fitting), len(mine), _counted(mine))
+
+
+def _fits(subscription: Subscription, asked: FeedTableQuery, within: set[int]) -> bool:
+    if asked.state and subscription.state != asked.state:
+        return False
+    if asked.folder_id == NO_FOLDER and subscription.folder_ids:
+        return False
+    if asked.folder_id and not within.intersection(subscription.folder_ids):
+        return False
+    words = asked.text.casefold().split()
+    told = f"{subscription.title}\n{subscription.url}\n{subscription.site_url or ''}".casefold()
+    return all(word in told for word in words)
+
+
+def _key(sort: str, paths: dict[int, str], sizes: dict[int, int]) -> Callable[[Subscription], Any]:
+    """What rows are ordered by; those that are equal by their titles."""
+    by: dict[str, Callable[[Subscription], Any]] = {
+        "folder": lambda each: [paths.get(id, "").casefold() for id in each.folder_ids],
+        "unread": lambda each: each.unread_count,
+        "items": lambda each: each.entry_count,
+        "last": lambda each: each.last_entry_at or "",
+        "next": lambda each: each.next_fetch_at or "~",
+        "state": lambda each: each.state,
+        "size": lambda each: sizes.get(each.feed_id, 0),
+    }
+    chosen = by.get(sort, _alike)
+    return lambda each: (chosen(each), each.title.casefold(), each.id)
+
+
+def _alike(subscription: Subscription) -> str:
+    return ""
+
+
+async def _with_figures(
+    db: Database, shown: Sequence[Subscription], paths: dict[int, str], now: datetime
+) -> list[FeedRow]:
+    ids = [each.feed_id for each in shown]
+    first = (now - timedelta(weeks=WEEKS)).date() + timedelta(days=1)
+    sizes = await archived_bytes_by_feed(db, ids)
+    days = await entries_by_day(db, ids, datetime.combine(first, datetime.min.time(), now.tzinfo))
+    return [
+        FeedRow(
+            each,
+            [paths[id] for id in each.folder_ids if id in paths],
+            sizes.get(each.feed_id, 0),
+            entries_by_week(days.get(each.feed_id, {}), first),
+        )
+        for each in shown
+    ]
+
+
+def entries_by_week(days: dict[str, int], first: date) -> list[int]:
+    """How many entries each week brought that begins at `first` or a multiple of seven days later."""
+    weeks = [0] * WEEKS
+    for day, n in days.items():
+        place = (date.fromisoformat(day) - first).days // 7
+        if 0 <= place < WEEKS:
+            weeks[place] += n
+    return weeks
+
+
+def _counted(mine: Sequence[Subscription]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for each in mine:
+        counts[each.state] = counts.get(each.state, 0) + 1
+    return counts

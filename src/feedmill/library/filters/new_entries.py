@@ -1,0 +1,106 @@
+"""Applies the filters of subscribers to the new entries of a refresh, in its atomic write.
+
+Blocked entries are kept like all others; they only never become unread for who blocks them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from feedmill.library.filters.rules import (
+    FilterRules,
+    Verdict,
+    judge_entry,
+    judge_words,
+    parse_rules,
+    stored_rules,
+    words_to_judge,
+)
+from feedmill.model.feed import Claim
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.unread_lists import NEWEST_UNREAD
+from feedmill.store.filters.entry_filters import (
+    FilterSample,
+    newest_filter_samples,
+    steps_to_block_entries,
+    steps_to_fetch_full_texts,
+    steps_to_label_entries,
+)
+from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
+
+PREVIEWED = 50
+
+# By subscription, the guids of what its rules block.
+BlockedGuids = dict[int, frozenset[str]]
+NO_GUIDS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedEntry:
+    """An entry that is there, and what the rules would have done with it."""
+
+    entry: FilterSample
+    verdict: Verdict
+
+
+async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
+    """The steps with which a refresh's new entries are blocked, labelled and wanted whole; none for most feeds."""
+    if not claim.feed.tailored or not isinstance(decision, Updated) or not decision.changes.new:
+        return ()
+    wanted, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
+    # In a thread: reading the words of many entries takes long.
+    blocked = await asyncio.to_thread(blocked_guids, wanted, new)
+    return [*_steps(claim.feed.id, wanted, new, blocked), *_full_text_steps(claim.feed.id, wanted, blocked, decision)]
+
+
+def blocked_guids(wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry]) -> BlockedGuids:
+    """What the rules of each of these block."""
+    ruled = {one.subscription_id: stored_rules(one.settings) for one in wanted if one.settings.has_rules}
+    said = {entry.guid: words_to_judge(entry) for entry in new} if ruled else {}
+    return {
+        subscription_id: frozenset(guid for guid, words in said.items() if judge_words(rules, words).is_blocked)
+        for subscription_id, rules in ruled.items()
+    }
+
+
+def _steps(
+    feed_id: int, wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry], blocked: BlockedGuids
+) -> list[Step]:
+    steps: list[Step] = []
+    for one in wanted:
+        out = blocked.get(one.subscription_id, NO_GUIDS)
+        left = [entry.guid for entry in new if entry.guid not in out]
+        steps += steps_to_block_entries(one.subscription_id, feed_id, sorted(out))
+        steps += steps_to_label_entries(one.user_id, one.settings.label_ids, feed_id, left)
+    return steps
+
+
+def _full_text_steps(
+    feed_id: int, wanted: Sequence[SubscriberSettings], blocked: BlockedGuids, decision: Updated
+) -> list[Step]:
+    """Articles are fetched that at least one subscriber who wants them whole does not block."""
+    outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in wanted if one.settings.full_text]
+    guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
+    return steps_to_fetch_full_texts(feed_id, guids, decision.visit.at)
+
+
+async def preview_filter_rules(db: Database, feed_id: int, block_rules: str, keep_rules: str) -> list[PreviewedEntry]:
+    """What these rules would have done with the feed's newest entries; raises `BadRule`."""
+    rules = parse_rules(block_rules, keep_rules)
+    tried = await newest_filter_samples(db, feed_id, PREVIEWED)
+    return await asyncio.to_thread(_previewed, rules, tried)
+
+
+async def blocked_newest_entries(db: Database, feed_id: int, settings: FeedSettings) -> tuple[int, ...]:
+    """Which of the entries that become unread for a new subscriber are blocked by their rules."""
+    if not settings.has_rules:
+        return ()
+    tried = await newest_filter_samples(db, feed_id, NEWEST_UNREAD)
+    found = await asyncio.to_thread(_previewed, stored_rules(settings), tried)
+    return tuple(each.entry.id for each in found if each.verdict.is_blocked)
+
+
+def _previewed(rules: FilterRules, tried: Sequence[FilterSample]) -> list[PreviewedEntry]:
+    return [PreviewedEntry(entry, judge_entry(rules, entry)) for entry in tried]

@@ -1,0 +1,139 @@
+"""Parses filter rules and applies them to entries. Pure.
+
+An entry is blocked if a block rule finds it, or if there are keep rules and none of them does. There are no regular
+expressions: what a rule costs grows with its length and the entry's, and no further.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from feedmill.errors import BadInput
+from feedmill.lazy_loggers import get_logger
+from feedmill.library.search.query_parser import parse_query
+from feedmill.library.search.query_tokens import BadSearch, tokenize
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
+from feedmill.store.search.index import SearchableEntry, indexed_words
+
+log = get_logger(__name__)
+
+LONGEST = 4000
+MOST_LINES = 50
+
+# What an entry says of itself; everything else of the search language is about a reader, or about other entries.
+_OF_THE_ENTRY = frozenset({"text", "in:title", "in:author", "in:url", "in:text", "site", "(", ")", "not", "or", "and"})
+_SCOPES = {"any": ("title", "author", "words"), "title": ("title",), "author": ("author",), "text": ("words",)}
+# Dates are no part of rules, so that it does not matter when they are read.
+_NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class BadRule(BadInput):
+    """A line is no rule; `mistake` and `values` say why as those of a search do, `line` counts from 1."""
+
+    code = "bad_rule"
+
+    def __init__(self, field: str, line: int, mistake: str, message: str, values: dict[str, str | int]) -> None:
+        super().__init__(f"line {line}: {message}", field)
+        self.line, self.mistake, self.values = line, mistake, values
+        self.more = {"line": line}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRule:
+    """A line, and what it asks."""
+
+    line: str
+    condition: SearchCondition
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRules:
+    block: tuple[FilterRule, ...] = ()
+    keep: tuple[FilterRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`line` is the rule that decided; none when no keep rule was met, or there was nothing to decide."""
+
+    is_blocked: bool
+    line: str = ""
+
+
+class _NoNames:
+    """There are none in rules."""
+
+    def feeds(self, name: str) -> tuple[int, ...]:
+        return ()
+
+    def folder(self, name: str) -> tuple[int, ...]:
+        return ()
+
+    def labels(self, name: str) -> tuple[int, ...]:
+        return ()
+
+
+def parse_rules(block: str, keep: str) -> FilterRules:
+    """What the lines ask; raises `BadRule`."""
+    return FilterRules(_read(block, "block_rules"), _read(keep, "keep_rules"))
+
+
+def stored_rules(settings: FeedSettings) -> FilterRules:
+    """The rules that a person has. Those of a language that we no longer speak block nothing."""
+    try:
+        return parse_rules(settings.block_rules, settings.keep_rules)
+    except BadRule as error:
+        log.warning("rules of a subscriber can't be read any more; they block nothing", reason=str(error))
+        return FilterRules()
+
+
+def judge_entry(rules: FilterRules, entry: SearchableEntry) -> Verdict:
+    return judge_words(rules, words_to_judge(entry))
+
+
+def words_to_judge(entry: SearchableEntry) -> dict[str, str]:
+    """What rules look at, so that those of many people read the entry once."""
+    return {name: f" {words} " for name, words in indexed_words(entry).items()}
+
+
+def judge_words(rules: FilterRules, said: dict[str, str]) -> Verdict:
+    for rule in rules.block:
+        if _holds(rule.condition, said):
+            return Verdict(True, rule.line)
+    kept_by = next((rule.line for rule in rules.keep if _holds(rule.condition, said)), None)
+    return Verdict(bool(rules.keep) and kept_by is None, kept_by or "")
+
+
+def _read(text: str, field: str) -> tuple[FilterRule, ...]:
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(text) > LONGEST:
+        raise BadRule(field, len(lines), "rules_too_long", f"rules have at most {LONGEST} characters", {"n": LONGEST})
+    if len(lines) > MOST_LINES:
+        message = f"there are at most {MOST_LINES} rules"
+        raise BadRule(field, MOST_LINES + 1, "too_many_rules", message, {"n": MOST_LINES})
+    return tuple(FilterRule(line, _condition(line, field, number)) for number, line in lines)
+
+
+def _condition(line: str, field: str, number: int) -> SearchCondition:
+    try:
+        tokens = tokenize(line)
+        if odd := next((token.kind for token in tokens if token.kind not in _OF_THE_ENTRY), None):
+            message = f"{odd}: can't be asked in a rule"
+            raise BadRule(field, number, "not_in_rules", message, {"field": f"{odd}:"})
+        return parse_query(tokens, _NoNames(), _NO_TIME)
+    except BadSearch as error:
+        raise BadRule(field, number, error.mistake, str(error), error.values) from error
+
+
+def _holds(condition: SearchCondition, said: dict[str, str]) -> bool:
+    match condition:
+        case TextMatch(words=words, scope=scope, prefix=prefix):
+            looked_for = f" {' '.join(words)}" if prefix else f" {' '.join(words)} "
+            return any(looked_for in said[name] for name in _SCOPES[scope])
+        case Not(part=part):
+            return not _holds(part, said)
+        case And(parts=parts):
+            return all(_holds(part, said) for part in parts)
+        case Or(parts=parts):
+            return any(_holds(part, said) for part in parts)
+    raise AssertionError(f"{condition} is no part of a rule")

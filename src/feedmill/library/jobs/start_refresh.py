@@ -1,0 +1,53 @@
+"""Starts a refresh of one, some or all of a user's feeds as a batch, and says what was skipped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from feedmill.library.jobs.job_port import JobPort
+from feedmill.model.subscription import Subscription
+from feedmill.store.database import Database
+from feedmill.store.jobs.batches import REFRESH_ALL, REFRESH_ONE, outcomes_since
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRefresh:
+    """What becomes of each feed that was asked for: it is fetched, was being fetched already, or is left alone."""
+
+    job_id: int
+    queued: int
+    already_running: int
+    paused: int
+    too_soon: int
+
+
+async def refresh_one(work: JobPort, db: Database, user_id: int, subscription: Subscription) -> StartedRefresh:
+    return await _refresh(work, db, user_id, [subscription], REFRESH_ONE, f"feed-{subscription.feed_id}")
+
+
+async def refresh_many(
+    work: JobPort, db: Database, user_id: int, chosen: Sequence[Subscription], folder_id: int | None
+) -> StartedRefresh:
+    about = "" if folder_id is None else f"folder-{folder_id}"
+    return await _refresh(work, db, user_id, chosen, REFRESH_ALL, about)
+
+
+async def refresh_selected(work: JobPort, db: Database, user_id: int, chosen: Sequence[Subscription]) -> StartedRefresh:
+    """Those that somebody picked; asking for the same ones again joins the job."""
+    named = ",".join(str(each.id) for each in chosen)
+    return await _refresh(work, db, user_id, chosen, REFRESH_ALL, f"chosen-{sha256(named.encode()).hexdigest()[:32]}")
+
+
+async def _refresh(
+    work: JobPort, db: Database, user_id: int, chosen: Sequence[Subscription], kind: str, about: str
+) -> StartedRefresh:
+    wanted = [subscription.feed_id for subscription in chosen if not subscription.paused]
+    paused = len(chosen) - len(wanted)
+    job_id, is_new = await work.refresh(kind, wanted, user_id, about)
+    if not is_new:
+        return StartedRefresh(job_id, 0, len(wanted), paused, 0)
+    # Whatever can't be fetched now has its outcome already.
+    ended = [outcome for _, outcome in await outcomes_since(db, job_id, "")]
+    skipped = [outcome for outcome in ended if outcome.outcome == "skipped"]
+    running = sum(outcome.message == "already_running" for outcome in skipped)
+    return StartedRefresh(job_id, len(wanted) - len(skipped), running, paused, len(skipped) - running)

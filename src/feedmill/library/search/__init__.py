@@ -1,0 +1,1 @@
+"""Search: the query language, running a search, snippets, hints."""

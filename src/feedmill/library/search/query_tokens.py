@@ -1,0 +1,147 @@
+"""Splits a search query into tokens."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from feedmill.errors import BadInput
+
+MOST_CHARACTERS = 1000
+MOST_TERMS = 50
+
+# Spellings of other readers, after what they mean here.
+FIELDS = {
+    "in": "in",
+    "feed": "feed",
+    "folder": "folder",
+    "label": "label",
+    "is": "is",
+    "has": "has",
+    "before": "before",
+    "after": "after",
+    "on": "on",
+    "lang": "lang",
+    "site": "site",
+    "f": "feed",
+    "intitle": "in:title",
+    "author": "in:author",
+    "inurl": "in:url",
+    "intext": "in:text",
+    "date": "on",
+    "pubdate": "on",
+}
+SCOPES = ("title", "author", "url", "text")
+
+_QUOTE = '"“”'
+_SIGN = re.compile(
+    rf"(?P<space>\s+)|(?P<open>\()|(?P<close>\))|(?P<not>[-!])(?=[^\s)])|(?P<or>OR|\|\|?)(?=[\s()]|$)"
+    rf"|(?P<and>AND|&&?)(?=[\s()]|$)|(?P<field>[a-zA-Z]+):|(?P<hash>\#)(?=[\w{_QUOTE}])"
+)
+_PHRASE = re.compile(rf"[{_QUOTE}](?P<inside>[^{_QUOTE}]*)[{_QUOTE}]")
+_WORD = re.compile(rf"[^\s(){_QUOTE}]+")
+_NAME = re.compile(r"[a-zA-Z]+")
+
+
+# What may be wrong with a search, in words for programs; pages have their own for each.
+MISTAKES = {
+    "too_long": "a search has at most {n} characters",
+    "too_many": "a search has at most {n} terms",
+    "open_quote": "the quotation mark is not closed",
+    "no_value": "something is missing after {field}",
+    "no_such_value": "{field} takes one of {values}",
+    "closes_nothing": "this parenthesis closes nothing",
+    "empty": "there is no word to search for",
+    "lone_or": "OR stands between two things to look for",
+    "missing": "something is missing here",
+    "too_deep": "no more than {n} within each other",
+    "open_group": "the parenthesis is not closed",
+    "no_language": "a language is a code such as en or zh-CN",
+    "short_prefix": "at least {n} letters stand before *",
+    "no_date": "a date looks like 2026-01-31, 2026-01, today or -7d",
+}
+
+
+class BadSearch(BadInput):
+    """The search text can't be understood; `mistake` is one of `MISTAKES`, `position` is where, counted from 0."""
+
+    code = "bad_search"
+
+    def __init__(self, mistake: str, position: int, **values: str | int) -> None:
+        super().__init__(f"{MISTAKES[mistake].format(**values)} (at character {position + 1})", "q")
+        self.mistake, self.values = mistake, values
+        self.position = position
+        self.more = {"position": position}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryToken:
+    """`kind` is `(`, `)`, `not`, `or`, `and`, `text` or a field; `value` is what a term says.
+
+    `quoted`: it is a phrase. A scope (`in:title`) that has no value stands before what it is about.
+    """
+
+    kind: str
+    position: int
+    value: str = ""
+    quoted: bool = False
+
+
+def tokenize(text: str) -> list[QueryToken]:
+    """The tokens of a search text; `BadSearch` when it is too long or breaks off."""
+    if len(text) > MOST_CHARACTERS:
+        raise BadSearch("too_long", MOST_CHARACTERS, n=MOST_CHARACTERS)
+    tokens = list(_tokens(text))
+    terms = [token for token in tokens if token.value]
+    if len(terms) > MOST_TERMS:
+        raise BadSearch("too_many", terms[MOST_TERMS].position, n=MOST_TERMS)
+    return tokens
+
+
+def _tokens(text: str) -> Iterator[QueryToken]:
+    position = 0
+    while position < len(text):
+        sign = _SIGN.match(text, position)
+        kind = sign.lastgroup if sign else None
+        if sign and kind == "space":
+            position = sign.end()
+        elif sign and kind in ("open", "close", "not", "or", "and"):
+            yield QueryToken({"open": "(", "close": ")"}.get(kind, kind), position)
+            position = sign.end()
+        elif sign and (field := _field(sign)):
+            token, position = _term(text, field, position, sign.end())
+            yield token
+        else:
+            token, position = _term(text, "text", position, position)
+            yield token
+
+
+def _field(sign: re.Match[str]) -> str | None:
+    """The field that a term begins with; None when it is a word with a colon in it."""
+    return "label" if sign["hash"] else FIELDS.get((sign["field"] or "").lower())
+
+
+def _term(text: str, field: str, start: int, value_at: int) -> tuple[QueryToken, int]:
+    if field == "in":
+        return _scope(text, start, value_at)
+    if text[value_at : value_at + 1] in tuple(_QUOTE):
+        phrase = _PHRASE.match(text, value_at)
+        if phrase is None:
+            raise BadSearch("open_quote", value_at)
+        return QueryToken(field, start, phrase["inside"], quoted=True), phrase.end()
+    word = _WORD.match(text, value_at)
+    if word is None:
+        if field.startswith("in:"):
+            return QueryToken(field, start), value_at
+        raise BadSearch("no_value", value_at, field=text[start:value_at])
+    return QueryToken(field, start, word[0]), word.end()
+
+
+def _scope(text: str, start: int, value_at: int) -> tuple[QueryToken, int]:
+    """`in:title:word`, or `in:title` before a word, a phrase or a group."""
+    name = _NAME.match(text, value_at)
+    scope = name[0].lower() if name else ""
+    if name is None or scope not in SCOPES:
+        raise BadSearch("no_such_value", value_at, field="in:", values=", ".join(SCOPES))
+    if text[name.end() : name.end() + 1] == ":":
+        return _term(text, f"in:{scope}", start, name.end() + 1)
+    return QueryToken(f"in:{scope}", start), name.end()

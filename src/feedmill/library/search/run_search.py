@@ -1,0 +1,99 @@
+"""Runs a search over a user's entries, page by page, and saves searches."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from feedmill.library.cursors import BadCursor, from_cursor, to_cursor
+from feedmill.library.entries.lists import EntrySummary, to_summaries
+from feedmill.library.search.query_names import load_names
+from feedmill.library.search.query_parser import parse_query
+from feedmill.library.search.query_tokens import tokenize
+from feedmill.library.users.limits import check_count_limit
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.search_query import And, SearchCondition, SearchOrder
+from feedmill.model.timestamps import from_iso
+from feedmill.store.database import Database, Row
+from feedmill.store.search.find_entries import RANKED, find_best_matches, find_newest_matches
+from feedmill.store.search.saved_searches import save_search
+
+_RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What a person asks: in what order, and for how many beyond where the last page ended.
+
+    `within` is a search of its own that holds as well, such as `feed:3`.
+    """
+
+    text: str
+    order: SearchOrder = "rank"
+    cursor: str | None = None
+    most: int = 50
+    within: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`next` is None on the last page; by rank, pages end after the newest that are weighed."""
+
+    items: list[EntrySummary]
+    next: str | None
+
+
+async def run_search(db: Database, user_id: int, asked: SearchRequest, now: datetime) -> SearchResult:
+    """The entries that a person's search finds among what they may see; raises `BadSearch`."""
+    condition = await parse_search(db, user_id, asked.text, now)
+    if asked.within:
+        condition = And((await parse_search(db, user_id, asked.within, now), condition))
+    if asked.order == "date":
+        return await _newest(db, user_id, condition, asked)
+    return await _best(db, user_id, condition, asked)
+
+
+async def create_saved_search(db: Database, user_id: int, name: str, text: str) -> Row:
+    """Keeps a search that was read before under a name; raises `SearchExists` for one that is taken."""
+    await check_count_limit(db, user_id, "saved_searches")
+    return await save_search(db, user_id, name, text)
+
+
+async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> SearchCondition:
+    """What a text asks for, with its names looked up; raises `BadSearch`."""
+    tokens = tokenize(text)
+    return parse_query(tokens, await load_names(db, user_id, tokens), now)
+
+
+async def _newest(db: Database, user_id: int, condition: SearchCondition, asked: SearchRequest) -> SearchResult:
+    found = await find_newest_matches(db, condition, user_id, asked.most + 1, _below(asked.cursor))
+    items = to_summaries(islice(found.values(), asked.most))
+    is_last = len(found) <= asked.most or not items
+    return SearchResult(items, None if is_last else to_cursor(ListPosition(items[-1].sort_at, items[-1].id)))
+
+
+async def _best(db: Database, user_id: int, condition: SearchCondition, asked: SearchRequest) -> SearchResult:
+    skipped = _skipped(asked.cursor)
+    found = await find_best_matches(db, condition, user_id, asked.most + 1, skipped)
+    items = to_summaries(islice(found.values(), asked.most))
+    return SearchResult(items, f"r{skipped + asked.most}" if len(found) > asked.most else None)
+
+
+def _below(cursor: str | None) -> ListPosition | None:
+    if cursor is None:
+        return None
+    place = from_cursor(cursor)
+    try:
+        from_iso(place.at)
+    except ValueError:
+        raise BadCursor from None
+    return place
+
+
+def _skipped(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    read = _RANK_CURSOR.fullmatch(cursor)
+    if read is None or int(read[1]) > RANKED:
+        raise BadCursor
+    return int(read[1])

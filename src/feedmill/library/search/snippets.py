@@ -1,0 +1,47 @@
+"""Replaces the excerpt of a found entry by the passage that matches."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from feedmill.html.plain_text import plain_text
+from feedmill.library.entries.lists import EntrySummary
+from feedmill.store.database import Database
+from feedmill.store.entries.texts import content_beginnings
+
+# So little before, because lists show only the first lines.
+BEFORE, AFTER = 40, 260
+
+
+async def add_snippets(
+    db: Database, found: Sequence[EntrySummary], words: re.Pattern[str] | None
+) -> list[EntrySummary]:
+    """The entries, each with a passage that has one of the words for its excerpt, where there is one."""
+    if words is None:
+        return list(found)
+    beginnings = await content_beginnings(
+        db, [entry.id for entry in found if not words.search(entry.excerpt[: 2 * BEFORE])]
+    )
+    passages = await asyncio.to_thread(_passages, beginnings, words)
+    return [replace(entry, excerpt=passages.get(entry.id) or entry.excerpt) for entry in found]
+
+
+def _passages(beginnings: Mapping[int, str], words: re.Pattern[str]) -> dict[int, str | None]:
+    return {id: snippet(plain_text(html, None), words) for id, html in beginnings.items()}
+
+
+def snippet(text: str, words: re.Pattern[str]) -> str | None:
+    """The surroundings of the first of the words, begun and ended between words; None when none is there."""
+    found = words.search(text)
+    if found is None:
+        return None
+    start, end = max(found.start() - BEFORE, 0), min(found.end() + AFTER, len(text))
+    if start:
+        gap = text.find(" ", start, found.start())
+        start = gap + 1 if gap >= 0 else start
+    if end < len(text):
+        gap = text.rfind(" ", found.end(), end)
+        end = gap if gap >= 0 else end
+    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")

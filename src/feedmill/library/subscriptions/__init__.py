@@ -1,0 +1,1 @@
+"""Subscriptions: subscribing, changing, folders, OPML import and export."""

@@ -1,0 +1,40 @@
+"""Points a user's subscription to the feed at another URL."""
+
+from urllib.parse import urlsplit
+
+from feedmill.collect.pasted_url import parse_pasted_url
+from feedmill.collect.refresh import RefreshTools
+from feedmill.library.feeds.private_feeds import find_feed_target
+from feedmill.library.subscriptions.errors import AlreadySubscribed
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.encrypted import Encrypted
+from feedmill.model.subscription import Subscription
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.store.feeds.add_feeds import NewFeed
+from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.subscriptions.add_subscriptions import move_subscription
+from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
+
+
+async def change_subscription_url(tools: RefreshTools, user_id: int, subscription_id: int, url: str) -> Subscription:
+    """Points the subscription to the feed at `url`, which somebody has looked at before."""
+    subscription = await find_subscription(tools.db, user_id, subscription_id)
+    address = parse_pasted_url(url)
+    options = encrypt_options(tools.encryption, address.http_options)
+    options = options or await _options_for(tools, subscription, address.url)
+    place = await find_feed_target(tools.db, user_id, address.url, has_login=options is not None)
+    if place.feed_id == subscription.feed_id:
+        return subscription
+    if place.feed_id and (mine := await subscription_ids_by_feed(tools.db, user_id, [place.feed_id])):
+        raise AlreadySubscribed(mine[place.feed_id])
+    new = NewFeed(place.url, subscription.feed_title, for_subscribers=True, http_options=options)
+    await move_subscription(tools.db, user_id, subscription, new, tools.clock(), place.feed_id)
+    return await find_subscription(tools.db, user_id, subscription_id)
+
+
+async def _options_for(tools: RefreshTools, subscription: Subscription, url: str) -> Encrypted | None:
+    """How the feed was asked for, if it stays at its host: a password is not for others."""
+    if not subscription.is_private or urlsplit(url).netloc != urlsplit(subscription.url).netloc:
+        return None
+    [feed] = await feeds_of_ids(tools.db, [subscription.feed_id])
+    return feed.http_options

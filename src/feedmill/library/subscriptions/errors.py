@@ -1,0 +1,99 @@
+"""Errors of subscribing, each with its code."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from feedmill.collect.discovery.candidates import FeedCandidate, RecordingFetcher
+from feedmill.collect.discovery.find_feed import NoFeed
+from feedmill.errors import BadInput, Conflict, LimitExceeded
+from feedmill.model.fetch_outcome import (
+    Deferred,
+    FetchOutcome,
+    Gone,
+    HttpError,
+    Refused,
+    Response,
+    Retryable,
+    Throttled,
+)
+from feedmill.model.timestamps import iso_or_none
+
+_REFUSED = {
+    "blocked": "blocked_host",
+    "address": "refused_address",
+    "port": "refused_address",
+    "too_large": "too_large",
+}
+
+
+class AlreadySubscribed(Conflict):
+    """The user has this feed."""
+
+    code = "already_subscribed"
+
+    def __init__(self, subscription_id: int) -> None:
+        super().__init__("you are subscribed to this feed already")
+        self.more = {"subscription_id": subscription_id}
+
+
+class SeveralFeeds(Conflict):
+    """The page has several feeds, and somebody must choose."""
+
+    code = "several_feeds"
+
+    def __init__(self, url: str, candidates: Sequence[FeedCandidate]) -> None:
+        super().__init__(f"{url} has {len(candidates)} feeds: subscribe to one of them by its own address")
+        self.more = {"candidates": [candidate_fields(candidate) for candidate in candidates]}
+
+
+class QuotaReached(LimitExceeded):
+    """The user may not have more feeds."""
+
+    code = "quota"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"you may have at most {most} feeds: unsubscribe from one first")
+        self.more = {"quota_feeds": most}
+
+
+class NotSubscribable(BadInput):
+    """There is no feed to be had. `may_pass`: it may be another time, so that adding it anyway makes sense."""
+
+    def __init__(self, code: str, message: str, may_pass: bool = False, **more: Any) -> None:
+        super().__init__(message, "url")
+        self.code = code
+        self.may_pass = may_pass
+        self.more = {"may_pass": may_pass, **more}
+
+
+def candidate_fields(candidate: FeedCandidate) -> dict[str, Any]:
+    return asdict(candidate) | {"last_entry_at": iso_or_none(candidate.last_entry_at)}
+
+
+def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
+    """The reason, from what the address itself answered."""
+    outcome = web.seen[0][1]
+    code, kind = _code(outcome)
+    may_pass = nothing.may_pass or code == "not_a_feed"
+    tried = [asdict(each) for each in web.tried]
+    return NotSubscribable(
+        code, f"{nothing.url}: {nothing.reason}", may_pass, reason=kind, http_status=outcome.status, tried=tried
+    )
+
+
+def _code(outcome: FetchOutcome) -> tuple[str, str]:
+    """For programs: what went wrong, and how."""
+    match outcome:
+        case Response():
+            return "not_a_feed", "not_a_feed"
+        case Refused(kind=kind):
+            return _REFUSED.get(kind, "unreachable"), kind
+        case Retryable(kind=kind):
+            return "unreachable", kind
+        case Gone() | HttpError():
+            return "unreachable", "http"
+        case Throttled() | Deferred():
+            return "unreachable", "busy"
+        case _:
+            return "unreachable", "empty"

@@ -1,0 +1,160 @@
+"""Imports an OPML file: plans first, then writes subscriptions in lots.
+
+Each lot is one batch, and what is there already is left out of the plan. So an import that was killed can be run
+again, and goes on where it stood.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from math import inf
+from typing import Any
+
+from feedmill.collect.first_fetch import HEAD_START
+from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
+from feedmill.encryption import Encryption
+from feedmill.errors import BadInput
+from feedmill.library.feeds.private_feeds import find_feed_targets
+from feedmill.library.subscriptions.folders import FolderPath, clip_path, ensure_folders
+from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_opml
+from feedmill.library.users.limits import check_byte_quota
+from feedmill.model.subscription import SubscriptionOptions
+from feedmill.model.user import User
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.store.database import Database
+from feedmill.store.feeds.add_feeds import NewFeed, feed_ids_by_any_url, lots
+from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
+from feedmill.store.subscriptions.subscriptions import count_subscriptions, subscription_ids_by_feed
+
+# A database may take a thousand statements in one batch, and a subscription takes up to six.
+SUBSCRIPTIONS_AT_ONCE = 150
+
+
+class BadOpml(BadInput):
+    """Nothing can be taken from this file."""
+
+    code = "bad_opml"
+
+
+@dataclass(slots=True)
+class FeedToImport:
+    """A feed of the list, with every folder that has it."""
+
+    title: str
+    site_url: str | None
+    http_options: str | None
+    folders: list[FolderPath] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """One that could not be taken over; `line` is None where the list does not tell."""
+
+    line: int | None
+    message: str
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    """What an import comes to: feeds that nobody has here, feeds that are here, those the user has, and the rest."""
+
+    new: dict[str, FeedToImport] = field(default_factory=dict)
+    here: dict[str, FeedToImport] = field(default_factory=dict)
+    subscribed: dict[str, FeedToImport] = field(default_factory=dict)
+    errors: list[ImportProblem] = field(default_factory=list)
+    rows: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+
+    @property
+    def added(self) -> dict[str, FeedToImport]:
+        return self.new | self.here
+
+    @property
+    def folders(self) -> set[FolderPath]:
+        return {path for wanted in self.added.values() for path in wanted.folders}
+
+    def report(self) -> dict[str, Any]:
+        """What there is to say of it, as it is kept with the job."""
+        return {
+            "new": len(self.new),
+            "known": len(self.here),
+            "subscribed": len(self.subscribed),
+            "folders": sorted("/".join(path) for path in self.folders),
+            "errors": [asdict(error) for error in self.errors],
+        }
+
+
+async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
+    """Reads the list and compares it with what is here; changes nothing."""
+    document = await asyncio.to_thread(read_opml, opml)
+    if not document.feeds and document.errors:
+        raise BadOpml(_problem_text(document.errors[0]))
+    plan = ImportPlan(errors=[ImportProblem(error.line, error.message) for error in document.errors])
+    # In a thread: a list may have 100,000 addresses to read.
+    wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
+    places = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
+    plan.rows = {url: (place.url, place.feed_id) for url, place in places.items()}
+    mine = await subscription_ids_by_feed(db, user.id, [place.feed_id for place in places.values() if place.feed_id])
+    room = await _feeds_left(db, user)
+    for url, each in wanted.items():
+        feed_id = places[url].feed_id
+        if feed_id in mine:
+            plan.subscribed[url] = each
+        elif len(plan.new) + len(plan.here) >= room:
+            plan.errors.append(
+                ImportProblem(None, f"{url} was left out: you may have at most {user.quota_feeds} feeds")
+            )
+        else:
+            (plan.new if feed_id is None else plan.here)[url] = each
+    return plan
+
+
+async def run_import(
+    db: Database,
+    encryption: Encryption,
+    user: User,
+    plan: ImportPlan,
+    now: datetime,
+    head_start: timedelta = HEAD_START,
+) -> list[int]:
+    """Writes the plan; the feeds that are new here, due after the head start of whoever fetches them at once."""
+    if plan.added:
+        await check_byte_quota(db, user.id)
+    folder_ids = await ensure_folders(db, user.id, plan.folders)
+    new = [_subscription(encryption, plan.rows[url], wanted, folder_ids) for url, wanted in plan.added.items()]
+    for lot in lots(new, SUBSCRIPTIONS_AT_ONCE):
+        await add_subscriptions(db, user.id, lot, now, now + head_start)
+    return list((await feed_ids_by_any_url(db, [plan.rows[url][0] for url in plan.new])).values())
+
+
+def _subscription(
+    encryption: Encryption, row: tuple[str, int | None], wanted: FeedToImport, folder_ids: dict[FolderPath, int]
+) -> NewSubscription:
+    url, feed_id = row
+    options = encrypt_options(encryption, wanted.http_options)
+    feed = NewFeed(url, wanted.title or None, site_url=wanted.site_url, http_options=options, for_subscribers=True)
+    filed = {folder_ids[clip_path(path)] for path in wanted.folders if clip_path(path) in folder_ids}
+    return NewSubscription(feed, feed_id, SubscriptionOptions(wanted.title or None), tuple(sorted(filed)))
+
+
+def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dict[str, FeedToImport]:
+    """Each feed once, with every folder that it is in."""
+    wanted: dict[str, FeedToImport] = {}
+    for feed in document.feeds:
+        try:
+            address = parse_pasted_url(feed.url)
+        except BadUrl as error:
+            errors.append(ImportProblem(None, str(error)))
+            continue
+        each = wanted.setdefault(address.url, FeedToImport(feed.title, feed.site_url, address.http_options))
+        if feed.folder:
+            each.folders.append(feed.folder)
+    return wanted
+
+
+async def _feeds_left(db: Database, user: User) -> float:
+    """How many more feeds the user may have."""
+    return inf if user.quota_feeds is None else user.quota_feeds - await count_subscriptions(db, user.id)
+
+
+def _problem_text(error: OpmlError) -> str:
+    return f"line {error.line}: {error.message}"

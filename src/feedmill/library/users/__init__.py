@@ -1,0 +1,1 @@
+"""Users: accounts, passwords, sign-in, API tokens, preferences, limits."""

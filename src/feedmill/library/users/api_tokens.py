@@ -1,0 +1,68 @@
+"""Creates API tokens, never more powerful than what they are created with.
+
+A key that is made with another key has no more scopes and pool groups, ends no later, and is revoked with it. It makes
+no further keys.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+
+from feedmill.errors import BadInput, LimitExceeded, NotAllowed
+from feedmill.model.pool import find_pool_group
+from feedmill.model.user import ADMIN, POOLS, ApiToken, Caller
+from feedmill.store.database import Database
+from feedmill.store.pools.grants import pool_access
+from feedmill.store.pools.groups import all_groups
+from feedmill.store.users.api_tokens import TOKEN_PREFIX, add_token, tokens_of
+
+MAX_API_TOKENS = 200
+MAX_LIFETIME = timedelta(days=36_500)
+
+
+async def create_api_token(
+    db: Database,
+    who: Caller,
+    name: str,
+    scopes: Iterable[str],
+    expires_at: datetime | None,
+    now: datetime,
+    pool_groups: Sequence[str] | None = None,
+) -> tuple[str, ApiToken]:
+    """The key itself, which nobody can show again, and what is known of it. `pool_groups` are names or ids."""
+    wanted = frozenset(scopes)
+    if who.key is not None and who.key.made_by is not None:
+        raise NotAllowed("a key that was made with a key makes no further ones")
+    if beyond := sorted(wanted - who.scopes):
+        raise NotAllowed(f"you can't give what you don't have: {', '.join(beyond)}")
+    ends = _end(who.key, expires_at, now)
+    groups = await _groups(db, who, wanted, pool_groups)
+    if len(await tokens_of(db, who.user.id, now)) >= MAX_API_TOKENS:
+        raise LimitExceeded(f"you have {MAX_API_TOKENS} keys: revoke one that you don't need")
+    secret = TOKEN_PREFIX + token_urlsafe(32)
+    return secret, await add_token(db, who.user.id, name, secret, wanted, now, ends, groups, who)
+
+
+def _end(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> datetime | None:
+    """When the key ends: with the key that makes it, unless an earlier time is given."""
+    if expires_at is not None and not now < expires_at < now + MAX_LIFETIME:
+        raise BadInput("a key ends in the future, and within a hundred years", field="expires_at")
+    latest = maker.expires_at if maker else None
+    if latest is not None and expires_at is not None and expires_at > latest:
+        raise BadInput("a key ends no later than the key that it is made with", field="expires_at")
+    return expires_at or latest
+
+
+async def _groups(db: Database, who: Caller, scopes: frozenset[str], named: Sequence[str] | None) -> list[int] | None:
+    """The ids of the groups that the key is limited to, by default those of the key that makes it; None for all."""
+    limit = who.key.pool_groups if who.key else None
+    if named is None:
+        return None if limit is None else [group.id for group in limit]
+    if POOLS not in scopes or ADMIN in scopes:
+        raise BadInput("a key that is limited to groups has the scope pools, and not admin", field="pool_groups")
+    access, groups = await pool_access(db, who), await all_groups(db)
+    found = [(name, find_pool_group(groups, name)) for name in named]
+    for name, group in found:
+        if group is None or not access.allows(group.id):
+            raise BadInput(f"there is no pool group {name}", field="pool_groups")
+    return sorted({group.id for _, group in found if group})

@@ -1,0 +1,117 @@
+"""Creates and removes users, changes passwords, ends sessions."""
+
+import re
+import unicodedata
+from dataclasses import replace
+from datetime import datetime
+
+from feedmill.archive.remove_feed import remove_feed_and_objects
+from feedmill.errors import BadInput
+from feedmill.library.users import passwords, sign_in_limits
+from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
+from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.users import delete_user, update_user
+from feedmill.store.database import Database, Step
+from feedmill.store.feeds.lifecycle import private_feeds_of
+from feedmill.store.subscriptions.change_subscription import end_subscription
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.users import api_tokens, sessions, users
+from feedmill.store.users.first_admin import add_first_admin
+
+LONGEST_NAME = 64
+_NAME = re.compile(r"[\w.@+-]+")
+
+
+def normalize_user_name(name: str) -> str:
+    """The one form of a name, however it was typed; `BadInput` for what can't be one."""
+    normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).strip().casefold())
+    if not _NAME.fullmatch(normal) or not any(letter.isalnum() for letter in normal) or len(normal) > LONGEST_NAME:
+        raise BadInput(f"A name has 1 to {LONGEST_NAME} letters, digits or . _ - @ +", field="name")
+    return normal
+
+
+async def needs_setup(db: Database) -> bool:
+    """Whether there is no account yet."""
+    return await users.count_users(db) == 0
+
+
+async def create_first_admin(db: Database, name: str, password: str, now: datetime) -> User:
+    """Makes the admin, who is subscribed to every feed that is there; `AlreadySetUp` for whoever comes second."""
+    normal = normalize_user_name(name)
+    passwords.check_password_length(password)
+    return await add_first_admin(db, normal, await passwords.hash_password(password), now)
+
+
+async def make_user(db: Database, name: str, password: str, is_admin: bool, now: datetime, by: Actor) -> User:
+    """A further account; `NameTaken` when somebody has that name."""
+    normal = normalize_user_name(name)
+    passwords.check_password_length(password)
+    return await users.add_user(db, normal, await passwords.hash_password(password), is_admin, now, by)
+
+
+async def change_password(
+    db: Database,
+    who: Caller,
+    current: str,
+    new: str,
+    origin: RequestOrigin,
+    now: datetime,
+    *,
+    revoke_keys: bool = False,
+) -> AccessEnded:
+    """A new password for who knows the current one; it ends every session but the one it is changed in."""
+    passwords.check_password_length(new)
+    place = sign_in_limits.AttemptSource(who.user.name, origin.address)
+    await sign_in_limits.count_attempt(db, place, now)
+    found = await users.user_with_password_hash(db, who.user.name)
+    if not await passwords.verify_password(found[1] if found else None, current):
+        raise BadInput("The current password is wrong.", field="current")
+    await db.batch(sign_in_limits.forget_attempts(place))
+    by = Actor(who.user.id, origin.address)
+    return await set_password(db, who.user, new, who.session_id, now, by, revoke_keys=revoke_keys)
+
+
+async def set_password(
+    db: Database, user: User, new: str, but_session: int | None, now: datetime, by: Actor, *, revoke_keys: bool = False
+) -> AccessEnded:
+    """A new password without the old one, as an admin gives it; it ends every session but `but_session`."""
+    passwords.check_password_length(new)
+    changes = [
+        users.set_password(user.id, await passwords.hash_password(new)),
+        audit_step(by, "user.password", user.name, now),
+    ]
+    return await _end_access(db, changes, user, but_session, now, by, revoke_keys)
+
+
+async def sign_out_elsewhere(
+    db: Database, who: Caller, origin: RequestOrigin, now: datetime, *, revoke_keys: bool = False
+) -> AccessEnded:
+    """Ends every session but the one it is asked in, and all keys if that is wanted."""
+    by = Actor(who.user.id, origin.address)
+    return await _end_access(db, [users.step_to_lock_user(who.user.id)], who.user, who.session_id, now, by, revoke_keys)
+
+
+async def _end_access(
+    db: Database, changes: list[Step], user: User, but_session: int | None, now: datetime, by: Actor, revoke_keys: bool
+) -> AccessEnded:
+    """Runs `changes`, which write to the user's row first: whoever makes a key meanwhile waits for it."""
+    ends = [sessions.step_to_drop_expired_sessions(now), sessions.step_to_end_other_sessions(user.id, but_session)]
+    revokes = [api_tokens.step_to_revoke_all_tokens(user.id, now), audit_step(by, "user.revoke_keys", user.name, now)]
+    counts = await db.batch([*changes, *ends, *(revokes if revoke_keys else ())])
+    revoked = counts[len(changes) + len(ends)] if revoke_keys else 0
+    left = await api_tokens.tokens_of(db, user.id, now)
+    return AccessEnded(sessions_ended=counts[len(changes) + 1], keys_revoked=revoked, keys_left=len(left))
+
+
+async def remove_user(db: Database, user: User, by: Actor, now: datetime) -> None:
+    """Ends an account: signed out first, then its subscriptions and private feeds, then whatever else was theirs.
+
+    A private feed goes with its entries, images and raw bodies, because nobody else may ever read it. The account
+    itself goes last, so that deleting it again finishes what a crash left undone.
+    """
+    await update_user(db, user, replace(user, status=DISABLED), by, now)
+    for subscription in await subscriptions_of(db, user.id):
+        await end_subscription(db, user.id, subscription)
+    for feed_id in await private_feeds_of(db, user.id):
+        await remove_feed_and_objects(db, feed_id, now)
+    await delete_user(db, user, by, now)

@@ -1,0 +1,58 @@
+"""Hashes and verifies passwords with argon2id in threads of their own."""
+
+import asyncio
+import unicodedata
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from feedmill.errors import BadInput
+
+MIN_LENGTH, MAX_LENGTH = 8, 1000
+# 19 MiB each: a small machine can sign several people in at once.
+HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+# Of no password that anybody has; it is checked where there is no user, so that this takes as long.
+DUMMY_HASH = "$argon2id$v=19$m=19456,t=2,p=1$45FtKJMrj52e/jiqN0vpqg$apiCNlAJueAs0uhILym9z0FFyXfZRn0eVYGZLCZFwT4"
+_THREADS = ThreadPoolExecutor(2, thread_name_prefix="passwords")
+
+Result = TypeVar("Result")
+
+
+def check_password_length(password: str) -> None:
+    """Refuses what is too short to be a password, or longer than anybody types."""
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        raise BadInput(f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters.", field="password")
+
+
+async def hash_password(password: str) -> str:
+    return await _in_thread(lambda: HASHER.hash(_normalized(password)))
+
+
+async def verify_password(password_hash: str | None, password: str) -> bool:
+    """Whether the password is the one; takes as long when there is none to compare with."""
+    found = await _in_thread(lambda: _verify(password_hash or DUMMY_HASH, _normalized(password)))
+    return found and password_hash is not None
+
+
+def is_outdated(password_hash: str) -> bool:
+    """Whether the hash was made with other parameters than today's."""
+    return HASHER.check_needs_rehash(password_hash)
+
+
+def _verify(password_hash: str, password: str) -> bool:
+    try:
+        return HASHER.verify(password_hash, password)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def _normalized(password: str) -> str:
+    """One form for letters that keyboards send in several."""
+    return unicodedata.normalize("NFKC", password[:MAX_LENGTH])
+
+
+async def _in_thread(work: Callable[[], Result]) -> Result:
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, work)

@@ -1,0 +1,31 @@
+"""Reads and saves a user's preferences."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import msgspec
+
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from feedmill.store.users.users import set_user_settings
+
+
+def preferences_of(user: User) -> Mapping[str, str]:
+    return _read(user.settings) if user.settings else {}
+
+
+async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
+    """The user with these preferences beside those that are not named."""
+    settings = msgspec.json.encode({**preferences_of(user), **changes}).decode()
+    await db.batch([set_user_settings(user.id, settings)])
+    return replace(user, settings=settings)
+
+
+@lru_cache(maxsize=1000)
+def _read(settings: str) -> Mapping[str, str]:
+    """What is not ours to read counts as nothing: preferences keep nobody from their pages."""
+    try:
+        return msgspec.json.decode(settings, type=dict[str, str])
+    except msgspec.MsgspecError:
+        return {}

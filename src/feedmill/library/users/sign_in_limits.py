@@ -1,0 +1,114 @@
+"""Limits failed sign-in attempts by name and by address.
+
+Tries are counted before the password is looked at, three ways: for a name from one address, for a name from
+anywhere, and for an address with any name. Refused tries are not counted, so the wait ends whatever a stranger does.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address
+from math import ceil
+
+from feedmill.errors import LimitExceeded
+from feedmill.store.database import Database, Step
+from feedmill.store.users.sessions import is_signed_in_from
+from feedmill.store.users.sign_in_attempts import (
+    SignInAttempts,
+    count_sign_in_attempt,
+    is_recent,
+    read_sign_in_attempts,
+    step_to_forget_attempts,
+    step_to_uncount_attempt,
+)
+
+# When others try at the same moment, the count is read again so many times.
+ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimit:
+    """So many tries cost no wait; from then on each doubles it, up to a longest."""
+
+    free: int
+    longest: timedelta
+
+    def wait(self, seen: SignInAttempts, now: datetime) -> timedelta:
+        """How long from now until the next try is looked at."""
+        beyond = seen.times - self.free
+        if beyond < 0 or not is_recent(seen, now):
+            return timedelta(0)
+        pause = min(timedelta(seconds=2 ** min(beyond, 20)), self.longest)
+        return max(seen.last_at + pause - now, timedelta(0))
+
+
+PAIR_LIMIT = AttemptLimit(free=5, longest=timedelta(minutes=15))
+ADDRESS_LIMIT = AttemptLimit(free=30, longest=timedelta(minutes=15))
+# Short, because the owner waits as well.
+NAME_LIMIT = AttemptLimit(free=20, longest=timedelta(minutes=1))
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptSource:
+    """What a try is counted under."""
+
+    name: str
+    address: str | None
+
+    @property
+    def patience(self) -> dict[str, AttemptLimit]:
+        of_name = {self._key("name", self.name): NAME_LIMIT}
+        if self.address is None:
+            return of_name
+        network = _network(self.address)
+        return {self._key("pair", self.name, network): PAIR_LIMIT, self.address_key: ADDRESS_LIMIT} | of_name
+
+    @property
+    def address_key(self) -> str:
+        return self._key("address", _network(self.address or ""))
+
+    @staticmethod
+    def _key(*parts: str) -> str:
+        return sha256("\n".join(parts).encode(errors="replace")).hexdigest()
+
+
+async def count_attempt(db: Database, place: AttemptSource, now: datetime) -> None:
+    """Counts a try, or refuses it with the time to wait."""
+    patience = place.patience
+    for _ in range(ROUNDS):
+        seen = await read_sign_in_attempts(db, list(patience))
+        waits = {rule: rule.wait(seen[key], now) for key, rule in patience.items()}
+        if waits[NAME_LIMIT] and await _is_signed_in_here(db, place):
+            waits[NAME_LIMIT] = timedelta(0)
+        if any(waits.values()):
+            raise _refusal(max(waits.values()))
+        if await count_sign_in_attempt(db, seen, now):
+            return
+    raise _refusal(timedelta(seconds=1))
+
+
+def forget_attempts(place: AttemptSource) -> list[Step]:
+    """The steps that forget the tries of somebody who is who they say; an address keeps those for other names."""
+    own = [key for key in place.patience if key != place.address_key]
+    return [step_to_forget_attempts(own), step_to_uncount_attempt(place.address_key)]
+
+
+async def _is_signed_in_here(db: Database, place: AttemptSource) -> bool:
+    """Whether the name's owner is signed in at this address: no stranger's tries hold them up there."""
+    return place.address is not None and await is_signed_in_from(db, place.name, place.address)
+
+
+def _refusal(wait: timedelta) -> LimitExceeded:
+    seconds = max(1, ceil(wait.total_seconds()))
+    return LimitExceeded(f"Too many tries to sign in: wait {seconds} s.", retry_after=seconds)
+
+
+def _network(address: str) -> str:
+    """The address, or the network that one household has of IPv6."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv6Address):
+        return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))
+    return address

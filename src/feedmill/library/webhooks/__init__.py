@@ -1,0 +1,1 @@
+"""Webhooks: events, delivery, and what users do with them."""

@@ -1,0 +1,147 @@
+"""Creates, changes and tests a user's webhooks, and queues the events of a refresh for them."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+
+from feedmill.collect.pasted_url import parse_url_without_login
+from feedmill.errors import Conflict, NotFound
+from feedmill.library.users.limits import check_count_limit
+from feedmill.library.webhooks.delivery import WebhookSender, deliver_due
+from feedmill.library.webhooks.events import events_of
+from feedmill.model.feed import Claim
+from feedmill.model.refresh import RefreshDecision
+from feedmill.model.webhook import Delivery, Webhook, WebhookEvent
+from feedmill.store.database import Database, Step
+from feedmill.store.webhooks.delivery_log import (
+    add_test_delivery,
+    deliveries_of,
+    delivery_of,
+    prune_deliveries,
+    retry_delivery,
+)
+from feedmill.store.webhooks.webhooks import (
+    add_webhook,
+    drop_webhook,
+    has_webhooks,
+    save_webhook,
+    set_webhook_secret,
+    step_to_queue_event,
+    webhook_of,
+    webhooks_of,
+)
+
+REMEMBER = 5.0
+KEEP = timedelta(days=30)
+
+
+class StillPending(Conflict):
+    """The delivery is not over yet; it is tried by itself."""
+
+    code = "still_pending"
+
+
+@dataclass(slots=True)
+class Webhooks:
+    """That there is no webhook at all is remembered for some seconds; a process that makes one knows at once."""
+
+    messenger: WebhookSender
+    _nobody_until: float = 0.0
+
+    async def tells(self, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
+        """The steps with which a refresh has its events told; none when nobody wants to know."""
+        events = events_of(claim.feed, decision)
+        if not events or not await self._is_anybody_told():
+            return ()
+        return [step_to_queue_event(event, claim.feed.id, claim.token, self._now) for event in events]
+
+    async def create(self, user_id: int, url: str, events: Sequence[WebhookEvent]) -> Webhook:
+        await check_count_limit(self._db, user_id, "webhooks")
+        made = await add_webhook(self._db, user_id, parse_url_without_login(url), token_urlsafe(32), events, self._now)
+        self._nobody_until = 0.0
+        return made
+
+    async def all(self, user_id: int) -> list[Webhook]:
+        return await webhooks_of(self._db, user_id)
+
+    async def one(self, user_id: int, webhook_id: int) -> Webhook:
+        """The user's webhook of that id; raises `NotFound`."""
+        found = await webhook_of(self._db, user_id, webhook_id)
+        if found is None:
+            raise NotFound("there is no such webhook")
+        return found
+
+    async def change(
+        self,
+        user_id: int,
+        webhook_id: int,
+        url: str | None = None,
+        events: Sequence[WebhookEvent] | None = None,
+        paused: bool | None = None,
+    ) -> Webhook:
+        """Starting it again, or sending it elsewhere, forgets its failures."""
+        known = await self.one(user_id, webhook_id)
+        changed = replace(
+            known,
+            url=known.url if url is None else parse_url_without_login(url),
+            events=known.events if events is None else tuple(events),
+            paused=known.paused if paused is None else paused,
+        )
+        forgiven = (known.paused and not changed.paused) or changed.url != known.url
+        await save_webhook(self._db, changed, forgiven=forgiven)
+        return await self.one(user_id, webhook_id)
+
+    async def delete(self, user_id: int, webhook_id: int) -> None:
+        if not await drop_webhook(self._db, user_id, webhook_id):
+            raise NotFound("there is no such webhook")
+
+    async def new_secret(self, user_id: int, webhook_id: int) -> Webhook:
+        """The webhook with another secret, which is used from the next delivery on."""
+        if not await set_webhook_secret(self._db, user_id, webhook_id, token_urlsafe(32)):
+            raise NotFound("there is no such webhook")
+        return await self.one(user_id, webhook_id)
+
+    async def test(self, user_id: int, webhook_id: int) -> Delivery:
+        """Has a test event sent, also to one that is paused."""
+        return await add_test_delivery(self._db, (await self.one(user_id, webhook_id)).id, self._now)
+
+    async def deliveries(self, user_id: int, webhook_id: int, before: int, most: int) -> list[Delivery]:
+        """What the webhook was sent, the last first."""
+        return await deliveries_of(self._db, (await self.one(user_id, webhook_id)).id, before, most)
+
+    async def redeliver(self, user_id: int, webhook_id: int, delivery_id: int) -> Delivery:
+        """Has a delivery that is over sent again, under the same id."""
+        await self.one(user_id, webhook_id)
+        sent = await retry_delivery(self._db, webhook_id, delivery_id, self._now)
+        found = await delivery_of(self._db, webhook_id, delivery_id)
+        if found is None:
+            raise NotFound("there is no such delivery")
+        if not sent:
+            raise StillPending("this delivery is tried by itself already")
+        return found
+
+    async def deliver(self) -> int:
+        """Sends a lot of what is due; how many deliveries there were."""
+        return await deliver_due(self.messenger)
+
+    async def prune(self, now: datetime) -> int:
+        """Forgets what was sent long ago."""
+        return await prune_deliveries(self._db, now - KEEP)
+
+    @property
+    def _db(self) -> Database:
+        return self.messenger.db
+
+    @property
+    def _now(self) -> datetime:
+        return self.messenger.clock()
+
+    async def _is_anybody_told(self) -> bool:
+        if time.monotonic() < self._nobody_until:
+            return False
+        if await has_webhooks(self._db):
+            return True
+        self._nobody_until = time.monotonic() + REMEMBER
+        return False

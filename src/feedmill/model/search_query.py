@@ -1,0 +1,72 @@
+"""A search query as a tree of conditions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+SearchField = Literal["any", "title", "author", "text"]
+EntryStateName = Literal["unread", "read", "starred", "later", "archived"]
+MediaName = Literal["image", "audio", "video", "enclosure"]
+SearchOrder = Literal["rank", "date"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """Words that stand one after the other, as `store/search_words` cuts them; `prefix`: the last one goes on."""
+
+    words: tuple[str, ...]
+    scope: SearchField = "any"
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HasState:
+    name: EntryStateName
+
+
+@dataclass(frozen=True, slots=True)
+class HasMedia:
+    name: MediaName
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """From `since` to just before `until`; None leaves that end open."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InLanguage:
+    """`en` is every kind of English."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class InFeeds:
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HasLabel:
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: "SearchCondition"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: "tuple[SearchCondition, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: "tuple[SearchCondition, ...]"
+
+
+SearchCondition = TextMatch | HasState | HasMedia | DateRange | InLanguage | InFeeds | HasLabel | Not | And | Or

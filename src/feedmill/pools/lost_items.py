@@ -1,0 +1,63 @@
+"""Finds items that are queued but in no list; releases them or marks them as used on command."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+
+from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH
+from feedmill.model.pool import LostPoolItem
+from feedmill.pools.errors import NoPoolLists
+from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
+from feedmill.pools.tokens import new_token
+from feedmill.store.pools.items import queued_before, release_items, settle_items, still_queued
+
+# A filler that holds its lock may still push what it has reserved.
+MIN_QUEUED_AGE = 2 * FILL_LOCK_LENGTH
+# Whoever took an item just now needs a moment to mark it.
+RECHECK_AFTER = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class LostItemSearch:
+    """How lost items are looked for: queued for so long, and missing at two looks so far apart."""
+
+    youngest: timedelta = MIN_QUEUED_AGE
+    look_again: timedelta = RECHECK_AFTER
+
+
+DEFAULT_LOST_ITEM_SEARCH = LostItemSearch()
+
+
+async def find_lost_items(
+    tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
+) -> list[LostPoolItem]:
+    """The items of which nobody knows whether they were handed out."""
+    queued = await queued_before(tools.db, pool.key, tools.clock() - search.youngest)
+    missing = await _missing(tools.lists, pool, queued)
+    if not missing:
+        return []
+    await asyncio.sleep(search.look_again.total_seconds())
+    there = await still_queued(tools.db, [item.id for item in missing])
+    return [item for item in missing if item.id in there]
+
+
+async def release_lost_items(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:
+    """Makes lost items available again. Some of them may have been handed out: that is for a person to judge."""
+    lost = await find_lost_items(tools, pool, search)
+    return await release_items(tools.db, [item.id for item in lost], tools.clock()) if lost else 0
+
+
+async def mark_lost_items_used(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:
+    """Marks lost items as used, for programs that take items and never say so."""
+    lost = await find_lost_items(tools, pool, search)
+    token = new_token("settled on command")
+    return await settle_items(tools.db, [item.id for item in lost], token, tools.clock()) if lost else 0
+
+
+async def _missing(lists: PoolLists | None, pool: Pool, queued: list[LostPoolItem]) -> list[LostPoolItem]:
+    if lists is not None and queued:
+        held = await lists.queues.held(pool.list_name)
+        return [item for item in queued if item.id not in held]
+    if any((item.queued_by or "").startswith(FILLER) for item in queued):
+        raise NoPoolLists(f"some {pool} are in a list: name the Redis that has it (setting redis)")
+    return queued

@@ -1,0 +1,76 @@
+"""Periodic work on pools: fills lists, marks used items, ends leases, gathers entries."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from feedmill.engine.periodic import run_periodically
+from feedmill.errors import InfrastructureError
+from feedmill.model.pool import Guarantee, PoolFailure, PoolKind
+from feedmill.pools.fill import Filler
+from feedmill.pools.gather import Gatherer
+from feedmill.pools.group_cache import PoolGroupCache
+from feedmill.pools.leases import end_expired_leases
+from feedmill.pools.pool import Pool, PoolTools
+
+MAINTAIN_EVERY = timedelta(seconds=5)
+GATHER_EVERY = timedelta(minutes=1)
+POOLS_AT_ONCE = 8
+
+
+@dataclass(slots=True)
+class PoolMaintainer:
+    """Any number of keepers may run: each pool's list is filled by one at a time."""
+
+    tools: PoolTools
+    known: PoolGroupCache
+    gatherer: Gatherer
+    every: timedelta = MAINTAIN_EVERY
+    filler: Filler | None = field(init=False)
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(POOLS_AT_ONCE))
+
+    def __post_init__(self) -> None:
+        self.filler = Filler(self.tools, self.tools.lists) if self.tools.lists else None
+
+    async def keep_tending(self) -> None:
+        """Looks after all pools at once and then every few seconds; cancel it to stop."""
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(run_periodically("gather_pool_items", self.gather, GATHER_EVERY))
+            loops.create_task(run_periodically("fill_pools", self.tend_pools, self.every))
+
+    async def tend(self) -> None:
+        """All that there is to do now."""
+        await self.gather()
+        await self.tend_pools()
+
+    async def gather(self) -> None:
+        """Has entries join that no refresh of theirs put into a pool."""
+        await self.gatherer.catch_up(self.tools.clock())
+
+    async def tend_pools(self) -> None:
+        """Looks after every pool there is now, side by side."""
+        pools = [Pool(group, kind) for group in await self.known.read() for kind in PoolKind]
+        outcomes = await asyncio.gather(*(self._tend_pool(pool) for pool in pools), return_exceptions=True)
+        for pool, outcome in zip(pools, outcomes, strict=True):
+            if isinstance(outcome, InfrastructureError):
+                self.tools.troubles[pool.key] = PoolFailure(self.tools.clock(), str(outcome))
+            elif isinstance(outcome, BaseException):
+                raise outcome
+        failures = [outcome for outcome in outcomes if isinstance(outcome, InfrastructureError)]
+        if failures:
+            raise failures[0]
+
+    async def _tend_pool(self, pool: Pool) -> None:
+        async with self._places:
+            if pool.options.guarantee is Guarantee.LEASE:
+                await end_expired_leases(self.tools, pool)
+            if (filler := self.filler) is not None:
+                await filler.lists.health.ask(lambda: _tend_list(filler, pool))
+
+
+async def _tend_list(filler: Filler, pool: Pool) -> None:
+    await filler.settle_told(pool)
+    if pool.options.guarantee is Guarantee.LEASE:
+        await filler.drain(pool)  # what was queued before the pool changed its guarantee
+    elif not pool.group.paused:
+        await filler.fill(pool)

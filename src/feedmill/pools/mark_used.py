@@ -1,0 +1,70 @@
+"""Marks handed-out items as used, in lots, with retries."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+from feedmill.errors import DatabaseError
+from feedmill.lazy_loggers import get_logger
+from feedmill.pools.errors import ItemsNotMarkedUsed
+from feedmill.pools.tokens import new_token
+from feedmill.store.database import Database
+from feedmill.store.pools.items import settle_items
+
+log = get_logger(__name__)
+
+LOT = 500
+FLUSH_EVERY = 1.0
+CLOSE_TIMEOUT = 10.0
+
+
+class UsedItemMarker:
+    """Collects the ids of items that were handed out and marks them as used."""
+
+    def __init__(
+        self,
+        db: Database,
+        who: str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        patience: float = CLOSE_TIMEOUT,
+    ) -> None:
+        self._db = db
+        self._token = new_token(who)
+        self._clock = clock
+        self._patience = patience
+        self._waiting: list[int] = []
+        self._flushing = asyncio.Lock()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, ids: Iterable[int]) -> None:
+        self._waiting.extend(ids)
+
+    async def flush(self) -> bool:
+        """Writes what waits; False when the database did not take it, and then it waits on."""
+        async with self._flushing:
+            while lot := self._waiting[:LOT]:
+                try:
+                    await settle_items(self._db, lot, self._token, self._clock())
+                except DatabaseError as error:
+                    log.warning("marks of use wait for the database", items=len(self._waiting), reason=str(error))
+                    return False
+                del self._waiting[: len(lot)]
+        return True
+
+    async def keep_flushing(self) -> None:
+        """Writes what waits, each second; cancel it to stop."""
+        while True:
+            await asyncio.sleep(FLUSH_EVERY)
+            await self.flush()
+
+    async def close(self) -> None:
+        """Writes what waits, with some patience; raises `ItemsNotMarkedUsed` with what could not be written."""
+        deadline = asyncio.get_running_loop().time() + self._patience
+        while not await self.flush():
+            if asyncio.get_running_loop().time() >= deadline:
+                left, self._waiting = self._waiting, []
+                log.error("items were handed out and could not be marked as used", ids=left)
+                raise ItemsNotMarkedUsed(left)
+            await asyncio.sleep(min(0.2, self._patience))

@@ -1,0 +1,304 @@
+"""The service that the API, the pages and the commands call for everything about pools."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from feedmill.coordination.pool_queues import fill_lock_name
+from feedmill.errors import BadInput
+from feedmill.model.pool import (
+    Guarantee,
+    LostPoolItem,
+    PoolAccess,
+    PoolFailure,
+    PoolGroup,
+    PoolItem,
+    PoolItemState,
+    PoolKey,
+    PoolKind,
+    PoolLease,
+    PoolOptions,
+    PoolRule,
+    PoolStatus,
+)
+from feedmill.model.user import Actor, Caller
+from feedmill.pools.consumer import PoolConsumer
+from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
+from feedmill.pools.gather import Gatherer
+from feedmill.pools.group_cache import PoolGroupCache, unknown_group_error
+from feedmill.pools.lease_consumer import LeaseConsumer
+from feedmill.pools.leases import lease_items
+from feedmill.pools.lost_items import (
+    DEFAULT_LOST_ITEM_SEARCH,
+    LostItemSearch,
+    find_lost_items,
+    mark_lost_items_used,
+    release_lost_items,
+)
+from feedmill.pools.maintain import PoolMaintainer
+from feedmill.pools.mark_used import UsedItemMarker
+from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool, PoolTools
+from feedmill.pools.pop import pop
+from feedmill.store.database import Row
+from feedmill.store.pools.grants import pool_access
+from feedmill.store.pools.groups import add_group, drop_group, save_group
+from feedmill.store.pools.items import (
+    ack_items,
+    count_items,
+    extend_items,
+    items_in_state,
+    nack_items,
+    pool_of_item,
+    read_item_texts,
+    requeue_items,
+)
+from feedmill.store.pools.usage_rate import used_by_minute
+from feedmill.store.users.users import user_of_name
+
+# Nobody: the command line on the server.
+OPERATOR = Actor()
+COMMAND_OF_GUARANTEE = {Guarantee.AT_MOST_ONCE: "pop", Guarantee.LEASE: "lease"}
+
+
+@dataclass(slots=True)
+class PoolService:
+    """Groups are named by their name or id."""
+
+    tools: PoolTools
+    known: PoolGroupCache = field(init=False)
+    gatherer: Gatherer = field(init=False)
+    keeper: PoolMaintainer = field(init=False)
+    _settler: UsedItemMarker = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = PoolGroupCache(self.tools.db)
+        self.gatherer = Gatherer(self.tools.db, self.known)
+        self.keeper = PoolMaintainer(self.tools, self.known, self.gatherer)
+        self._settler = UsedItemMarker(self.tools.db, "", self.tools.clock)
+
+    # --- groups -------------------------------------------------------------------------------------------
+
+    async def groups(self) -> Sequence[PoolGroup]:
+        return await self.known.read()
+
+    async def group(self, name: str | int) -> PoolGroup:
+        """The group as it is now; raises `UnknownGroup`."""
+        await self.known.read()
+        return await self.known.named(name)
+
+    async def groups_for(self, who: Caller) -> list[PoolGroup]:
+        """The groups that the caller may take from; for them there are no others."""
+        access = await pool_access(self.tools.db, who)
+        return [group for group in await self.groups() if access.allows(group.id)]
+
+    async def group_for(self, who: Caller, name: str | int) -> PoolGroup:
+        """The group, if the caller may take from it; raises `UnknownGroup` as if it were not there otherwise."""
+        group = await self.known.named(name)
+        if not (await pool_access(self.tools.db, who)).allows(group.id):
+            raise unknown_group_error(name)
+        return group
+
+    async def create(
+        self,
+        name: str,
+        rule: PoolRule,
+        titles: PoolOptions | None = None,
+        contents: PoolOptions | None = None,
+        *,
+        by: Actor = OPERATOR,
+    ) -> PoolGroup:
+        """Makes a group; the entries there are join it within the minute. Raises `GroupExists`."""
+        await self._check_labels(rule)
+        options = titles or PoolOptions(), contents or PoolOptions()
+        group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by)
+        await self.known.read()
+        return group
+
+    async def change(self, group_name: str | int, /, *, by: Actor = OPERATOR, **changes: Any) -> PoolGroup:
+        """The group with other `name`, `rule`, `titles`, `contents` or `paused`. Items that it has stay."""
+        before = await self.group(group_name)
+        group = replace(before, **changes)
+        if group.rule != before.rule:
+            await self._check_labels(group.rule)
+        await save_group(self.tools.db, group, self.tools.clock(), by)
+        await self.known.read()
+        return group
+
+    async def delete(self, name: str | int, *, by: Actor = OPERATOR) -> None:
+        """Takes the group away with all its items, also those in the lists."""
+        group = await self.group(name)
+        await drop_group(self.tools.db, group, self.tools.clock(), by)
+        await self.known.read()
+        if self.tools.lists is not None:
+            for kind in PoolKind:
+                await self.tools.lists.queues.drop(Pool(group, kind).list_name)
+
+    # --- at most once -------------------------------------------------------------------------------------
+
+    async def pop(self, name: str | int, kind: PoolKind, most: int = 1, who: str = "") -> list[PoolItem]:
+        """Up to `most` items that nobody else ever gets; raises `PoolEmpty`."""
+        pool = await self._pool(name, kind, Guarantee.AT_MOST_ONCE)
+        if len(self._settler):
+            await self._settler.flush()
+        return _some(pool, await pop(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, self._settler))
+
+    async def lost(
+        self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
+    ) -> list[LostPoolItem]:
+        """What is queued and in no list."""
+        return await find_lost_items(self.tools, await self._any_pool(name, kind), search)
+
+    async def release_lost(
+        self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
+    ) -> int:
+        """Makes lost items available again, at the risk that some were handed out."""
+        return await release_lost_items(self.tools, await self._any_pool(name, kind), search)
+
+    async def settle_lost(
+        self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
+    ) -> int:
+        """Marks lost items as used."""
+        return await mark_lost_items_used(self.tools, await self._any_pool(name, kind), search)
+
+    async def fill(self, name: str | int) -> int:
+        """Has entries join now that no refresh put in, and fills the group's lists up; how many items were added."""
+        await self.keeper.gather()
+        group, filler = await self.group(name), self.keeper.filler
+        if filler is None or group.paused:
+            return 0
+        pools = [Pool(group, kind) for kind in PoolKind if group.options(kind).guarantee is Guarantee.AT_MOST_ONCE]
+        return sum([await filler.top_up(pool) for pool in pools])
+
+    async def drain(self, name: str | int, kind: PoolKind) -> int:
+        """Makes what is in the list available again."""
+        if self.keeper.filler is None:
+            raise NoPoolLists("there are no lists without Redis (setting redis)")
+        return await self.keeper.filler.drain(await self._any_pool(name, kind))
+
+    # --- at least once ------------------------------------------------------------------------------------
+
+    async def lease(
+        self, name: str | int, kind: PoolKind, most: int = 1, who: str = "", length: timedelta | None = None
+    ) -> PoolLease:
+        """Up to `most` items for some time; raises `PoolEmpty`."""
+        pool = await self._pool(name, kind, Guarantee.LEASE)
+        leased = await lease_items(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, length)
+        _some(pool, leased.items)
+        return leased
+
+    async def ack(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int]) -> int:
+        """Settles leased items of the pool; how many were still leased with that token."""
+        pool = await self._any_pool(name, kind)
+        return await ack_items(self.tools.db, pool.key, ids, token, self.tools.clock())
+
+    async def nack(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int]) -> int:
+        """Gives leased items back to the head of the pool, or sets them aside after their last attempt."""
+        pool = await self._any_pool(name, kind)
+        return await nack_items(self.tools.db, pool.key, ids, token, pool.options.most_attempts, self.tools.clock())
+
+    async def extend(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int], length: timedelta) -> int:
+        """Makes leases of the pool last `length` from now; how many were still held with that token."""
+        pool = await self._any_pool(name, kind)
+        return await extend_items(self.tools.db, pool.key, ids, token, self.tools.clock() + length)
+
+    # --- both ---------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def consumer(
+        self, name: str | int, kind: PoolKind = PoolKind.TITLES, who: str = "", *, wait: bool = True
+    ) -> AsyncIterator[PoolConsumer | LeaseConsumer]:
+        """Items one after the other, by the pool's own guarantee; `wait` for more when it is empty."""
+        pool = _awake(await self._any_pool(name, kind))
+        consuming = LeaseConsumer if pool.options.guarantee is Guarantee.LEASE else PoolConsumer
+        async with consuming(self.tools, pool, who, wait=wait) as consumer:
+            yield consumer
+
+    async def status(self, name: str | int, kind: PoolKind) -> PoolStatus:
+        pool, lists = await self._any_pool(name, kind), self.tools.lists
+        counts = await count_items(self.tools.db, pool.key)
+        if lists is None:
+            return PoolStatus(counts, None, None)
+        length = await lists.health.ask(lambda: lists.queues.length(pool.list_name))
+        holder = await lists.health.ask(lambda: lists.locks.holder(fill_lock_name(pool.list_name)))
+        return PoolStatus(counts, length, holder)
+
+    async def used_lately(self, name: str | int, kind: PoolKind, since: datetime) -> dict[datetime, int]:
+        """How many items were used in each minute since then."""
+        return await used_by_minute(self.tools.db, (await self._any_pool(name, kind)).key, since)
+
+    def fallbacks(self, group_id: int, kind: PoolKind) -> int:
+        """How many items this process took from the database because the list had none, since it started."""
+        return self.tools.fallbacks[PoolKey(group_id, kind)]
+
+    def doubles(self, group_id: int, kind: PoolKind) -> int:
+        """How many items this process found in the list that were used before, and did not hand out again."""
+        return self.tools.doubles[PoolKey(group_id, kind)]
+
+    def trouble(self, group_id: int, kind: PoolKind) -> PoolFailure | None:
+        """What went wrong last in this process with the pool, or with all lists."""
+        shared = self.tools.lists.health.last_error if self.tools.lists else None
+        seen = [self.tools.troubles.get(PoolKey(group_id, kind)), PoolFailure(*shared) if shared else None]
+        return max((each for each in seen if each), key=lambda each: each.at, default=None)
+
+    async def requeue(
+        self,
+        name: str | int,
+        kind: PoolKind,
+        state: PoolItemState = PoolItemState.DEAD,
+        ids: Sequence[int] | None = None,
+    ) -> int:
+        """Makes dead or used items available again, all or those among `ids`."""
+        pool = await self._any_pool(name, kind)
+        return await requeue_items(self.tools.db, pool.key, state, self.tools.clock(), ids)
+
+    async def items(self, name: str | int, kind: PoolKind, state: PoolItemState, most: int = 100) -> list[Row]:
+        """Items of one state, the last changed first."""
+        return await items_in_state(self.tools.db, (await self._any_pool(name, kind)).key, state, most)
+
+    async def read_item(self, item_id: int, access: PoolAccess) -> PoolItem | None:
+        """One item with its text as it is now, for those that stand in a list by reference.
+
+        None if it is gone, or in a group that `access` does not open.
+        """
+        key = await pool_of_item(self.tools.db, item_id)
+        if key is None or not access.allows(key.group_id):
+            return None
+        options = (await self.known.named(key.group_id)).options(key.kind)
+        rows = await read_item_texts(self.tools.db, key.kind, [item_id])
+        items = await self.tools.texts.items(key.kind, options, rows)
+        return items[0] if items else None
+
+    async def close(self) -> None:
+        """Writes the marks that still wait; raises `ItemsNotMarkedUsed` if that can't be done."""
+        await self._settler.close()
+
+    async def _check_labels(self, rule: PoolRule) -> None:
+        """A rule by label says whose labels, so that nobody's labels get into a pool unasked."""
+        if rule.labels and rule.labels_of is None:
+            raise BadInput("a rule by label names the account whose labels count", field="rule.labels_of")
+        if rule.labels_of is not None and await user_of_name(self.tools.db, rule.labels_of) is None:
+            raise BadInput(f"there is no account {rule.labels_of}", field="rule.labels_of")
+
+    async def _any_pool(self, name: str | int, kind: PoolKind) -> Pool:
+        return Pool(await self.known.named(name), kind)
+
+    async def _pool(self, name: str | int, kind: PoolKind, guarantee: Guarantee) -> Pool:
+        pool = _awake(await self._any_pool(name, kind))
+        offered = pool.options.guarantee
+        if offered is not guarantee:
+            raise WrongGuarantee(f"the pool {pool} is {offered}: use {COMMAND_OF_GUARANTEE[offered]}")
+        return pool
+
+
+def _awake(pool: Pool) -> Pool:
+    if pool.group.paused:
+        raise PoolPaused(f"pool_paused: the group {pool.group.name} is paused")
+    return pool
+
+
+def _some(pool: Pool, items: Sequence[PoolItem]) -> list[PoolItem]:
+    if not items:
+        raise PoolEmpty(f"pool_empty: the pool {pool} has nothing to hand out now")
+    return list(items)

@@ -1,0 +1,35 @@
+"""Announces to the other processes that this one is running."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from feedmill.coordination.presence import PRESENCE_TIMEOUT, Presence
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
+from feedmill.errors import CoordinationUnavailable
+from feedmill.pools.tokens import process_name
+from feedmill.run.background import run_in_background
+
+ANNOUNCE_EVERY = PRESENCE_TIMEOUT / 3
+
+
+@asynccontextmanager
+async def announce_presence(sight: Presence, role: str) -> AsyncIterator[None]:
+    """Is seen as `role` for the block, whenever there is somewhere to be seen."""
+    name = process_name()
+    try:
+        async with run_in_background(_keep_showing(sight, role, name)):
+            yield
+    finally:
+        with suppress(CoordinationUnavailable):
+            await sight.leave(role, name)
+
+
+async def _keep_showing(sight: Presence, role: str, name: str) -> None:
+    while True:
+        try:
+            await sight.show(role, name)
+            DEPENDENCY_OUTAGES.answered(REDIS)
+        except CoordinationUnavailable as error:
+            DEPENDENCY_OUTAGES.failed("show_presence", error)
+        await asyncio.sleep(ANNOUNCE_EVERY.total_seconds())

@@ -1,0 +1,122 @@
+"""Holds the claims of this process: renews them while their jobs wait or run, and gives them back."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from feedmill.engine.jobs import Job, RefreshFeed
+from feedmill.engine.periodic import run_periodically
+from feedmill.errors import DatabaseError
+from feedmill.model.feed import Claim, Feed
+from feedmill.store.database import Database
+from feedmill.store.feeds.claims import release_claims, renew_claims, take_over_claims
+from feedmill.store.jobs.batches import step_to_record_heartbeat
+
+RENEW_EVERY = timedelta(seconds=60)
+# A job that comes later than this starts only if nobody else has claimed its feed meanwhile.
+MAX_WAIT = timedelta(minutes=30)
+
+
+@dataclass(slots=True)
+class ClaimLot:
+    """Claims that were taken together, by feed: those whose job waits, and those whose job runs."""
+
+    since: float
+    taken_at: datetime
+    batch_id: int | None
+    waiting: dict[int, Claim]
+    running: set[int] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self.running)
+
+
+def refresh_jobs_of(claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None) -> list[RefreshFeed]:
+    """The jobs that refresh these feeds."""
+    return [RefreshFeed(claim.feed.id, claim.token, batch_id, lane_of(claim.feed)) for claim in claims]
+
+
+class ClaimKeeper:
+    """Remembers claims between the moment they are taken and the end of their job."""
+
+    def __init__(self, db: Database, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._db = db
+        self._clock = clock
+        self._lots: dict[str, ClaimLot] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lots.values()))
+
+    def jobs_for(
+        self, claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None = None
+    ) -> list[RefreshFeed]:
+        """The jobs that refresh these feeds; their claims, all of one token, are kept until `done`."""
+        if claims:
+            by_feed = {claim.feed.id: claim for claim in claims}
+            self._lots[claims[0].token] = ClaimLot(time.monotonic(), self._clock(), batch_id, by_feed)
+        return refresh_jobs_of(claims, lane_of, batch_id)
+
+    async def take(self, feed_id: int, token: str) -> Claim | None:
+        """The claim that a job came with, for one job only; taken over if another process gave it to us."""
+        lot = self._lots.get(token)
+        if lot is None:
+            claims = await take_over_claims(self._db, [feed_id], token, self._clock())
+            return claims[0] if claims else None
+        claim = lot.waiting.pop(feed_id, None)
+        if claim is not None:
+            lot.running.add(feed_id)
+        return claim
+
+    def taken_at(self, token: str) -> datetime | None:
+        """When the claims with this token came to this process."""
+        return self._lots[token].taken_at if token in self._lots else None
+
+    def running(self) -> tuple[int, ...]:
+        """The feeds whose jobs run here."""
+        return tuple(sorted(feed_id for lot in self._lots.values() for feed_id in lot.running))
+
+    def is_under_way(self, feed_id: int, token: str) -> bool:
+        """Whether another job with the same claim runs here."""
+        return token in self._lots and feed_id in self._lots[token].running
+
+    def done(self, feed_id: int, token: str) -> None:
+        """The job has ended, so the claim that it came with is no longer ours to keep."""
+        lot = self._lots.get(token)
+        if lot is not None:
+            lot.running.discard(feed_id)
+            self._forget_if_empty(token)
+
+    async def give_back(self, undone: Sequence[Job]) -> None:
+        """Lets go of the claims of jobs that will not be done here; their feeds are due as before."""
+        jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token in self._lots]
+        claims = [self._lots[job.token].waiting.pop(job.feed_id, None) for job in jobs if job.token]
+        for token in list(self._lots):
+            self._forget_if_empty(token)
+        await release_claims(self._db, [claim for claim in claims if claim is not None])
+
+    async def keep_renewing(self) -> None:
+        """Renews every claim before its lease ends; cancel it to stop."""
+        await run_periodically("renew_claims", self.renew_all, RENEW_EVERY)
+
+    async def renew_all(self) -> None:
+        """Renews all but those that wait for so long that their jobs must have got lost; their batches are heard of.
+
+        Raises the last failure when all have been tried.
+        """
+        failure: DatabaseError | None = None
+        oldest = time.monotonic() - MAX_WAIT.total_seconds()
+        self._lots = {token: lot for token, lot in self._lots.items() if lot.since > oldest}
+        for token, lot in list(self._lots.items()):
+            try:
+                await renew_claims(self._db, token, self._clock())
+                if lot.batch_id is not None:
+                    await self._db.batch([step_to_record_heartbeat(lot.batch_id, self._clock())])
+            except DatabaseError as error:
+                failure = error
+        if failure is not None:
+            raise failure
+
+    def _forget_if_empty(self, token: str) -> None:
+        if not self._lots[token]:
+            del self._lots[token]

@@ -1,0 +1,216 @@
+"""Runs jobs: refreshes a feed, finishes a batch, archives images."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from feedmill.collect.refresh import RefreshTools, refresh_feed
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES
+from feedmill.encryption import UnreadableSecret
+from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, RefreshFeed, ScanComplete
+from feedmill.errors import ConstraintViolated, InfrastructureError, StatementRefused
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.feed import Claim, Feed
+from feedmill.model.refresh import Failed, Postponed, RefreshDecision, Schedule, Unchanged, Updated
+from feedmill.run.batch_cancellation import BatchCancellation
+from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.image_worker import ImageWorker
+from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
+from feedmill.store.database import Step
+from feedmill.store.feeds.claims import claim_feeds, release_claims, why_unclaimed
+from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
+from feedmill.store.jobs.batches import JobOutcome, finish_batch, step_to_end_job, step_to_record_heartbeat
+
+log = get_logger(__name__)
+
+REFRESH_GAP = timedelta(seconds=30)
+# What a refresh may take beyond its fetch; the engine's hard limit comes after it.
+TIME_TO_STORE = timedelta(seconds=20)
+# A feed that a mistake of ours stopped is not asked more often than a healthy one.
+CRASH_PAUSE = timedelta(minutes=15)
+# Failures of ours that concern one feed: the others are fetched as ever.
+SINGLE_FEED_ERRORS = (ConstraintViolated, StatementRefused, UnreadableSecret)
+# One that our storage did not take is tried again soon; the breaker sees to it that it is not asked in vain for long.
+OUTAGE_PAUSE = timedelta(minutes=1)
+REFRESH_TASK = "refresh_feeds"
+STORAGE_UNAVAILABLE = "our own storage does not answer, and it is tried again by itself"
+
+
+async def no_images() -> None:
+    """For those who run without images."""
+
+
+@dataclass(slots=True)
+class JobHandlers:
+    """Runs jobs. `nudge_images` has the images that wait worked off soon."""
+
+    tools: RefreshTools
+    keeper: ClaimKeeper
+    wanted: BatchCancellation
+    refresh_gap: timedelta = REFRESH_GAP
+    breaker: StorageCircuitBreaker = field(default_factory=StorageCircuitBreaker)
+    images: ImageWorker | None = None
+    nudge_images: Callable[[], Awaitable[None]] = no_images
+
+    async def __call__(self, job: Job) -> JobOutcome | None:
+        """What came of a feed; None for other jobs, and when the job left no trace."""
+        match job:
+            case RefreshFeed():
+                return await self._refresh_safely(job)
+            case BatchComplete():
+                await finish_batch(self.tools.db, job.batch_id, self.tools.clock())
+                await self.nudge_images()
+            case ScanComplete():
+                await self.nudge_images()
+            case ArchiveImages():
+                await self._archive_images()
+        return None
+
+    async def _archive_images(self) -> None:
+        if self.images is not None and await self.images.work_off():
+            await self.nudge_images()
+
+    async def _refresh_safely(self, job: RefreshFeed) -> JobOutcome | None:
+        if job.token is not None and self.keeper.is_under_way(job.feed_id, job.token):
+            return JobOutcome(job.feed_id, "skipped", message="already_running")  # the first says what comes of it
+        try:
+            claim = await self._claim(job)
+            return await (self._end(job, claim) if isinstance(claim, JobOutcome) else self._attempt(job, claim))
+        except InfrastructureError as error:
+            DEPENDENCY_OUTAGES.failed(REFRESH_TASK, error)
+            log.debug("refresh_left_no_trace", job=job, reason=str(error))
+            return None
+        finally:
+            if job.token is not None:
+                self.keeper.done(job.feed_id, job.token)
+
+    async def _attempt(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
+        """Refreshes the feed, unless our storage is known to fail."""
+        async with self.breaker.attempt(self.tools.clock(), self._asked_at(job)) as may_go_ahead:
+            if may_go_ahead:
+                return await self._refresh(job, claim)
+        outcome = JobOutcome(job.feed_id, "failed", message=STORAGE_UNAVAILABLE)
+        if not _is_asked_for(job):
+            return await self._let_go(claim, outcome)
+        await self._try_later(job, claim, outcome, STORAGE_UNAVAILABLE, OUTAGE_PAUSE)
+        return outcome
+
+    async def _refresh(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
+        try:
+            async with asyncio.timeout((self.tools.soft_limit + TIME_TO_STORE).total_seconds()):
+                decision = await refresh_feed(
+                    self.tools, claim, lambda decision: self._ending(job, job_outcome_of(job.feed_id, decision))
+                )
+            self._storage_worked(decision)
+            if job.token is None:  # else it is one of many, and the last of them sees to the images of all
+                await self.nudge_images()
+            return job_outcome_of(job.feed_id, decision)
+        except ClaimLost:
+            return await self._end(job, await self._lost(job))
+        except asyncio.CancelledError:
+            await asyncio.shield(release_claims(self.tools.db, [claim]))
+            raise
+        except TimeoutError:
+            return await self._blame_ourselves(job, claim, InfrastructureError("it took too long to store"))
+        except Exception as error:  # A mistake of ours must not have the feed asked again and again.
+            return await self._blame_ourselves(job, claim, error)
+
+    async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
+        """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
+        why = f"a failure of our own: {str(error) or type(error).__name__}"
+        outcome = JobOutcome(job.feed_id, "failed", message=why)
+        if isinstance(error, InfrastructureError) and not isinstance(error, SINGLE_FEED_ERRORS):
+            DEPENDENCY_OUTAGES.failed(REFRESH_TASK, error)
+            self.breaker.failed(self.tools.clock(), error)
+            await self._try_later(job, claim, outcome, why, OUTAGE_PAUSE)
+        else:
+            # Why a login can't be decrypted is said in its one line; where that was found out tells nobody more.
+            trace = None if isinstance(error, UnreadableSecret) else error
+            log.error("refresh_crashed", feed_id=job.feed_id, reason=str(error), exc_info=trace)
+            await self._try_later(job, claim, outcome, why, CRASH_PAUSE)
+        return outcome
+
+    def _asked_at(self, job: RefreshFeed) -> datetime | None:
+        """When somebody asked for it; None if a scan did."""
+        if not _is_asked_for(job):
+            return None
+        return (self.keeper.taken_at(job.token) if job.token else None) or self.tools.clock()
+
+    async def _try_later(self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, why: str, pause: timedelta) -> None:
+        """Makes the feed due after the pause, so that nobody has to ask again; a resting one, if somebody asked."""
+        is_wanted = claim.feed.next_fetch_at is not None or _is_asked_for(job)
+        at = self.breaker.retry_at(self.tools.clock(), pause) if is_wanted else None
+        await record_refresh(self.tools.db, claim, Postponed(Schedule(at, why)), self._ending(job, outcome))
+
+    def _storage_worked(self, decision: RefreshDecision) -> None:
+        self.breaker.worked(kept_body=isinstance(decision, Updated | Failed) and decision.raw is not None)
+        if self.breaker.is_closed:
+            DEPENDENCY_OUTAGES.worked(REFRESH_TASK)
+
+    async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
+        """The claim that the job came with, or a fresh one; or why there is none."""
+        if job.token is not None:
+            claim = await self.keeper.take(job.feed_id, job.token)
+            if claim is None:
+                return await self._lost(job)
+            if job.batch_id is not None and not await self.wanted.by(job.batch_id):
+                return await self._let_go(claim, JobOutcome(job.feed_id, "cancelled"))
+            return claim
+        claims = await claim_feeds(self.tools.db, [job.feed_id], self.tools.clock())
+        if not claims:
+            return await self._lost(job)
+        if reason := self.too_soon(claims[0].feed):
+            return await self._let_go(claims[0], JobOutcome(job.feed_id, "skipped", message=reason))
+        return claims[0]
+
+    async def _lost(self, job: RefreshFeed) -> JobOutcome:
+        """Why the feed can't be claimed: somebody else has it, or there is no such feed any more."""
+        why = await why_unclaimed(self.tools.db, [job.feed_id])
+        return JobOutcome(job.feed_id, "skipped", message=why[job.feed_id])
+
+    async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
+        await release_claims(self.tools.db, [claim])
+        return outcome
+
+    def too_soon(self, feed: Feed) -> str | None:
+        """Why this feed is not fetched again yet, if so."""
+        if feed.last_fetched_at is None or feed.consecutive_failures:
+            return None
+        age = self.tools.clock() - feed.last_fetched_at
+        return f"fetched {age.total_seconds():.0f} s ago" if timedelta() <= age < self.refresh_gap else None
+
+    async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> JobOutcome:
+        log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
+        if steps := self._ending(job, outcome):
+            await self.tools.db.batch(steps)
+        return outcome
+
+    def _ending(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
+        """What a batch wants to know, written together with the refresh itself."""
+        if job.batch_id is None:
+            return []
+        now = self.tools.clock()
+        return [step_to_end_job(job.batch_id, outcome, now), step_to_record_heartbeat(job.batch_id, now)]
+
+
+def _is_asked_for(job: RefreshFeed) -> bool:
+    """Whether somebody asked for it, by itself or in a batch, rather than a scan."""
+    return job.batch_id is not None or job.token is None
+
+
+def job_outcome_of(feed_id: int, decision: RefreshDecision) -> JobOutcome:
+    """A decision in the words of a batch."""
+    match decision:
+        case Updated(visit=visit, changes=changes):
+            return JobOutcome(feed_id, "updated", len(changes.new), _ms(visit.elapsed))
+        case Unchanged(visit=visit):
+            return JobOutcome(feed_id, "unchanged", 0, _ms(visit.elapsed))
+        case Failed(visit=visit, message=message):
+            return JobOutcome(feed_id, "failed", 0, _ms(visit.elapsed), message)
+        case Postponed(schedule=schedule):
+            return JobOutcome(feed_id, "postponed", message=schedule.why)
+
+
+def _ms(length: timedelta) -> int:
+    return round(length.total_seconds() * 1000)

@@ -1,0 +1,57 @@
+"""The scheduler process of a scaled-out installation: Celery beat, pools, batches, feeds file."""
+
+import asyncio
+from datetime import timedelta
+
+from feedmill.app import App
+from feedmill.collect.declared.sync_feeds import DeclaredFeeds
+from feedmill.dependency_outages import DEPENDENCY_OUTAGES
+from feedmill.engine.celery_beat import CeleryBeat
+from feedmill.engine.periodic import run_periodically
+from feedmill.engine.task_names import SCAN_DUE_FEEDS
+from feedmill.errors import EngineUnavailable
+from feedmill.run.announce_presence import announce_presence
+from feedmill.run.background import run_in_background
+from feedmill.run.distributed import DistributedParts, open_distributed
+from feedmill.run.outbound_tasks import make_outbound_tasks
+from feedmill.store.feeds.claims import repair_far_future_times
+
+CHECK_EVERY = timedelta(minutes=1)
+
+
+async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
+    """Sees until `stop` to it that scans and chores are begun. Two of these do no harm."""
+    async with open_distributed(app) as out, announce_presence(app.coordination.sight, "scheduler"):
+        beat = CeleryBeat(out.celery)
+        beat.start()
+        try:
+            await _scan_at_once(out)
+            async with run_in_background(
+                out.batches.keep_resuming(),
+                app.pools.keeper.keep_tending(),
+                _keep_looking(app),
+                make_outbound_tasks(app).keep_running(),
+            ):
+                await stop.wait()
+        finally:
+            await beat.stop()
+
+
+async def _scan_at_once(out: DistributedParts) -> None:
+    """Beat itself begins with a pause."""
+    try:
+        await out.sender.engine.begin(SCAN_DUE_FEEDS)
+    except EngineUnavailable as error:
+        DEPENDENCY_OUTAGES.failed("scan_due_feeds", error)
+
+
+async def _keep_looking(app: App) -> None:
+    """Does what has to be looked at before it is said what is due."""
+    settings, tools = app.settings, app.tools
+    declared = DeclaredFeeds(app.db, settings.feeds_file, settings.data, tools.rules.floor, encryption=tools.encryption)
+
+    async def look() -> None:
+        await declared.follow()
+        await repair_far_future_times(app.db, app.tools.clock())
+
+    await run_periodically("follow_declared_feeds", look, CHECK_EVERY)

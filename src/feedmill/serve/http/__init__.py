@@ -1,0 +1,1 @@
+"""What the API and the pages share of HTTP: authentication, limits, headers, server-sent events, metrics, health."""

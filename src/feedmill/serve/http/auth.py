@@ -1,0 +1,69 @@
+"""Finds out who makes a request: API token, access token or session cookie; signs in and out."""
+
+from datetime import UTC, datetime
+
+from starlette.requests import HTTPConnection
+
+from feedmill.app import App
+from feedmill.lazy_imports import lazy_import
+from feedmill.library.users import authentication
+from feedmill.model.user import Caller, RequestOrigin
+from feedmill.serve.http import csrf
+from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.http.signing_key import signing_key
+from feedmill.store.users.api_tokens import TOKEN_PREFIX, caller_of_token, token_digest
+from feedmill.store.users.sessions import caller_of_cookie, caller_of_session
+
+BEARER = "bearer "
+# Imported with the first token: PyJWT brings cryptography where that is installed.
+JWT_MODULE = "feedmill.serve.http.jwt_tokens"
+
+
+async def caller_of(connection: HTTPConnection) -> Caller | None:
+    """Whoever asks; None for nobody that we know. Who sends a key is not looked for among the sessions."""
+    app: App = connection.app.state.app
+    if has_bearer_token(connection):
+        secret = connection.headers["authorization"][len(BEARER) :].strip()
+        return await _token_caller(app, secret, datetime.now(UTC))
+    return await session_caller_of(connection)
+
+
+async def session_caller_of(connection: HTTPConnection) -> Caller | None:
+    """Whoever asks with a browser's session; pages know no keys, for a key may open less than its owner sees there."""
+    app: App = connection.app.state.app
+    session = session_token_of(connection)
+    return await caller_of_cookie(app.db, token_digest(session), datetime.now(UTC)) if session else None
+
+
+def has_bearer_token(connection: HTTPConnection) -> bool:
+    """Whether a key or an access token is sent. Name and password are not ours: a proxy in front may want them."""
+    return (connection.headers.get("authorization", "") + " ").lower().startswith(BEARER)
+
+
+async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
+    if secret.startswith(TOKEN_PREFIX):
+        return await caller_of_token(app.db, secret, now)
+    access = lazy_import(JWT_MODULE)
+    claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)
+    return await caller_of_session(app.db, claims.session_id, now) if claims else None
+
+
+async def sign_in(app: App, name: str, password: str, request: HTTPConnection) -> tuple[str, Caller]:
+    """The token of a new session, for the cookie, and its caller; else `WrongPassword` or `LimitExceeded`."""
+    csrf.refuse_other_sites(request)
+    return await authentication.sign_in(
+        app.db, name, password, origin_of(request), datetime.now(UTC), replacing=session_token_of(request)
+    )
+
+
+async def sign_out(app: App, request: HTTPConnection) -> None:
+    """Ends the browser's session."""
+    session = session_token_of(request)
+    if session is not None:
+        await authentication.sign_out(app.db, session)
+
+
+def origin_of(connection: HTTPConnection) -> RequestOrigin:
+    """Where a request comes from. The address of somebody behind a trusted proxy has become the client's by now."""
+    address = connection.client.host if connection.client else None
+    return RequestOrigin(address[:64] if address else None, connection.headers.get("user-agent"))

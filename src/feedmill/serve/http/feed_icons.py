@@ -1,0 +1,38 @@
+"""`GET /icon/…`: serves the icons of feeds to their subscribers.
+
+The path is the icon's digest, or how that begins: what stands there never changes.
+"""
+
+import re
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.serve.http.archived_images import CACHE_FOREVER, INERT_HEADERS, NO_STORE, matches_etag
+from feedmill.serve.http.auth import caller_of
+from feedmill.store.feeds.icons import ICON_NAME_LENGTH, StoredIcon, find_icon
+
+_DIGEST = re.compile(f"[0-9a-f]{{{ICON_NAME_LENGTH},64}}")
+
+
+async def serve_icon(request: Request) -> Response:
+    found = await _find(request)
+    if found is None:
+        return Response(status_code=404, headers=INERT_HEADERS | NO_STORE)
+    etag = f'"{found.sha256}"'
+    headers = INERT_HEADERS | CACHE_FOREVER | {"ETag": etag, "Content-Type": found.media_type}
+    return (
+        Response(status_code=304, headers=headers)
+        if matches_etag(request, etag)
+        else Response(found.body, 200, headers)
+    )
+
+
+async def _find(request: Request) -> StoredIcon | None:
+    digest = request.path_params["digest"]
+    who = await caller_of(request) if _DIGEST.fullmatch(digest) else None
+    return await find_icon(request.app.state.app.db, who.user.id, digest) if who else None
+
+
+routes = [Route("/icon/{digest}", serve_icon)]

@@ -1,0 +1,22 @@
+"""Cuts a page from a query result and decodes cursors."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from feedmill.library.cursors import Key, key_at
+from feedmill.library.cursors import cursor_at as cursor_at
+
+# D1 keeps no larger number exactly.
+MAX_ID = 2**53 - 1
+
+Thing = TypeVar("Thing")
+
+
+def decode_cursor(cursor: str | None, beginning: Key) -> Key:
+    """What a cursor stands for, or the beginning when there is none."""
+    return beginning if cursor is None else key_at(cursor, type(beginning))
+
+
+def split_page(found: Sequence[Thing], limit: int) -> tuple[Sequence[Thing], Thing | None]:
+    """A page of what was found with one more than `limit`, and its last if there is another page."""
+    return found[:limit], found[limit - 1] if len(found) > limit else None

@@ -1,0 +1,66 @@
+"""Writes metrics in the Prometheus text format, version 0.0.4."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_ESCAPED = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSample:
+    """One line. `suffix` is for the parts of a histogram."""
+
+    value: float
+    labels: Mapping[str, str]
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFamily:
+    """A metric: what it is called, what kind it is, what it means, and its lines."""
+
+    name: str
+    kind: str
+    help: str
+    samples: tuple[MetricSample, ...]
+
+
+def gauge(name: str, help: str, value: float) -> MetricFamily:
+    return MetricFamily(name, "gauge", help, (MetricSample(value, {}),))
+
+
+def gauges(name: str, help: str, label: str, values: Mapping[str, float]) -> MetricFamily:
+    return MetricFamily(name, "gauge", help, tuple(MetricSample(value, {label: key}) for key, value in values.items()))
+
+
+def counter(name: str, help: str, value: float) -> MetricFamily:
+    return MetricFamily(name, "counter", help, (MetricSample(value, {}),))
+
+
+def histogram(name: str, help: str, within: Mapping[float, int], count: int, total: float) -> MetricFamily:
+    """`within` has how many were at most as much as each bound, all smaller ones included."""
+    buckets = [MetricSample(number, {"le": _number(bound)}, "_bucket") for bound, number in within.items()]
+    rest = (
+        MetricSample(count, {"le": "+Inf"}, "_bucket"),
+        MetricSample(total, {}, "_sum"),
+        MetricSample(count, {}, "_count"),
+    )
+    return MetricFamily(name, "histogram", help, (*buckets, *rest))
+
+
+def render_metrics(families: Iterable[MetricFamily]) -> str:
+    return "".join(f"{line}\n" for family in families for line in _lines(family))
+
+
+def _lines(family: MetricFamily) -> Iterator[str]:
+    yield f"# HELP {family.name} {family.help}"
+    yield f"# TYPE {family.name} {family.kind}"
+    for sample in family.samples:
+        labels = ",".join(f'{name}="{value.translate(_ESCAPED)}"' for name, value in sample.labels.items())
+        yield f"{family.name}{sample.suffix}{f'{{{labels}}}' if labels else ''} {_number(sample.value)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(float(value))

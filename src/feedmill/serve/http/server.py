@@ -1,0 +1,106 @@
+"""Opens the listening socket and runs uvicorn on it until a signal ends it."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from math import ceil
+from typing import cast
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from feedmill.errors import CallerError
+from feedmill.serve.http.connection_limits import ConnectionRegistry
+from feedmill.serve.http.open_files import reserve_open_files
+from feedmill.serve.http.slow_clients import Deadlines, TimedProtocol
+from feedmill.settings import Settings
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# Uvicorn ticks ten times a second.
+TICKS_PER_CHECK = 5
+
+GRACE_SECONDS = 3
+MAX_UNSENT_BYTES = 131_072
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Takes the port first, so that a port in use is said before anything is touched."""
+    family = socket.AF_INET6 if ":" in settings.listen else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _limit_send_buffers(listening)
+    try:
+        listening.bind((settings.listen, settings.port))
+    except OSError as error:
+        listening.close()
+        raise CallerError(
+            f"can't listen on {listening_address(settings)}: {error.strerror} (choose another with --listen or --port)"
+        ) from error
+    return listening
+
+
+def _limit_send_buffers(listening: socket.socket) -> None:
+    """Keeps the kernel from holding megabytes for each client that does not read; connections inherit it."""
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MAX_UNSENT_BYTES)
+
+
+def public_address(settings: Settings) -> str:
+    """Where people open it."""
+    return settings.public_url or listening_address(settings)
+
+
+def listening_address(settings: Settings) -> str:
+    host = f"[{settings.listen}]" if ":" in settings.listen else settings.listen
+    return f"http://{host}:{settings.port}"
+
+
+async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) -> None:
+    """Answers until a signal ends it."""
+    most = reserve_open_files(settings)
+    registry = ConnectionRegistry(most, settings.connections_per_address, settings.trusted_proxies)
+    await DeadlineServer(uvicorn_config(asgi, settings, registry), registry).serve(sockets=[listening])
+
+
+def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegistry) -> uvicorn.Config:
+    """How it is served. What a trusted proxy says of a request becomes the request's address and scheme."""
+    protocol = partial(TimedProtocol, registry=registry, deadlines=Deadlines.from_settings(settings))
+    return uvicorn.Config(
+        asgi,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
+        # Uvicorn only calls it; a WebSocket would leave the protocol with its deadlines.
+        http=cast("type[TimedProtocol]", protocol),
+        ws="none",
+        timeout_keep_alive=ceil(settings.keep_alive_seconds),
+    )
+
+
+class DeadlineServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, registry: ConnectionRegistry) -> None:
+        super().__init__(config)
+        self._registry = registry
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Takes a signal as the wish to end. Uvicorn itself would raise it again and so kill what is left to do."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % TICKS_PER_CHECK == 0:
+            self._registry.check_deadlines(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)

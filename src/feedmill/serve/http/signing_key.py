@@ -1,0 +1,17 @@
+"""The secret key that access tokens are signed with."""
+
+from functools import cache
+from pathlib import Path
+
+from feedmill.encryption import FILE_NAME, read_or_make_key
+from feedmill.settings import Settings
+
+
+def signing_key(settings: Settings) -> str:
+    """The key of this installation, made if there is none yet."""
+    return settings.secret_key.get_secret_value() or _stored_key(settings.data / FILE_NAME)
+
+
+@cache
+def _stored_key(path: Path) -> str:
+    return read_or_make_key(path)

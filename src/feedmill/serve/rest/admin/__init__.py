@@ -1,0 +1,1 @@
+"""`/api/admin`: users, feeds, hosts, queue, storage usage, audit log, log and settings, for administrators."""

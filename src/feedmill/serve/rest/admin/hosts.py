@@ -1,0 +1,100 @@
+"""`/api/admin/hosts` and `/api/admin/blocked-hosts`: load per host, and blocking hosts."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from feedmill.library.admin.blocked_hosts import block_host, unblock_host
+from feedmill.library.admin.hosts import hosts_overview
+from feedmill.library.cursors import cursor_at
+from feedmill.serve.http.pagination import decode_cursor, split_page
+from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.rest.core.dependencies import Admin, TheApp
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import RequestBody, UrlText
+from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.store.admin.blocked_hosts import blocked_hosts_page
+
+router = APIRouter(prefix="/admin", tags=["admin"])
+
+HostPathParameter = Annotated[str, Path(max_length=255, pattern=r"^[^\x00-\x20\x7f]+$")]
+
+
+class HostResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    host: str
+    feeds: int
+    failing: int
+    last_fetched_at: datetime | None
+    next_fetch_at: datetime | None
+    requests: int = Field(description="How often its feeds were fetched in the last day.")
+    errors: int = Field(description="How many of those fetches failed.")
+    bytes: int = Field(description="What they brought over the wire.")
+    per_hour: float = Field(description="Fetches an hour, over the last day.")
+    rests_until: datetime | None = Field(description="Its server asked for a rest (Retry-After) until then.")
+    blocked: bool = Field(description="Whether it, or a host above it, is blocked.")
+
+
+class HostPage(BaseModel):
+    items: list[HostResponse]
+    next: str | None
+
+
+class BlockHostRequest(RequestBody):
+    host: UrlText = Field(description="The host's name or address, or any URL there.")
+
+
+class BlockedHostResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    host: str
+    at: datetime
+    user_name: str | None = Field(description="Who blocked it; null when they are gone.")
+
+
+class BlockedHostPage(BaseModel):
+    items: list[BlockedHostResponse]
+    next: str | None
+
+
+class BlockHostResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    host: str
+    feeds: int = Field(description="How many feeds rest now because of it, or are due again.")
+
+
+@router.get("/hosts")
+async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> HostPage:
+    """The hosts that feeds come from, by name, with the load of the last day."""
+    now, turns = datetime.now(UTC), app.coordination.turns
+    page, last = split_page(await hosts_overview(app.db, turns, decode_cursor(cursor, ""), limit + 1, now), limit)
+    return HostPage(
+        items=[HostResponse.model_validate(host) for host in page], next=cursor_at(last.host) if last else None
+    )
+
+
+@router.get("/blocked-hosts")
+async def list_blocked_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> BlockedHostPage:
+    """The hosts that nobody asks, by name."""
+    page, last = split_page(await blocked_hosts_page(app.db, decode_cursor(cursor, ""), limit + 1), limit)
+    return BlockedHostPage(
+        items=[BlockedHostResponse.model_validate(host) for host in page], next=cursor_at(last.host) if last else None
+    )
+
+
+@router.post("/blocked-hosts")
+async def block_a_host(app: TheApp, who: Admin, request: Request, wanted: BlockHostRequest) -> BlockHostResponse:
+    """Nothing is asked of the host any more, nor of any below it; its feeds rest and say why."""
+    done = await block_host(app.db, app.blocks, wanted.host, actor(who, request), datetime.now(UTC))
+    return BlockHostResponse.model_validate(done)
+
+
+@router.delete("/blocked-hosts/{host}", responses=problem_responses(404))
+async def unblock_a_host(app: TheApp, who: Admin, request: Request, host: HostPathParameter) -> BlockHostResponse:
+    """The host is asked again; feeds that rest because of the block are due at once."""
+    done = await unblock_host(app.db, app.blocks, host, actor(who, request), datetime.now(UTC))
+    return BlockHostResponse.model_validate(done)

@@ -1,0 +1,179 @@
+"""`/api/admin/queue`: what runs, waits and failed; retries what was given up."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from feedmill.engine.task_names import QUEUES
+from feedmill.library.cursors import cursor_at
+from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
+from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.rest.core.dependencies import Admin, TheApp, TheJobs
+from feedmill.serve.rest.core.fields import FromAttributes, RequestBody
+from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.store.admin.audit_log import audit_log_page
+from feedmill.store.admin.dead_letters import retry_all_dead_letters
+from feedmill.store.admin.metrics import count_images
+from feedmill.store.admin.overview import count_feeds_by_state
+from feedmill.store.archive.storage_usage import measure_storage_usage
+from feedmill.store.jobs.activity import (
+    count_open_deliveries,
+    latest_failures,
+    running_batches,
+    running_feeds,
+    waiting_hosts,
+)
+
+router = APIRouter(prefix="/admin", tags=["admin"])
+
+MAX_BATCHES, MAX_FAILURES, MAX_RUNNING = 50, 50, 50
+RECENT = timedelta(days=1)
+
+
+class RunningBatchResponse(FromAttributes):
+    id: int
+    kind: str
+    total: int
+    done: int
+    new_entries: int
+    failed: int
+    created_at: datetime
+
+
+class FailedFetchResponse(FromAttributes):
+    feed_id: int
+    url: str
+    at: datetime
+    http_status: int | None
+    message: str | None
+
+
+class RunningFeedResponse(BaseModel):
+    feed_id: int
+    url: str
+    since: datetime
+
+
+class WaitingHostResponse(FromAttributes):
+    host: str
+    feeds: int
+    since: datetime
+
+
+class ProcessHeartbeatResponse(BaseModel):
+    role: str
+    name: str
+    seen_at: datetime
+
+
+class RetryRequest(RequestBody):
+    what: Literal["deliveries", "images"] = Field(description="Calls of webhooks, or images.")
+
+
+class RetryResponse(BaseModel):
+    what: Literal["deliveries", "images"]
+    retried: int = Field(description="How many are tried again.")
+
+
+class QueueResponse(BaseModel):
+    feeds: dict[str, int] = Field(description="How many feeds are due, running, failing and so on.")
+    batches: list[RunningBatchResponse] = Field(description="The batches that run, the newest first.")
+    images: dict[str, int] = Field(description="Images by status; pending ones wait.")
+    deliveries: dict[str, int] = Field(description="Webhook calls that wait, or were given up.")
+    waits: dict[str, int] = Field(description="In one process: jobs that wait, by priority.")
+    messages: dict[str, int] = Field(description="Scaled out: jobs that wait, by queue.")
+    processes: dict[str, int] = Field(description="Scaled out: processes at work, by role.")
+    heartbeats: list[ProcessHeartbeatResponse] = Field(
+        description="Scaled out: each process, and when it last showed itself."
+    )
+    running: list[RunningFeedResponse] = Field(description="The feeds that are being fetched, the longest first.")
+    waiting: list[WaitingHostResponse] = Field(description="The hosts whose feeds are due, the longest first.")
+    failures: list[FailedFetchResponse] = Field(description="The last fetches of the last day that failed.")
+
+
+class LargestFeedResponse(FromAttributes):
+    feed_id: int
+    url: str
+    title: str | None
+    entries: int
+    raw_bytes: int
+    image_bytes: int
+
+
+class StorageUsageResponse(FromAttributes):
+    feeds: int
+    entries: int
+    raw_bodies: int
+    raw_bytes: int
+    images: int
+    image_bytes: int
+    objects_to_delete: int
+    database_bytes: int | None = Field(description="null where the database does not tell.")
+    largest: list[LargestFeedResponse] = Field(description="The 20 feeds that take up most.")
+
+
+class AuditLogEntryResponse(FromAttributes):
+    id: int
+    at: datetime
+    user_id: int | None = Field(description="Who did it; null for the command line or a visitor.")
+    user_name: str | None
+    action: str
+    subject: str | None
+    address: str | None
+
+
+class AuditLogPage(BaseModel):
+    items: list[AuditLogEntryResponse]
+    next: str | None
+
+
+@router.get("/queue")
+async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
+    """What runs, what waits and what failed lately."""
+    now, sight = datetime.now(UTC), app.coordination.sight
+    return QueueResponse(
+        feeds=await count_feeds_by_state(app.db, now),
+        batches=[RunningBatchResponse.model_validate(one) for one in await running_batches(app.db, MAX_BATCHES)],
+        images=await count_images(app.db),
+        deliveries=await count_open_deliveries(app.db),
+        waits=dict(work.waits()),
+        messages=dict(await sight.waiting(QUEUES)),
+        processes=dict(await sight.present()),
+        heartbeats=[
+            ProcessHeartbeatResponse(role=one.role, name=one.name, seen_at=now - one.ago) for one in await sight.seen()
+        ],
+        running=[
+            RunningFeedResponse(feed_id=feed.id, url=feed.url.partition(PRIVATE_URL_MARKER)[0], since=since)
+            for feed, since in await running_feeds(app.db, now, MAX_RUNNING)
+        ],
+        waiting=[WaitingHostResponse.model_validate(one) for one in await waiting_hosts(app.db, now, MAX_RUNNING)],
+        failures=[
+            FailedFetchResponse.model_validate(one) for one in await latest_failures(app.db, now - RECENT, MAX_FAILURES)
+        ],
+    )
+
+
+@router.post("/queue/retry")
+async def retry_dead_letters(app: TheApp, who: Admin, request: Request, wanted: RetryRequest) -> RetryResponse:
+    """Tries again what was given up."""
+    retried = await retry_all_dead_letters(app.db, wanted.what, actor(who, request), datetime.now(UTC))
+    return RetryResponse(what=wanted.what, retried=retried)
+
+
+@router.get("/storage")
+async def read_storage(app: TheApp, who: Admin) -> StorageUsageResponse:
+    """How much is kept, and which feeds it is from."""
+    return StorageUsageResponse.model_validate(await measure_storage_usage(app.db))
+
+
+@router.get("/audit")
+async def read_audit_log(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> AuditLogPage:
+    """Who did what to accounts and feeds, the latest first."""
+    found = await audit_log_page(app.db, decode_cursor(cursor, MAX_ID - 1), limit + 1)
+    page, last = split_page(found, limit)
+    return AuditLogPage(
+        items=[AuditLogEntryResponse.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None
+    )

@@ -1,0 +1,1 @@
+"""What all API routes share: dependencies, field types, pagination, errors, OpenAPI."""

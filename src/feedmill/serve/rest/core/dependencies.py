@@ -1,0 +1,59 @@
+"""FastAPI dependencies of the routes: the app, the job port, and the caller with a scope."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Request, Response
+
+from feedmill.app import App
+from feedmill.errors import NotAllowed, NotSignedIn
+from feedmill.library.jobs.job_port import JobPort
+from feedmill.model.user import ADMIN, POOLS, READ, WRITE, Caller
+from feedmill.serve.http import csrf
+from feedmill.serve.http.auth import caller_of, has_bearer_token
+
+
+async def current_caller(request: Request) -> Caller:
+    """The caller of the API, or `NotSignedIn`. A browser must also show that one of our pages asks."""
+    who = await caller_of(request)
+    if who is None:
+        raise NotSignedIn("sign in, or send a key as 'Authorization: Bearer …'")
+    if not has_bearer_token(request) and request.method not in csrf.SAFE_METHODS:
+        csrf.check_csrf_token(request, None)
+    return who
+
+
+def require_scope(scope: str) -> Callable[[Caller], Awaitable[Caller]]:
+    """A dependency: the caller, who may do this."""
+
+    async def check(who: Caller = Depends(current_caller)) -> Caller:  # noqa: B008
+        if scope == ADMIN and not who.user.is_admin:
+            raise NotAllowed("only an admin may do this")
+        if scope not in who.scopes:
+            raise NotAllowed(f"this key does not have the scope {scope!r}")
+        return who
+
+    return check
+
+
+def _app(request: Request) -> App:
+    app: App = request.app.state.app
+    return app
+
+
+def _jobs(request: Request) -> JobPort:
+    work: JobPort = request.app.state.work
+    return work
+
+
+async def set_no_store(response: Response) -> None:
+    """Has no browser and no proxy keep an answer, unless the route says otherwise."""
+    response.headers["Cache-Control"] = "no-store"
+
+
+TheApp = Annotated[App, Depends(_app)]
+TheJobs = Annotated[JobPort, Depends(_jobs)]
+Reader = Annotated[Caller, Depends(require_scope(READ))]
+Writer = Annotated[Caller, Depends(require_scope(WRITE))]
+PoolUser = Annotated[Caller, Depends(require_scope(POOLS))]
+Admin = Annotated[Caller, Depends(require_scope(ADMIN))]

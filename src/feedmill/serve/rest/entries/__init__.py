@@ -1,0 +1,1 @@
+"""`/api/entries` and `/api/labels`: lists, articles, read state, stars, labels, revisions."""

@@ -1,0 +1,40 @@
+"""`/api/labels`: lists, creates, renames and deletes labels."""
+
+from fastapi import APIRouter
+
+from feedmill.library.entries.labels import drop_label, find_label, make_label, rename_label
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.entries.schemas import LabelPage, LabelRequest, LabelResponse
+from feedmill.store.entries.labels import labels_of
+
+router = APIRouter(prefix="/labels", tags=["labels"])
+
+
+@router.get("")
+async def list_labels(app: TheApp, who: Reader) -> LabelPage:
+    """All of them, by name."""
+    found = await labels_of(app.db, who.user.id)
+    return LabelPage(items=[LabelResponse.model_validate(dict(label)) for label in found])
+
+
+@router.post("", status_code=201, responses=problem_responses(409))
+async def create_label(app: TheApp, who: Writer, asked: LabelRequest) -> LabelResponse:
+    return LabelResponse.model_validate(dict(await make_label(app.db, who.user.id, asked.name)))
+
+
+@router.get("/{label_id}", responses=problem_responses(404))
+async def read_label(app: TheApp, who: Reader, label_id: PathId) -> LabelResponse:
+    return LabelResponse.model_validate(dict(await find_label(app.db, who.user.id, label_id)))
+
+
+@router.patch("/{label_id}", responses=problem_responses(404, 409))
+async def change_label(app: TheApp, who: Writer, label_id: PathId, asked: LabelRequest) -> LabelResponse:
+    return LabelResponse.model_validate(dict(await rename_label(app.db, who.user.id, label_id, asked.name)))
+
+
+@router.delete("/{label_id}", status_code=204, responses=problem_responses(404))
+async def delete_label(app: TheApp, who: Writer, label_id: PathId) -> None:
+    """Entries that bore it stay."""
+    await drop_label(app.db, who.user.id, label_id)

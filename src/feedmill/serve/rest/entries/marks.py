@@ -1,0 +1,72 @@
+"""Marks entries as read, starred or for later: one, many or a whole list; undo; fetching the full text."""
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from feedmill.library.entries.article import read_article
+from feedmill.library.entries.full_text import fetch_full_text
+from feedmill.library.entries.lists import entry_summaries
+from feedmill.library.entries.marks import apply_marks, apply_marks_to_entry, mark_all_read, undo_mark_all_read
+from feedmill.library.entries.scopes import find_scope
+from feedmill.model.entry_lists import MarkAllRead
+from feedmill.serve.rest.core.dependencies import TheApp, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.entries.schemas import (
+    ArticleResponse,
+    BulkChangeResponse,
+    BulkEntryChanges,
+    EntryChanges,
+    EntryResponse,
+    MarkAllReadRequest,
+    MarkAllReadResponse,
+    UndoRequest,
+)
+
+router = APIRouter(prefix="/entries", tags=["entries"])
+
+
+@router.patch("/{entry_id:int}", responses=problem_responses(404))
+async def mark_entry(app: TheApp, who: Writer, entry_id: PathId, changes: EntryChanges) -> EntryResponse:
+    """Reads, stars or keeps an entry for later, or takes that back."""
+    await apply_marks_to_entry(
+        app.db, who.user.id, entry_id, changes.marks(), datetime.now(UTC), app.settings.later_for
+    )
+    [entry] = await entry_summaries(app.db, who.user.id, [entry_id])
+    return EntryResponse.model_validate(entry, from_attributes=True)
+
+
+@router.post("/{entry_id}/full-text", response_model=ArticleResponse, responses=problem_responses(404, 409))
+async def fetch_entry_full_text(app: TheApp, who: Writer, entry_id: PathId, again: bool = False) -> Response:
+    """Fetches the page that an entry links to and keeps its article; what is kept already is not fetched again."""
+    now = datetime.now(UTC)
+    await fetch_full_text(app.db, app.client, who.user.id, entry_id, now, again=again)
+    article = await read_article(app.db, app.blobs, who.user.id, entry_id, now)
+    return Response(msgspec.json.encode(article), media_type="application/json")
+
+
+@router.post("/mark", responses=problem_responses(404))
+async def mark_entries(app: TheApp, who: Writer, changes: BulkEntryChanges) -> BulkChangeResponse:
+    """The same with many entries at once, and labels; doing it again changes nothing."""
+    now, later_for = datetime.now(UTC), app.settings.later_for
+    done = await apply_marks(app.db, who.user.id, changes.ids, changes.marks(), now, later_for)
+    return BulkChangeResponse(ids=done.ids, missing=done.missing)
+
+
+@router.post("/mark-all", responses=problem_responses(404))
+async def mark_all_entries_read(app: TheApp, who: Writer, asked: MarkAllReadRequest) -> MarkAllReadResponse:
+    """Marks read what is unread of a feed, a folder or a label, or `everything`; only of some age, if one is given."""
+    now = datetime.now(UTC)
+    scope = await find_scope(app.db, who.user.id, asked.feed_id, asked.folder_id, asked.label_id)
+    before = None if asked.older_than_days is None else now - timedelta(days=asked.older_than_days)
+    swept = await mark_all_read(app.db, who.user.id, MarkAllRead(scope, before, asked.up_to), now)
+    return MarkAllReadResponse(marked=swept.marked, undo=swept.undo)
+
+
+@router.post("/undo", status_code=204, responses=problem_responses(404))
+async def undo_mark_all(app: TheApp, who: Writer, asked: UndoRequest) -> None:
+    """Makes unread again what was marked, but for what was read by itself since."""
+    await undo_mark_all_read(app.db, who.user.id, asked.undo, datetime.now(UTC))

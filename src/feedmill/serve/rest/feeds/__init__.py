@@ -1,0 +1,1 @@
+"""`/api/feeds` and `/api/queue`: subscribed feeds, discovery, refresh, settings."""

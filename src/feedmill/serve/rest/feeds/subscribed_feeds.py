@@ -1,0 +1,193 @@
+"""`/api/feeds`: subscribes, discovers, lists, changes, refreshes and unsubscribes feeds."""
+
+from hashlib import blake2b
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, Field
+
+from feedmill.app import App
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.library.feeds.private_feeds import readable_options, summarize_login
+from feedmill.library.filters.new_entries import preview_filter_rules
+from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
+from feedmill.library.subscriptions import edit, lookup
+from feedmill.library.subscriptions import subscribe as spine
+from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS
+from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import Id, PathId, RequestBody
+from feedmill.serve.rest.feeds.schemas import (
+    DiscoverRequest,
+    DiscoverResponse,
+    FeedChanges,
+    FeedDetailResponse,
+    FeedPage,
+    FeedResponse,
+    NewFeedRequest,
+    SubscribeResponse,
+)
+from feedmill.serve.rest.feeds.settings_schemas import FilterPreviewResponse, FilterRulesRequest
+from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.subscriptions.feed_settings import subscription_settings
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+
+router = APIRouter(prefix="/feeds", tags=["feeds"])
+
+
+def _discovery_cache(request: Request) -> ResponseCache:
+    answers: ResponseCache = request.app.state.answers
+    return answers
+
+
+TheDiscoveryCache = Annotated[ResponseCache, Depends(_discovery_cache)]
+
+
+class SkippedFeedsResponse(BaseModel):
+    paused: int
+    too_soon: int
+
+
+class RefreshResponse(BaseModel):
+    """A job that can be watched at `/api/jobs/{job_id}/events`."""
+
+    job_id: int
+    queued: int
+    already_running: int
+    skipped: SkippedFeedsResponse
+
+    @classmethod
+    def of(cls, started: StartedRefresh) -> "RefreshResponse":
+        skipped = SkippedFeedsResponse(paused=started.paused, too_soon=started.too_soon)
+        return cls(
+            job_id=started.job_id, queued=started.queued, already_running=started.already_running, skipped=skipped
+        )
+
+
+class RefreshAllRequest(RequestBody):
+    folder_id: Id | None = Field(default=None, description="Only what is in this folder and in those inside it.")
+
+
+@router.get("", response_model=FeedPage, responses={304: {"description": "As it was"}})
+async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
+    """All subscriptions, with what is unread, how each fares, and when it is fetched next and why."""
+    # The hook is for sentences, which are more than text.
+    body = msgspec.json.encode({"items": await subscriptions_of(app.db, who.user.id), "next": None}, enc_hook=str)
+    headers = {"ETag": f'"{blake2b(body, digest_size=16).hexdigest()}"', "Cache-Control": "private, no-cache"}
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
+@router.post("", status_code=201, responses=problem_responses(409))
+async def subscribe(
+    app: TheApp, work: TheJobs, answers: TheDiscoveryCache, who: Writer, wish: NewFeedRequest
+) -> SubscribeResponse:
+    """Subscribes to the feed at an address, or to the one feed of the page there.
+
+    The site is asked once: the answer that shows that there is a feed is its first fetch. Codes of problems:
+    `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
+    `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
+    """
+    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, wish), answers)
+    shown = FeedResponse.of(done.subscription)
+    if done.is_fetched:
+        return SubscribeResponse(feed=shown, status="ready")
+    started = await refresh_one(work, app.db, who.user.id, done.subscription)
+    return SubscribeResponse(feed=shown, status="queued", job_id=started.job_id)
+
+
+@router.post("/discover")
+async def discover_feeds(
+    app: TheApp, answers: TheDiscoveryCache, who: Writer, page: DiscoverRequest
+) -> DiscoverResponse:
+    """The feeds at an address, or of the page there, and every address that was tried."""
+    return DiscoverResponse.of(await spine.discover(app.tools, who.user, page.url, answers))
+
+
+@router.post("/refresh-all", status_code=202, responses=problem_responses(404))
+async def refresh_all(
+    app: TheApp, work: TheJobs, who: Writer, which: RefreshAllRequest | None = None
+) -> RefreshResponse:
+    """Has all feeds fetched now, or those of a folder; asking again joins the job that runs."""
+    folder_id = which.folder_id if which else None
+    chosen = await lookup.subscriptions_in_folder(app.db, who.user.id, folder_id)
+    return RefreshResponse.of(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
+
+
+@router.get("/{subscription_id:int}", responses=problem_responses(404))
+async def read_feed(app: TheApp, who: Reader, subscription_id: PathId) -> FeedDetailResponse:
+    return await _detail(app, who.user.id, await lookup.find_subscription(app.db, who.user.id, subscription_id))
+
+
+@router.patch("/{subscription_id:int}", responses=problem_responses(404))
+async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes: FeedChanges) -> FeedDetailResponse:
+    """Changes what a person chose for a feed; of all subscribers' intervals the smallest counts."""
+    user_id, now = who.user.id, app.tools.clock()
+    given = changes.model_dump(include={"title", "interval_seconds", "archive_policy", "paused"}, exclude_unset=True)
+    if given.get("paused", False) is None:
+        del given["paused"]
+    await lookup.find_subscription(app.db, user_id, subscription_id)
+    await check_folders(app.db, user_id, changes.folder_ids or [])
+    settings = changes.settings.changes() if changes.settings else {}
+    await edit.changed_settings(app.db, user_id, subscription_id, settings)
+    if "http_options" in changes.model_fields_set:
+        written = changes.http_options.kept() if changes.http_options else None
+        options = encrypt_options(app.tools.encryption, written)
+        await edit.change_login(app.db, user_id, subscription_id, options, now)
+    change = edit.SubscriptionChange(given, changes.folder_ids, settings)
+    changed = await edit.update_subscription(app.db, app.tools.rules, user_id, subscription_id, change, now)
+    return await _detail(app, user_id, changed)
+
+
+@router.post("/{subscription_id:int}/rules/preview", responses=problem_responses(404))
+async def preview_rules(
+    app: TheApp, who: Reader, subscription_id: PathId, tried: FilterRulesRequest
+) -> FilterPreviewResponse:
+    """What these rules would have done with the feed's last 50 entries; it changes nothing."""
+    subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
+    found = await preview_filter_rules(app.db, subscription.feed_id, tried.block_rules or "", tried.keep_rules or "")
+    return FilterPreviewResponse.of(found)
+
+
+@router.delete("/{subscription_id:int}", status_code=204, responses=problem_responses(404))
+async def unsubscribe(app: TheApp, who: Writer, subscription_id: PathId) -> None:
+    """Ends a subscription; what was starred, labelled or put off for later stays."""
+    await edit.unsubscribe(app.db, who.user.id, subscription_id)
+
+
+@router.post("/{subscription_id:int}/refresh", status_code=202, responses=problem_responses(404))
+async def refresh_feed(app: TheApp, work: TheJobs, who: Writer, subscription_id: PathId) -> RefreshResponse:
+    """Has the feed fetched now; not again when that was seconds ago."""
+    subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
+    return RefreshResponse.of(await refresh_one(work, app.db, who.user.id, subscription))
+
+
+async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> spine.SubscribeRequest:
+    await check_folders(app.db, user_id, wish.folder_ids)
+    filed = set(wish.folder_ids)
+    if wish.folder:
+        path = clip_path(tuple(name for name in map(str.strip, wish.folder.split("/")) if name))
+        filed |= {folder for made, folder in (await ensure_folders(app.db, user_id, [path])).items() if made == path}
+    return spine.SubscribeRequest(
+        wish.url,
+        SubscriptionOptions(wish.title, wish.interval_seconds, wish.archive_policy),
+        tuple(sorted(filed)),
+        wish.http_options.kept() if wish.http_options else None,
+        wish.anyway,
+        wish.settings.settings() if wish.settings else DEFAULT_FEED_SETTINGS,
+    )
+
+
+async def _detail(app: App, user_id: int, subscription: Subscription) -> FeedDetailResponse:
+    settings = await subscription_settings(app.db, user_id, subscription.id)
+    if not subscription.is_private:
+        return FeedDetailResponse.whole(subscription, settings, None)
+    [feed] = await feeds_of_ids(app.db, [subscription.feed_id])
+    return FeedDetailResponse.whole(
+        subscription, settings, summarize_login(readable_options(app.tools.encryption, feed.http_options))
+    )

@@ -1,0 +1,1 @@
+"""`/api/pools`: pool groups, grants and items."""

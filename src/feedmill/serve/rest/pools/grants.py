@@ -1,0 +1,71 @@
+"""`/api/pools/{group}/grants`: lists, grants and revokes the right to take from a pool group."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field
+
+from feedmill.app import App
+from feedmill.errors import BadInput, NotFound
+from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.model.pool import PoolGrant
+from feedmill.model.user import User
+from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.rest.core.dependencies import Admin, TheApp
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.pools.groups import GroupParameter
+from feedmill.store.pools import grants
+from feedmill.store.users.users import user_of_name
+
+router = APIRouter(prefix="/pools", tags=["pools"])
+
+UserPathParameter = Annotated[str, Path(min_length=1, max_length=200, description="The account's name.")]
+
+
+class PoolGrantResponse(BaseModel):
+    user: str = Field(description="The account's name.")
+    granted_at: datetime
+
+    @classmethod
+    def of(cls, grant: PoolGrant) -> "PoolGrantResponse":
+        return cls(user=grant.user_name, granted_at=grant.granted_at)
+
+
+class PoolGrantPage(BaseModel):
+    items: list[PoolGrantResponse]
+    next: None = Field(default=None, description="There is one page only.")
+
+
+@router.get("/{group}/grants", responses=problem_responses(404))
+async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> PoolGrantPage:
+    """Who may take from the group, besides admins, who may take from all."""
+    found = await grants.grants_of(app.db, (await app.pools.group(group)).id)
+    return PoolGrantPage(items=[PoolGrantResponse.of(each) for each in found])
+
+
+@router.put("/{group}/grants/{user}", status_code=204, responses=problem_responses(404))
+async def grant_pool(app: TheApp, who: Admin, request: Request, group: GroupParameter, user: UserPathParameter) -> None:
+    """Lets an account take from the group; one that may already, still may."""
+    granted, to = await app.pools.group(group), await _find_user(app, user)
+    await grants.grant_access(app.db, granted, to, actor(who, request), datetime.now(UTC))
+
+
+@router.delete("/{group}/grants/{user}", status_code=204, responses=problem_responses(404))
+async def revoke_pool_grant(
+    app: TheApp, who: Admin, request: Request, group: GroupParameter, user: UserPathParameter
+) -> None:
+    """Takes that right away at once, also from the account's keys."""
+    granted, of = await app.pools.group(group), await _find_user(app, user)
+    if not await grants.revoke_access(app.db, granted, of, actor(who, request), datetime.now(UTC)):
+        raise NotFound(f"{of.name} has no right to take from {granted.name}")
+
+
+async def _find_user(app: App, name: str) -> User:
+    try:
+        found = await user_of_name(app.db, normalize_user_name(name))
+    except BadInput:
+        found = None
+    if found is None:
+        raise NotFound(f"there is no account {name}")
+    return found

@@ -1,0 +1,151 @@
+"""Schemas of pool groups, their rules, options and status."""
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolOptions, PoolRule, PoolStatus
+from feedmill.serve.rest.core.fields import Id, RequestBody, ShortText, StrictInt, StrictTime
+from feedmill.serve.rest.users.schemas import LoginName
+
+LanguageTag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+ShortTexts = Annotated[list[ShortText], Field(max_length=200)]
+DAY_SECONDS = 86_400
+
+
+class PoolRuleSchema(RequestBody):
+    """Which entries a group wants. All conditions must hold; one that is empty always does."""
+
+    feeds: list[Id] = Field(default=[], max_length=10_000, description="Entries of these feeds, by their ids.")
+    folders: ShortTexts = Field(default=[], description="Entries of feeds in these folders of the operator, and below.")
+    labels: ShortTexts = Field(
+        default=[], description="Entries that `labels_of` gave one of these labels, by their names."
+    )
+    words: ShortTexts = Field(default=[], description="Entries that say one of these in their title or text.")
+    without: ShortTexts = Field(default=[], description="Not those that say one of these.")
+    language: LanguageTag | None = Field(default=None, description="Such as `en` or `zh-CN`.")
+    min_length: StrictInt = Field(default=0, ge=0, le=10_000_000, description="Characters that the text has at least.")
+    since: StrictTime | None = Field(default=None, description="Entries from then on.")
+    labels_of: LoginName | None = Field(
+        default=None, description="The account whose labels count, by its name; if there are `labels`, else yourself."
+    )
+
+    def rule(self, admin: str) -> PoolRule:
+        """The rule; labels of whom nothing is said are those of the `admin` who asks."""
+        given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in self}
+        owner = normalize_user_name(self.labels_of) if self.labels_of else admin
+        return PoolRule(**given | {"labels_of": owner if self.labels else None})
+
+    @classmethod
+    def of(cls, rule: PoolRule) -> Self:
+        given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(rule).items()}
+        return cls.model_validate(given)
+
+
+class PoolOptionsChanges(RequestBody):
+    """How one pool works; what is not given stays as it is."""
+
+    guarantee: Annotated[Guarantee, Field(strict=False)] | None = None
+    size: StrictInt | None = Field(
+        default=None, ge=1, le=1_000_000, description="Items in the Redis list when it is full."
+    )
+    refill_below: StrictInt | None = Field(default=None, ge=1, le=1_000_000, description="Filled up when it has fewer.")
+    lease_seconds: StrictInt | None = Field(default=None, ge=1, le=DAY_SECONDS, description="How long a lease lasts.")
+    most_attempts: StrictInt | None = Field(
+        default=None, ge=1, le=1000, description="Leases before an item is set aside."
+    )
+    form: Annotated[ContentFormat, Field(strict=False)] | None = Field(
+        default=None, description="What contents are handed out as."
+    )
+    most_in_list: StrictInt | None = Field(
+        default=None, ge=1, le=10_000_000, description="Characters above which a text goes by reference."
+    )
+
+    def over(self, options: PoolOptions) -> PoolOptions:
+        return replace(options, **self.model_dump(exclude_none=True))
+
+
+class PoolOptionsResponse(BaseModel):
+    guarantee: Guarantee
+    size: int
+    refill_below: int
+    lease_seconds: int
+    most_attempts: int
+    form: ContentFormat
+    most_in_list: int
+
+
+class PoolGroupResponse(BaseModel):
+    id: int
+    name: str
+    paused: bool
+    created_at: datetime
+    rule: PoolRuleSchema
+    titles: PoolOptionsResponse
+    contents: PoolOptionsResponse
+
+    @classmethod
+    def of(cls, group: PoolGroup) -> Self:
+        return cls(
+            id=group.id,
+            name=group.name,
+            paused=group.paused,
+            created_at=group.created_at,
+            rule=PoolRuleSchema.of(group.rule),
+            titles=_options_response(group.titles),
+            contents=_options_response(group.contents),
+        )
+
+
+class PoolGroupPage(BaseModel):
+    items: list[PoolGroupResponse]
+    next: None = Field(default=None, description="There is one page only.")
+
+
+class NewPoolGroup(RequestBody):
+    name: ShortText
+    rule: PoolRuleSchema = PoolRuleSchema()
+    titles: PoolOptionsChanges = PoolOptionsChanges()
+    contents: PoolOptionsChanges = PoolOptionsChanges()
+
+
+class PoolGroupChanges(RequestBody):
+    """What is given replaces what was said before: a rule as a whole, a pool's options one by one."""
+
+    name: ShortText | None = None
+    rule: PoolRuleSchema | None = None
+    titles: PoolOptionsChanges = PoolOptionsChanges()
+    contents: PoolOptionsChanges = PoolOptionsChanges()
+
+    def over(self, group: PoolGroup, admin: str) -> dict[str, Any]:
+        return {
+            "name": self.name or group.name,
+            "rule": self.rule.rule(admin) if self.rule else group.rule,
+            "titles": self.titles.over(group.titles),
+            "contents": self.contents.over(group.contents),
+        }
+
+
+class PoolStatusResponse(BaseModel):
+    """How many items are in each state; together they are all there are."""
+
+    available: int
+    queued: int
+    leased: int
+    used: int
+    dead: int
+    total: int
+    in_list: int | None = Field(description="Items in the Redis list; null when Redis is not used or does not answer.")
+    filled_by: str | None = Field(description="Who fills the list just now.")
+
+    @classmethod
+    def of(cls, status: PoolStatus) -> Self:
+        counts = status.counts
+        return cls(**asdict(counts), total=counts.total, in_list=status.in_list, filled_by=status.filled_by)
+
+
+def _options_response(options: PoolOptions) -> PoolOptionsResponse:
+    return PoolOptionsResponse(**asdict(options))

@@ -1,0 +1,103 @@
+"""Schemas of pool items: popped, leased, lost."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from feedmill.pools.lost_items import DEFAULT_LOST_ITEM_SEARCH, LostItemSearch
+from feedmill.pools.pool import MAX_ITEMS_AT_ONCE
+from feedmill.serve.rest.core.fields import Id, RequestBody, StrictInt
+from feedmill.serve.rest.pools.group_schemas import DAY_SECONDS
+
+LeaseTokenText = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[ -~]+$")]
+PoolItemIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS_AT_ONCE)]
+
+
+class PoolItemResponse(BaseModel):
+    id: int
+    text: str = Field(description="Empty when there is a `ref`.")
+    ref: str = Field(default="", description="Where a text that is too long for here can be had.")
+
+
+class PopResponse(BaseModel):
+    items: list[PoolItemResponse]
+
+
+class LeasedItemResponse(PoolItemResponse):
+    attempt: int = Field(description="How often it was handed out, with this time.")
+
+
+class LeaseResponse(BaseModel):
+    token: str = Field(description="Settles these items and no others.")
+    until: datetime
+    items: list[LeasedItemResponse]
+
+
+class HeldItemsRequest(RequestBody):
+    """Items in the caller's hand."""
+
+    token: LeaseTokenText
+    ids: PoolItemIds
+
+
+class ExtendLeaseRequest(HeldItemsRequest):
+    seconds: StrictInt = Field(ge=1, le=DAY_SECONDS, description="How long from now.")
+
+
+class RequeueRequest(RequestBody):
+    state: Literal["dead", "used"] = "dead"
+    ids: PoolItemIds | None = Field(default=None, description="Only these; else all of that state.")
+
+
+class ItemCountResponse(BaseModel):
+    count: int = Field(description="How many items that held for.")
+
+
+class PoolItemStateResponse(BaseModel):
+    id: int
+    entry_id: int
+    attempts: int
+    changed_at: datetime
+    taken_by: str | None
+
+
+class PoolItemStatesResponse(BaseModel):
+    items: list[PoolItemStateResponse]
+
+
+class LostItemResponse(BaseModel):
+    id: int
+    entry_id: int
+    queued_at: datetime
+    queued_by: str | None
+
+
+class LostItemsResponse(BaseModel):
+    items: list[LostItemResponse]
+
+
+class LostItemSearchRequest(RequestBody):
+    """An item is lost when it was queued so long ago and is in no list at two looks."""
+
+    older: int = Field(
+        default=int(DEFAULT_LOST_ITEM_SEARCH.youngest.total_seconds()),
+        ge=0,
+        le=365 * DAY_SECONDS,
+        description="Seconds since queued.",
+    )
+    look_again: int = Field(
+        default=int(DEFAULT_LOST_ITEM_SEARCH.look_again.total_seconds()),
+        ge=0,
+        le=20,
+        description="Seconds between the looks.",
+    )
+
+    def search(self) -> LostItemSearch:
+        return LostItemSearch(timedelta(seconds=self.older), timedelta(seconds=self.look_again))
+
+
+class LostItemSearchQuery(LostItemSearchRequest):
+    """The same in a query, where a number is written as text."""
+
+    model_config = ConfigDict(strict=False)

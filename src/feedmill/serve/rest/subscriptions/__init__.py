@@ -1,0 +1,1 @@
+"""`/api/folders`, `/api/feeds/import` and `/api/feeds/export`: folders and OPML."""

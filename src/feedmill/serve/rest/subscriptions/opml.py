@@ -1,0 +1,108 @@
+"""`/api/feeds/import` and `/api/feeds/export`: imports and exports OPML."""
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.datastructures import UploadFile
+
+from feedmill.errors import BadInput
+from feedmill.library.subscriptions.export_opml import export_opml
+from feedmill.library.subscriptions.import_opml import ImportPlan, plan_import, run_import
+from feedmill.library.subscriptions.opml import MAX_BYTES
+from feedmill.serve.http.body_limits import with_body_limit
+from feedmill.serve.http.pagination import MAX_ID
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.store.jobs.batches import IMPORT
+
+router = APIRouter(prefix="/feeds", tags=["feeds"])
+
+MEDIA_TYPE = "text/x-opml; charset=utf-8"
+# What a form adds around the file.
+MAX_UPLOAD_BYTES = MAX_BYTES + 100_000
+_A_LIST = {"schema": {"type": "string", "format": "binary"}}
+_A_FORM = {"schema": {"type": "object", "properties": {"file": _A_LIST["schema"]}, "required": ["file"]}}
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"text/x-opml": _A_LIST, "application/xml": _A_LIST, "multipart/form-data": _A_FORM},
+    }
+}
+
+
+class ImportErrorResponse(BaseModel):
+    """A line of the file that could not be taken over; null when the file does not tell which."""
+
+    line: int | None
+    message: str
+
+
+class ImportResponse(BaseModel):
+    """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
+
+    job_id: int | None
+    new: int = Field(description="Feeds that were not here.")
+    known: int = Field(description="Feeds that were here, and are subscribed to now.")
+    subscribed: int = Field(description="Feeds that the caller had already.")
+    folders: list[str]
+    errors: list[ImportErrorResponse]
+
+    @classmethod
+    def of(cls, plan: ImportPlan) -> "ImportResponse":
+        return cls(job_id=None, **plan.report())
+
+
+@router.post(
+    "/import",
+    status_code=202,
+    openapi_extra=_BODY,
+    responses={200: {"model": ImportResponse}, **problem_responses(400, 413)},
+)
+async def import_feeds(
+    app: TheApp,
+    work: TheJobs,
+    who: Writer,
+    request: Request,
+    response: Response,
+    dry_run: Annotated[bool, Query(description="Only say what would happen.")] = False,
+) -> ImportResponse:
+    """Subscribes to the feeds of an OPML file, in their folders, and has the new ones fetched as a job."""
+    plan = await plan_import(app.db, who.user, await _file(request))
+    imported = ImportResponse.of(plan)
+    if dry_run:
+        response.status_code = 200
+        return imported
+    feed_ids = await run_import(app.db, app.tools.encryption, who.user, plan, app.tools.clock())
+    report = msgspec.json.encode(plan.report()).decode()
+    job_id, _ = await work.refresh(IMPORT, feed_ids, who.user.id, report=report)
+    return imported.model_copy(update={"job_id": job_id})
+
+
+@router.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"text/x-opml": {"schema": {"type": "string"}}}}, **problem_responses(404)},
+)
+async def export_feeds(
+    app: TheApp, who: Reader, folder_id: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None
+) -> Response:
+    """The caller's feeds as OPML with their folders, or those of one folder; never with a password."""
+    body = await export_opml(app.db, who.user.id, folder_id, app.tools.clock())
+    headers = {"Content-Disposition": 'attachment; filename="feedmill.opml"', "Cache-Control": "no-store"}
+    return Response(body, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _file(request: Request) -> bytes:
+    """The list that was sent, as the body or as a file of a form; no more of it is read than is taken."""
+    limited = with_body_limit(
+        request, MAX_UPLOAD_BYTES, f"a list of feeds may have at most {MAX_BYTES // 1_000_000} MB"
+    )
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return await limited.body()
+    async with limited.form(max_files=1, max_fields=10) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise BadInput("the form has no file", "file")
+        return await file.read()

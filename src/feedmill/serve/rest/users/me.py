@@ -1,0 +1,28 @@
+"""`/api/me`: the current user, and changing the password."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+
+from feedmill.library.users.manage_users import change_password
+from feedmill.serve.http.auth import has_bearer_token, origin_of
+from feedmill.serve.http.cookies import session_token_of
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
+from feedmill.serve.rest.users.schemas import AccessEndedResponse, CurrentUser, PasswordChange
+
+router = APIRouter(prefix="/me", tags=["me"])
+
+
+@router.get("")
+async def read_me(request: Request, response: Response, who: Reader) -> CurrentUser:
+    """Who the key or session belongs to, and what it may do."""
+    response.headers["Cache-Control"] = "no-store"
+    return CurrentUser.of(who, None if has_bearer_token(request) else session_token_of(request))
+
+
+@router.put("/password")
+async def change_my_password(app: TheApp, request: Request, who: Writer, sent: PasswordChange) -> AccessEndedResponse:
+    """Changes the password and ends every session but this one. Keys still work, unless `revoke_keys` is true."""
+    now, origin = datetime.now(UTC), origin_of(request)
+    ended = await change_password(app.db, who, sent.current, sent.new, origin, now, revoke_keys=sent.revoke_keys)
+    return AccessEndedResponse.of(ended)

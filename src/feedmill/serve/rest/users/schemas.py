@@ -1,0 +1,148 @@
+"""Schemas of users, sessions, API tokens and access tokens."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from feedmill.library.users.passwords import MAX_LENGTH, MIN_LENGTH
+from feedmill.model.user import AccessEnded, ApiToken, Caller, Session
+from feedmill.serve.http.csrf import csrf_token_for
+from feedmill.serve.rest.core.fields import RequestBody, ShortText, StrictBool, StrictTime
+
+LoginName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Password = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]
+NewPassword = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]
+Scope = Literal["read", "write", "pools", "admin"]
+
+
+class NameAndPassword(RequestBody):
+    name: LoginName = Field(description="The account's name; capital and small letters are the same.")
+    password: Password
+
+
+class RegistrationRequest(RequestBody):
+    name: LoginName = Field(description="Letters, digits or . _ - @ +, at most 64; kept in small letters.")
+    password: NewPassword
+
+
+class CurrentUser(BaseModel):
+    id: int
+    name: str
+    is_admin: bool
+    scopes: list[Scope] = Field(description="What this key or session may do.")
+    created_at: datetime
+    quota_feeds: int | None = Field(description="How many feeds you may subscribe to; null for any number.")
+    csrf_token: str | None = Field(
+        description="In a browser's session, what changes send as the header X-CSRF-Token; null with a key."
+    )
+
+    @classmethod
+    def of(cls, who: Caller, session: str | None) -> "CurrentUser":
+        """`session` is the token of the browser's session."""
+        user = who.user
+        return cls.model_validate(
+            {
+                "id": user.id,
+                "name": user.name,
+                "is_admin": user.is_admin,
+                "scopes": sorted(who.scopes),
+                "created_at": user.created_at,
+                "quota_feeds": user.quota_feeds,
+                "csrf_token": csrf_token_for(session) if session else None,
+            }
+        )
+
+
+class SessionResponse(BaseModel):
+    id: int
+    kind: Literal["browser", "jwt"] = Field(description="A person at a browser, or a program with access tokens.")
+    is_current: bool = Field(description="Whether this request was made in it.")
+    user_agent: str | None
+    address: str | None = Field(description="Where it was begun.")
+    created_at: datetime
+    last_seen_at: datetime
+    expires_at: datetime = Field(description="When it ends if it is not used until then.")
+
+    @classmethod
+    def of(cls, session: Session, current: int | None) -> "SessionResponse":
+        shown = {name: getattr(session, name) for name in session.__slots__}
+        return cls.model_validate(shown | {"is_current": session.id == current})
+
+
+class SessionPage(BaseModel):
+    items: list[SessionResponse]
+    next: str | None = None
+
+
+class NewApiToken(RequestBody):
+    name: ShortText = Field(description="What it is for.")
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)] = Field(description="What it may do.")
+    expires_at: StrictTime | None = Field(
+        None, description="When it ends by itself; null for never, or for when the key ends that it is made with."
+    )
+    pool_groups: Annotated[list[ShortText], Field(min_length=1, max_length=200)] | None = Field(
+        None,
+        description="The pool groups that it may take from, by name or id; null for all that you may take from. "
+        "Such a key has the scope `pools` and not `admin`.",
+    )
+
+
+class ApiTokenResponse(BaseModel):
+    id: int
+    name: str
+    scopes: list[Scope]
+    created_at: datetime
+    last_used_at: datetime | None = Field(description="When it was used last, to the minute.")
+    expires_at: datetime | None
+    made_by: int | None = Field(description="The key that it was made with, and is revoked with; null for a person.")
+    pool_groups: list[str] | None = Field(
+        description="The pool groups that it may take from; null for all that you may take from."
+    )
+
+    @classmethod
+    def of(cls, token: ApiToken) -> "ApiTokenResponse":
+        groups = None if token.pool_groups is None else [group.name for group in token.pool_groups]
+        shown = {name: getattr(token, name) for name in token.__slots__}
+        return cls.model_validate(shown | {"pool_groups": groups})
+
+
+class CreatedApiToken(ApiTokenResponse):
+    key: str = Field(description="The key itself. This is the only time that it is shown.")
+
+
+class ApiTokenPage(BaseModel):
+    items: list[ApiTokenResponse]
+    next: str | None = None
+
+
+class PasswordChange(RequestBody):
+    current: Password
+    new: NewPassword
+    revoke_keys: StrictBool = Field(
+        False, description="Revoke all of your keys too, also the one that this is sent with."
+    )
+
+
+class AccessEndedResponse(BaseModel):
+    """What has ended, and what still works."""
+
+    sessions_ended: int = Field(description="Sessions that have ended.")
+    keys_revoked: int = Field(description="Keys that were revoked.")
+    keys_left: int = Field(description="Keys that still work.")
+
+    @classmethod
+    def of(cls, ended: AccessEnded) -> "AccessEndedResponse":
+        return cls(**asdict(ended))
+
+
+class AccessTokenPair(BaseModel):
+    access_token: str = Field(description="Sent as 'Authorization: Bearer …'.")
+    refresh_token: str = Field(description="Good for one POST to /auth/refresh.")
+    token_type: Literal["Bearer"] = "Bearer"  # noqa: S105
+    expires_in: int = Field(description="Seconds until the access token runs out.")
+
+
+class RefreshTokenRequest(RequestBody):
+    refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^[!-~]*$")]

@@ -1,0 +1,72 @@
+"""`/api/sessions`: signs in with a cookie, lists and ends sessions."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from feedmill.errors import NotFound
+from feedmill.library.users.manage_users import sign_out_elsewhere
+from feedmill.model.user import Caller
+from feedmill.serve.http import auth
+from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
+from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
+from feedmill.serve.rest.core.errors import problem_responses
+from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.users.schemas import (
+    AccessEndedResponse,
+    CurrentUser,
+    NameAndPassword,
+    SessionPage,
+    SessionResponse,
+)
+from feedmill.store.users import sessions
+
+router = APIRouter(prefix="/sessions", tags=["signing in"])
+
+
+def signed_in_response(request: Request, response: Response, token: str, who: Caller) -> CurrentUser:
+    """The answer to whoever has just signed in, with the session's cookie."""
+    set_session_cookie(response, request, token)
+    response.headers["Cache-Control"] = "no-store"
+    return CurrentUser.of(who, token)
+
+
+@router.post("", status_code=201)
+async def sign_in(app: TheApp, request: Request, response: Response, sent: NameAndPassword) -> CurrentUser:
+    """Begins a browser's session, kept in a cookie; programs use a key or `POST /auth/token`."""
+    return signed_in_response(request, response, *await auth.sign_in(app, sent.name, sent.password, request))
+
+
+@router.get("")
+async def list_sessions(app: TheApp, who: Reader) -> SessionPage:
+    """Where you are signed in, the one used last first."""
+    found = await sessions.sessions_of(app.db, who.user.id, datetime.now(UTC))
+    return SessionPage(items=[SessionResponse.of(session, who.session_id) for session in found])
+
+
+@router.delete("")
+async def end_other_sessions(
+    app: TheApp,
+    request: Request,
+    who: Writer,
+    revoke_keys: Annotated[bool, Query(description="Revoke all of your keys too.")] = False,
+) -> AccessEndedResponse:
+    """Signs you out everywhere but here. Keys still work, unless `revoke_keys` is true."""
+    ended = await sign_out_elsewhere(app.db, who, auth.origin_of(request), datetime.now(UTC), revoke_keys=revoke_keys)
+    return AccessEndedResponse.of(ended)
+
+
+@router.delete("/current", status_code=204)
+async def sign_out(app: TheApp, request: Request, response: Response, who: Reader) -> None:
+    """Ends the session that this request is made in; a key has none, and still holds."""
+    if who.session_id is not None:
+        await sessions.end_session(app.db, who.user.id, who.session_id)
+        delete_session_cookie(response, request)
+
+
+@router.delete("/{session_id}", status_code=204, responses=problem_responses(404))
+async def end_session(app: TheApp, who: Writer, session_id: PathId) -> None:
+    """Signs you out there."""
+    if not await sessions.end_session(app.db, who.user.id, session_id):
+        raise NotFound("you have no such session")

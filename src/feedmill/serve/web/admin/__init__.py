@@ -1,0 +1,1 @@
+"""`/admin`: users, feeds, hosts, queue, storage usage, audit log, log and settings."""

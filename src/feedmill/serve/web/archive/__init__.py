@@ -1,0 +1,1 @@
+"""Raw bodies, images and storage usage of feeds; reparsing."""

@@ -1,0 +1,1 @@
+"""`/bookmarks`: saved pages."""

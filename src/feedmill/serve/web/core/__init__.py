@@ -1,0 +1,1 @@
+"""What all pages share: rendering, layout, forms, flash messages, errors, static files."""

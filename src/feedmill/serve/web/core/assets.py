@@ -1,0 +1,89 @@
+"""`/static/{hash}/…`: serves style sheet, scripts and icons from memory with a versioned address.
+
+The hash is that of all files together, so relative addresses between them hold and one change renews all. The styles
+are one file: what is joined zips better, and is asked for once.
+"""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "ico": "image/x-icon",
+}
+STYLESHEET = "feedmill.css"
+SHARED_STYLES = ("base", "controls", "frame", "list", "article", "shared")
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+CACHE_BRIEFLY = "public, max-age=60"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    content_type: str
+    body: bytes
+    zipped: bytes
+
+
+def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _walk(item, f"{prefix}{item.name}/")
+        elif item.name.rpartition(".")[2] in TYPES:
+            yield prefix + item.name, item.read_bytes()
+
+
+def _load() -> tuple[dict[str, Asset], str]:
+    read = dict(_walk(files("feedmill.serve.web") / "static"))
+    read[STYLESHEET] = b"\n".join(read.pop(name) for name in stylesheet_order(read))
+    digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in read.items())).hexdigest()[:12]
+    assets = {
+        name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
+        for name, body in read.items()
+    }
+    return assets, digest
+
+
+def stylesheet_order(names: Iterable[str]) -> list[str]:
+    """The styles in the order in which they hold: what a screen needs for itself comes after what all share."""
+    shared = [f"css/{name}.css" for name in SHARED_STYLES]
+    return [*shared, *sorted(name for name in names if name.endswith(".css") and name not in shared)]
+
+
+ASSETS, VERSION = _load()
+
+
+def asset_url(name: str) -> str:
+    """Where a file of `static/` is served; a name that is not there is a mistake of ours."""
+    if name not in ASSETS:
+        raise LookupError(f"there is no static file {name!r}")
+    return f"/static/{VERSION}/{name}"
+
+
+async def serve_static_file(request: Request) -> Response:
+    asset = ASSETS.get(request.path_params["name"])
+    if asset is None:
+        return Response(status_code=404)
+    # A page from before an upgrade gets what is there now, and is not told to keep it.
+    is_current = request.path_params["version"] == VERSION
+    headers = {"Cache-Control": CACHE_FOREVER if is_current else CACHE_BRIEFLY, "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(asset.zipped, 200, headers | {"Content-Encoding": "gzip"}, asset.content_type)
+    return Response(asset.body, 200, headers, asset.content_type)
+
+
+async def favicon(request: Request) -> Response:
+    return Response(ASSETS["icon.svg"].body, 200, {"Cache-Control": CACHE_BRIEFLY}, TYPES["svg"])
+
+
+routes = [Route("/static/{version}/{name:path}", serve_static_file), Route("/favicon.ico", favicon)]

@@ -1,0 +1,85 @@
+"""Turns errors into error pages, or into fragments for htmx requests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from feedmill.errors import (
+    BadInput,
+    CallerError,
+    Conflict,
+    InfrastructureError,
+    LimitExceeded,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+)
+from feedmill.lazy_loggers import get_logger
+from feedmill.serve.http.security_headers import STRICT_HEADERS
+from feedmill.serve.web.core.page import SignInRequired, render_template
+
+log = get_logger(__name__)
+
+STATUSES: dict[type[CallerError], int] = {
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    BadInput: 422,
+    TooLarge: 422,
+    LimitExceeded: 429,
+}
+STATUSES_WITH_TEXT = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
+
+
+def error_page(request: Request, status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Response:
+    """A page that says what happened and what to do; `detail` is the error's own sentence."""
+    said = status if status in STATUSES_WITH_TEXT else 500
+    template = "core/error_fragment.html" if is_fragment_request(request) else "core/error_page.html"
+    response = render_template(request, template, status, said=None, problem=said, detail=detail)
+    response.headers.update(headers or {})
+    return response
+
+
+def is_fragment_request(request: Request) -> bool:
+    """Whether a part of a page was asked for, by htmx or by our scripts."""
+    return request.headers.get("hx-request") == "true"
+
+
+async def _handle_sign_in_required(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SignInRequired)
+    if is_fragment_request(request):
+        return Response(status_code=401, headers={"HX-Redirect": error.to})
+    return RedirectResponse(error.to, 303)
+
+
+async def _handle_caller_error(request: Request, error: Exception) -> Response:
+    status = next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)
+    wait = error.retry_after if isinstance(error, LimitExceeded) else None
+    return error_page(request, status, str(error), {"Retry-After": str(wait)} if wait is not None else None)
+
+
+async def _handle_infrastructure_error(request: Request, error: Exception) -> Response:
+    log.error("a page could not be shown", path=request.url.path, reason=str(error))
+    return error_page(request, 503, headers={"Retry-After": "5"})
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return error_page(request, error.status_code, headers=error.headers)
+
+
+async def _handle_unexpected_error(request: Request, error: Exception) -> Response:
+    # Starlette answers for these outside of all middleware.
+    return error_page(request, 500, headers=STRICT_HEADERS)
+
+
+HANDLERS: dict[Any, Any] = {
+    SignInRequired: _handle_sign_in_required,
+    CallerError: _handle_caller_error,
+    InfrastructureError: _handle_infrastructure_error,
+    HTTPException: _handle_http_exception,
+    Exception: _handle_unexpected_error,
+}

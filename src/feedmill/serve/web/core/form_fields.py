@@ -1,0 +1,97 @@
+"""Declares the fields of each form and refuses a form that does not match its declaration.
+
+Every route that changes something declares its fields with `@takes`; `page.form` checks what was sent against them. So
+a field that is unknown, missing, sent twice or malformed ends the request before anything is changed. A field whose
+mistakes are shown beside it on the page is declared as `TEXT`, and its handler checks the value.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from feedmill.errors import BadInput
+from feedmill.serve.http.csrf import FIELD as CSRF
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """`fits` says whether a value can be taken. A browser sends neither an empty tick box nor an unpressed button."""
+
+    fits: Callable[[str], bool]
+    is_required: bool = True
+    is_repeated: bool = False
+    is_file: bool = False
+
+    @property
+    def optional(self) -> "FormField":
+        return replace(self, is_required=False)
+
+    @property
+    def repeated(self) -> "FormField":
+        """Sent any number of times, also not at all."""
+        return replace(self, is_required=False, is_repeated=True)
+
+    @property
+    def or_empty(self) -> "FormField":
+        return replace(self, fits=lambda value: not value or self.fits(value))
+
+
+def matching(pattern: str) -> FormField:
+    return FormField(lambda value: re.fullmatch(pattern, value) is not None)
+
+
+def one_of(*values: str) -> FormField:
+    return FormField(lambda value: value in values)
+
+
+def _any(value: str) -> bool:
+    return True
+
+
+TEXT = FormField(_any)
+FILE = FormField(_any, is_required=False, is_file=True)
+NUMBER = matching(r"[0-9]{1,15}")
+# A tick box: its value, or nothing.
+CHECKBOX = one_of("yes", "").optional
+# Where to go afterwards. Only a page of ours is gone to, whatever it says; nothing else depends on it.
+NEXT_PATH = TEXT.optional
+
+DECLARED_FORMS: dict[Endpoint, Mapping[str, FormField]] = {}
+
+
+def accepts_form(fields: Mapping[str, FormField]) -> Callable[[Endpoint], Endpoint]:
+    """Declares the fields of the form that an endpoint reads; the CSRF token is one of every form."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        DECLARED_FORMS[endpoint] = fields
+        return endpoint
+
+    return declare
+
+
+def check_form(sent: FormData, declared: Mapping[str, FormField]) -> None:
+    """Raises `BadInput` unless the form has the declared fields, each with a value that it can have."""
+    given = {name for name, _ in sent.multi_items()} - {CSRF}
+    for name in sorted(given - declared.keys()):
+        raise BadInput(f"this form has no field “{name[:100]}”", name[:100])
+    for name, field in declared.items():
+        _check_field(name, field, sent.getlist(name))
+
+
+def _check_field(name: str, field: FormField, values: list[UploadFile | str]) -> None:
+    if not values and field.is_required:
+        raise BadInput(f"the form lacks its field “{name}”", name)
+    if len(values) > 1 and not field.is_repeated:
+        raise BadInput(f"the field “{name}” was sent more than once", name)
+    if not all(_fits(field, value) for value in values):
+        raise BadInput(f"the field “{name}” has a value that it can't have", name)
+
+
+def _fits(field: FormField, value: UploadFile | str) -> bool:
+    return field.fits(value) if isinstance(value, str) else field.is_file

@@ -1,0 +1,153 @@
+"""Loads the sidebar around every page: views, folders, feeds, labels, saved searches, running job."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from feedmill.library.jobs.user_jobs import running_job
+from feedmill.model.subscription import Folder, Subscription
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from feedmill.store.entries.labels import labels_of
+from feedmill.store.jobs.batches import Batch
+from feedmill.store.search.saved_searches import saved_searches_of
+from feedmill.store.subscriptions.folders import folders_of
+from feedmill.store.subscriptions.subscriptions import subscriptions_of
+
+CLOSED_FOLDERS_COOKIE = "feedmill_folded"
+
+# Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
+SCREENS: list[tuple[str, str, str]] = [
+    ("/feeds", "feeds.manage", "feed"),
+    ("/health-of-feeds", "survey.title", "health"),
+    ("/archive", "archives.title", "archive"),
+    ("/bookmarks", "bookmarks.title", "bookmark"),
+    ("/pools", "pools.title", "pool"),
+]
+ADMIN_SCREENS: list[tuple[str, str, str]] = [("/admin", "admin.title", "shield")]
+# Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
+FEED_SCREENS: list[tuple[str, str, str]] = [
+    ("/edit", "feed.edit", "settings"),
+    ("/health", "health.title", "health"),
+    ("/archive", "archive.title", "archive"),
+]
+
+FAILING_STATES = frozenset({"failing", "broken", "gone", "stopped"})
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarFeed:
+    """`id` is the subscription's."""
+
+    id: int
+    title: str
+    unread: int
+    is_failing: bool
+    icon: str | None
+
+    @property
+    def path(self) -> str:
+        return f"/feed/{self.id}"
+
+    @property
+    def initial(self) -> str:
+        """The first letter or digit of the title, for where an icon would be if there were one."""
+        return next((letter.upper() for letter in self.title if letter.isalnum()), "·")
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarFolder:
+    id: int
+    name: str
+    feeds: list[SidebarFeed]
+    folders: list["SidebarFolder"]
+
+    @property
+    def unread(self) -> int:
+        """Of every feed in it once, wherever below it stands."""
+        return sum({feed.id: feed.unread for feed in self.every_feed()}.values())
+
+    def every_feed(self) -> Iterable[SidebarFeed]:
+        yield from self.feeds
+        for folder in self.folders:
+            yield from folder.every_feed()
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarLabel:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarSearch:
+    name: str
+    query: str
+
+    @property
+    def path(self) -> str:
+        return f"/search?{urlencode({'q': self.query})}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    unread: int
+    screens: list[tuple[str, str, str]]
+    folded: frozenset[int] = frozenset()
+    folders: list[SidebarFolder] = field(default_factory=list)
+    feeds: list[SidebarFeed] = field(default_factory=list)
+    labels: list[SidebarLabel] = field(default_factory=list)
+    searches: list[SidebarSearch] = field(default_factory=list)
+    job: Batch | None = None
+
+    def next_unread(self, path: str) -> tuple[str, str] | None:
+        """The address and name of the next folder, or feed without one, that has something unread."""
+        places = [(f"/folder/{each.id}", each.name) for each in self.folders if each.unread]
+        places += [(f"/feed/{each.id}", each.title) for each in self.feeds if each.unread]
+        others = [place for place in places if place[0] != path]
+        return others[0] if others else None
+
+
+async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
+    """The sidebar of a user; `folded` is what the device remembers of closed folders: ids between dots."""
+    subscriptions, folders, labels, searches, job = await asyncio.gather(
+        subscriptions_of(db, user.id),
+        folders_of(db, user.id),
+        labels_of(db, user.id),
+        saved_searches_of(db, user.id),
+        running_job(db, user.id),
+    )
+    tree, loose = build_folder_tree(subscriptions, folders)
+    return Frame(
+        unread=sum(each.unread_count for each in subscriptions),
+        screens=SCREENS + (ADMIN_SCREENS if user.is_admin else []),
+        folded=frozenset(int(id) for id in folded.split(".") if id.isdecimal() and len(id) < 17),
+        folders=tree,
+        feeds=loose,
+        labels=[SidebarLabel(row["id"], row["name"]) for row in labels],
+        searches=[SidebarSearch(row["name"], row["query"]) for row in searches],
+        job=job,
+    )
+
+
+def build_folder_tree(
+    subscriptions: Sequence[Subscription], folders: Sequence[Folder]
+) -> tuple[list[SidebarFolder], list[SidebarFeed]]:
+    """The folders at the top with all that is in them, and the feeds that are in none; feeds by their titles.
+
+    A feed that has moved is left out once all of it is read: its subscriber has the other one here.
+    """
+    nodes = {folder.id: SidebarFolder(folder.id, folder.name, [], []) for folder in folders}
+    top: list[SidebarFolder] = []
+    for folder in folders:
+        parent = nodes.get(folder.parent_id)
+        (parent.folders if parent else top).append(nodes[folder.id])
+    loose: list[SidebarFeed] = []
+    listed = [each for each in subscriptions if each.state != "moved" or each.unread_count]
+    for each in sorted(listed, key=lambda each: (each.title.casefold(), each.id)):
+        feed = SidebarFeed(each.id, each.title, each.unread_count, each.state in FAILING_STATES, each.icon)
+        places = [nodes[id].feeds for id in each.folder_ids if id in nodes]
+        for place in places or [loose]:
+            place.append(feed)
+    return top, loose

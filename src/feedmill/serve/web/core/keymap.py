@@ -1,0 +1,175 @@
+"""The keyboard shortcuts: actions, default keys, presets, and the user's own keymap.
+
+Pages and scripts know an action by the keys that it has from the beginning. What a person chose is told to the scripts
+as a table: the key that is pressed, and the one that it stands for (empty: for nothing any more).
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+
+from feedmill.serve.web.core.preferences import stored_preferences
+
+PREFERENCE = "keymap"
+MAX_KEYS = 3
+
+Keys = tuple[str, ...]
+Keymap = Mapping[str, Keys]
+
+# Sections of what is done (its words are `keys.do_<name>`) and the keys that do it.
+KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
+    (
+        "moving",
+        (
+            ("next", ("j",)),
+            ("previous", ("k",)),
+            ("down", ("n",)),
+            ("up", ("p",)),
+            ("next_unread", ("N",)),
+            ("open", ("o", "Enter")),
+            ("page", ("Space",)),
+            ("top", ("g g",)),
+            ("bottom", ("G",)),
+            ("item_top", ("z t",)),
+            ("close", ("Esc",)),
+        ),
+    ),
+    (
+        "marking",
+        (
+            ("read", ("m",)),
+            ("read_back", ("M",)),
+            ("star", ("s", "f")),
+            ("later", ("l",)),
+            ("labels", ("t",)),
+            ("original", ("v",)),
+            ("original_here", ("V",)),
+            ("original_behind", ("b",)),
+            ("select", ("x",)),
+            ("select_to", ("X",)),
+            ("full", ("d",)),
+            ("comments", ("c",)),
+            ("above", ("Y",)),
+            ("below", ("B",)),
+            ("all_read", ("A",)),
+        ),
+    ),
+    (
+        "going",
+        (
+            ("go", ("g o", "Ctrl+K")),
+            ("unread", ("g u",)),
+            ("today", ("g d",)),
+            ("starred", ("g b",)),
+            ("laters", ("g l",)),
+            ("all", ("g a",)),
+            ("history", ("g h",)),
+            ("feeds", ("g f",)),
+            ("folders", ("g c",)),
+            ("label_names", ("g t",)),
+            ("settings", ("g s",)),
+            ("next_feed", ("J",)),
+            ("previous_feed", ("K",)),
+        ),
+    ),
+    (
+        "more",
+        (
+            ("search", ("/",)),
+            ("add", ("+",)),
+            ("unsubscribe", ("#",)),
+            ("refresh", ("r",)),
+            ("refresh_all", ("R",)),
+            ("density", ("1", "2", "3", "4")),
+            ("help", ("?",)),
+        ),
+    ),
+)
+FIXED_ACTIONS = frozenset({"page", "close", "density"})
+DEFAULT_KEYMAP: Keymap = MappingProxyType({action: keys for _, actions in KEY_SECTIONS for action, keys in actions})
+PRESETS: Mapping[str, Keymap] = {
+    "usual": DEFAULT_KEYMAP,
+    # There n and p open as j and k do, f stars, and s saves: what that is here is to read it later.
+    "miniflux": MappingProxyType(
+        {
+            **DEFAULT_KEYMAP,
+            "next": ("j", "n"),
+            "previous": ("k", "p"),
+            "down": (),
+            "up": (),
+            "star": ("f",),
+            "later": ("s",),
+        }
+    ),
+}
+
+
+def keymap_of(request: Request) -> Keymap:
+    return _parse_keymap(stored_preferences(request).get(PREFERENCE, ""))
+
+
+@lru_cache(maxsize=1000)
+def _parse_keymap(kept: str) -> Keymap:
+    """Of what is kept, only what makes sense."""
+    chosen = {
+        action: split_keys(keys) for action, keys in parse_qsl(kept, keep_blank_values=True) if is_configurable(action)
+    }
+    whole = {**DEFAULT_KEYMAP, **chosen}
+    return MappingProxyType(whole) if not keymap_errors(whole) else DEFAULT_KEYMAP
+
+
+def encode_keymap(keymap: Keymap) -> str:
+    """What differs from the beginning, to be kept."""
+    return urlencode({action: ", ".join(keys) for action, keys in keymap.items() if keys != DEFAULT_KEYMAP[action]})
+
+
+def is_configurable(action: str) -> bool:
+    return action in DEFAULT_KEYMAP and action not in FIXED_ACTIONS
+
+
+def split_keys(written: str) -> Keys:
+    """`s, g u` is two; of the keys of one, single spaces stand between."""
+    return tuple(" ".join(part.split()) for part in written.split(",") if part.strip())
+
+
+def keymap_errors(keymap: Keymap) -> dict[str, str]:
+    """By action what is wrong with its keys: words of `keys`."""
+    users: dict[str, list[str]] = {}
+    for action, keys in keymap.items():
+        for key in keys:
+            users.setdefault(key, []).append(action)
+    beginnings = {key.split()[0] for key in users if " " in key}
+    wrong = {}
+    for action in filter(is_configurable, keymap):
+        keys = keymap[action]
+        if len(keys) > MAX_KEYS or not all(map(_is_key, keys)):
+            wrong[action] = "keys.not_a_key"
+        elif any(len(users[key]) > 1 for key in keys):
+            wrong[action] = "keys.taken"
+        elif beginnings & set(keys):
+            wrong[action] = "keys.begins_others"
+    return wrong
+
+
+def _is_key(key: str) -> bool:
+    if key in ("Enter", "Ctrl+K"):
+        return True
+    parts = key.split(" ")
+    return len(parts) <= 2 and all(len(part) == 1 and part.isprintable() for part in parts)
+
+
+@lru_cache(maxsize=100)
+def _key_translations(packed_keymap: str) -> Mapping[str, str]:
+    keymap = _parse_keymap(packed_keymap)
+    stands_for = {key: "" for action in DEFAULT_KEYMAP for key in DEFAULT_KEYMAP[action]}
+    for action, keys in keymap.items():
+        stands_for |= {key: key if key in DEFAULT_KEYMAP[action] else DEFAULT_KEYMAP[action][0] for key in keys}
+    return {key: meant for key, meant in stands_for.items() if key != meant}
+
+
+def key_translations(request: Request) -> Mapping[str, str]:
+    """By the key that is pressed the one that it stands for, where that is another."""
+    return _key_translations(stored_preferences(request).get(PREFERENCE, ""))

@@ -1,0 +1,15 @@
+"""Reads a numeric id from the path of a request."""
+
+from starlette.requests import Request
+
+from feedmill.errors import NotFound
+
+ID_LIMIT = 2**53
+
+
+def path_id(request: Request, name: str = "id") -> int:
+    """The number of that name in the path; beyond what anything is numbered with there is nothing."""
+    id: int = request.path_params[name]
+    if id >= ID_LIMIT:
+        raise NotFound("there is no such page")
+    return id

@@ -1,0 +1,129 @@
+"""Draws plots as inline SVG: bars, stacked bars, sparklines, heat grids.
+
+A mark of a plot is a `PlotMark`: its value, what to say of it, and its kind (a class: ok, same, none, failed …).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True, slots=True)
+class PlotMark:
+    value: float
+    title: str = ""
+    kind: str = "ok"
+
+
+def bars(marks: Sequence[PlotMark], title: str, height: int = 64, width: int = 5, gap: int = 1) -> Markup:
+    """Thin bars from left to right; a value of 0 still shows as a line that can be pointed at."""
+    most = max((mark.value for mark in marks), default=0) or 1
+    drawn = [
+        _bar(place * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
+        for place, mark in enumerate(marks)
+    ]
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
+
+
+def _bar(x: int, tall: int, width: int, height: int, mark: PlotMark) -> Markup:
+    shape = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1">').format(
+        mark.kind, x, height - tall, width, tall
+    )
+    return shape + Markup("<title>{}</title></rect>").format(mark.title)
+
+
+def shaped_bars(marks: Sequence[PlotMark], title: str, height: int = 72, width: int = 5, gap: int = 1) -> Markup:
+    """Bars that are told apart by their shape too: thin where nothing had changed, under a dot where it failed."""
+    top = 6
+    most = max((mark.value for mark in marks), default=0) or 1
+    drawn: list[Markup] = []
+    for place, mark in enumerate(marks):
+        x, tall = place * (width + gap), max(2, round((height - top) * mark.value / most))
+        narrow = 1 if mark.kind == "same" else 0
+        drawn.append(_bar(x + narrow, tall, width - 2 * narrow, height, mark))
+        if mark.kind == "failed":
+            drawn.append(_dot(x + width / 2, height - tall - 4))
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
+
+
+def stacked_bar(parts: Sequence[PlotMark], most: float, title: str, width: int = 240, height: int = 12) -> Markup:
+    """One bar that lies, made of parts; `most` is what would fill its whole width."""
+    drawn: list[Markup] = []
+    x = 0.0
+    for part in parts:
+        wide = width * part.value / (most or 1)
+        drawn.append(_part(x, wide, height, part))
+        x += wide
+    return _svg("plot stack", width, height, title, drawn)
+
+
+def _dot(x: float, y: float) -> Markup:
+    return Markup('<circle class="failed" cx="{}" cy="{}" r="2"/>').format(x, y)
+
+
+def _part(x: float, wide: float, height: int, part: PlotMark) -> Markup:
+    shape = Markup('<rect class="{}" x="{:.1f}" y="0" width="{:.1f}" height="{}">').format(part.kind, x, wide, height)
+    return shape + Markup("<title>{}</title></rect>").format(part.title)
+
+
+def sparkline(values: Sequence[float], title: str, width: int = 96, height: int = 20) -> Markup:
+    """One line through the values, as wide as a word."""
+    if not values:
+        return Markup("")
+    most = max(values) or 1
+    step = width / max(1, len(values) - 1)
+    heights = [height - 1 - (height - 2) * value / most for value in values]
+    points = " ".join(f"{place * step:.1f},{y:.1f}" for place, y in enumerate(heights))
+    line = Markup('<polyline points="{}"/>').format(points)
+    return _svg("plot spark", width, height, title, [line])
+
+
+def heat_grid(
+    rows: Sequence[Sequence[float]],
+    row_names: Sequence[str],
+    title: str,
+    titles: Sequence[Sequence[str]] = (),
+    cell: int = 12,
+    margin: int = 36,
+    column_names: Sequence[str] = (),
+) -> Markup:
+    """A grid whose cells are the darker the more they hold, in five steps; a name stands before each row.
+
+    `column_names` stand below, the empty ones unseen.
+    """
+    most = max((value for row in rows for value in row), default=0) or 1
+    drawn = [
+        _cell(margin + x * cell, y * cell, cell - 1, value / most, titles[y][x] if titles else str(value))
+        for y, row in enumerate(rows)
+        for x, value in enumerate(row)
+    ]
+    names = [
+        Markup('<text x="0" y="{}">{}</text>').format(y * cell + cell - 3, name) for y, name in enumerate(row_names)
+    ]
+    below = [
+        Markup('<text x="{}" y="{}">{}</text>').format(margin + x * cell, cell * len(rows) + 11, name)
+        for x, name in enumerate(column_names)
+        if name
+    ]
+    width = margin + cell * max((len(row) for row in rows), default=0)
+    height = cell * len(rows) + (14 if below else 0)
+    return _svg("plot heat", width, max(1, height), title, names + drawn + below)
+
+
+def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
+    level = 0 if share <= 0 else min(4, 1 + int(share * 4))
+    return Markup('<rect class="heat{}" x="{}" y="{}" width="{}" height="{}" rx="2"><title>{}</title></rect>').format(
+        level, x, y, size, size, title
+    )
+
+
+def _svg(
+    kind: str, width: float, height: int, title: str, drawn: Sequence[Markup], *, stretches: bool = False
+) -> Markup:
+    """`stretches`: where there is less room it becomes narrower and not lower."""
+    ratio = Markup(' preserveAspectRatio="none"') if stretches else ""
+    head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}"{} role="img"><title>{}</title>').format(
+        kind, width, height, width, height, ratio, title
+    )
+    return head + Markup("").join(drawn) + Markup("</svg>")

@@ -1,0 +1,62 @@
+"""Progressive web app: the manifest, the service worker and the offline page.
+
+Both are the same for everybody and know nobody: what a reader opened is kept by the worker alone, until they sign out.
+"""
+
+import json
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from feedmill.i18n.catalogue import translator
+from feedmill.serve.web.core.appearance import language_of
+from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, TYPES, VERSION, asset_url
+from feedmill.serve.web.core.page import render_page
+
+SHORTCUTS = (("/unread", "frame.unread"), ("/starred", "frame.starred"), ("/later", "frame.later"))
+
+SCRIPTS = tuple(name for name in ASSETS if name.startswith(("js/", "vendor/")) and name.endswith(".js"))
+SHELL = ["/offline", *(asset_url(name) for name in (STYLESHEET, *SCRIPTS, "icon.svg"))]
+SERVICE_WORKER = (
+    f"const VERSION = {json.dumps(VERSION)}, SHELL = {json.dumps(SHELL)};\n".encode() + ASSETS["service_worker.js"].body
+)
+
+
+async def serve_service_worker(request: Request) -> Response:
+    return Response(SERVICE_WORKER, headers={"Cache-Control": "no-cache"}, media_type=TYPES["js"])
+
+
+async def show_offline(request: Request) -> Response:
+    return await render_page(request, "core/offline.html")
+
+
+async def serve_manifest(request: Request) -> Response:
+    t = translator(language_of(request))
+    body = {
+        "id": "/",
+        "name": "Feedmill",
+        "short_name": "Feedmill",
+        "description": t("frame.description"),
+        "lang": t.tag,
+        "start_url": "/unread",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#f5f4f0",
+        "theme_color": "#0e6b62",
+        "icons": [
+            {"src": asset_url("icon.svg"), "sizes": "any", "type": "image/svg+xml"},
+            {"src": asset_url("icon-192.png"), "sizes": "192x192", "type": "image/png"},
+            {"src": asset_url("icon-512.png"), "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
+        ],
+        "shortcuts": [{"name": t(key), "url": path} for path, key in SHORTCUTS],
+        "share_target": {"action": "/subscribe", "method": "GET", "params": {"text": "text", "url": "url"}},
+    }
+    return JSONResponse(body, media_type="application/manifest+json")
+
+
+routes = [
+    Route("/manifest.webmanifest", serve_manifest),
+    Route("/worker.js", serve_service_worker),
+    Route("/offline", show_offline),
+]

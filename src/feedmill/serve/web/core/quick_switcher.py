@@ -1,0 +1,62 @@
+"""`/go`: jumps to a view, folder, feed or label by its name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.i18n.catalogue import Translator
+from feedmill.serve.web.core.error_pages import is_fragment_request
+from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame
+from feedmill.serve.web.core.page import render_page, render_template, signed_in, the_app, translator_and_dates
+
+VIEWS = ("unread", "today", "starred", "later", "all", "history")
+ICONS = {"unread": "unread", "starred": "star"}
+LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """`within` is the folder of a feed, to tell those of one name apart."""
+
+    path: str
+    name: str
+    icon: str
+    within: str = ""
+
+
+async def show_destinations(request: Request) -> Response:
+    caller = await signed_in(request)
+    asked = request.query_params.get("q", "")[:LONGEST]
+    t, _ = translator_and_dates(request)
+    frame = await load_frame(the_app(request).db, caller.user)
+    sought = asked.casefold().split()
+    found = [each for each in destinations(frame, t) if all(word in each.name.casefold() for word in sought)]
+    if is_fragment_request(request):
+        return render_template(request, "core/quick_switcher_list.html", places=found, asked=asked)
+    return await render_page(request, "core/quick_switcher.html", places=found, asked=asked)
+
+
+def destinations(frame: Frame, t: Translator) -> Iterator[Destination]:
+    """Every place of the sidebar once; views first."""
+    for name in VIEWS:
+        yield Destination(f"/{name}", t(f"frame.{name}"), ICONS.get(name, name))
+    feeds = {feed.path: Destination(feed.path, feed.title, "feed") for feed in frame.feeds}
+    for folder in _every_folder(frame.folders):
+        yield Destination(f"/folder/{folder.id}", folder.name, "folder")
+        feeds |= {feed.path: Destination(feed.path, feed.title, "feed", folder.name) for feed in folder.feeds}
+    yield from sorted(feeds.values(), key=lambda each: each.name.casefold())
+    yield from (Destination(f"/label/{label.id}", label.name, "label") for label in frame.labels)
+    yield from (Destination(search.path, search.name, "search") for search in frame.searches)
+    yield from (Destination(path, t(key), icon) for path, key, icon in frame.screens)
+
+
+def _every_folder(folders: list[SidebarFolder]) -> Iterator[SidebarFolder]:
+    for folder in folders:
+        yield folder
+        yield from _every_folder(folder.folders)
+
+
+routes = [Route("/go", show_destinations)]

@@ -1,0 +1,1 @@
+"""Lists of entries, the article page, and what is done with entries."""

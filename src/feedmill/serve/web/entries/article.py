@@ -1,0 +1,59 @@
+"""`/item/n`: shows an article as a page or in the reading pane."""
+
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.library.archive.raw_bodies import find_raw_body_of_entry
+from feedmill.library.entries.marks import apply_marks_to_entry
+from feedmill.model.entry_lists import EntryMarks
+from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
+from feedmill.serve.web.core.appearance import appearance_of
+from feedmill.serve.web.core.error_pages import is_fragment_request
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.page import redirect, render_page, render_template, signed_in, the_app
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.preferences import user_preferences_of
+from feedmill.serve.web.entries.article_view import load_article
+from feedmill.serve.web.entries.list_views import view_or_unread
+
+READ = EntryMarks(read=True)
+
+
+async def show_article(request: Request) -> Response:
+    """Opening the page marks the article read; in the pane the script does, through its queue."""
+    caller = await signed_in(request)
+    app = the_app(request)
+    view = view_or_unread(request.query_params.get("in", ""))
+    if _wants_originals(request):
+        request.scope[ALLOW_REMOTE_IMAGES] = True
+    article = await load_article(request, caller.user.id, path_id(request), view)
+    if is_fragment_request(request):
+        return render_template(request, "entries/article_pane.html", article=article)
+    if article.entry.unread and _was_opened(request) and user_preferences_of(request).marks != "manual":
+        await apply_marks_to_entry(app.db, caller.user.id, article.entry.id, READ, datetime.now(UTC))
+    return await render_page(request, "entries/article_page.html", article=article, active=article.view.path)
+
+
+async def show_source(request: Request) -> Response:
+    """To the answer of the feed that brought the article."""
+    caller = await signed_in(request)
+    feed, answer = await find_raw_body_of_entry(the_app(request).db, caller.user.id, path_id(request))
+    if answer is None:
+        return redirect(f"/feed/{feed}/archive", flash_success("article.no_source"))
+    return redirect(f"/feed/{feed}/archive/{answer.id}")
+
+
+def _wants_originals(request: Request) -> bool:
+    return appearance_of(request).originals == "yes" or request.query_params.get("originals") == "yes"
+
+
+def _was_opened(request: Request) -> bool:
+    """Not fetched ahead, and not by another site's page."""
+    ahead = "prefetch" in request.headers.get("sec-purpose", "")
+    return not ahead and request.headers.get("sec-fetch-site") not in ("cross-site", "same-site")
+
+
+routes = [Route("/item/{id:int}", show_article), Route("/item/{id:int}/source", show_source)]

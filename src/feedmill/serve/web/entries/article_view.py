@@ -1,0 +1,117 @@
+"""Prepares an article for the templates: safe HTML without remote images, neighbours, attachments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from markupsafe import Markup
+from starlette.requests import Request
+
+from feedmill.errors import NotFound
+from feedmill.html.placeholders import RemoteImageReplacer
+from feedmill.i18n.catalogue import translator
+from feedmill.library.archive.images import image_urls
+from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
+from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
+from feedmill.serve.web.core.appearance import language_of
+from feedmill.serve.web.core.page import start_of_day, the_app
+from feedmill.serve.web.entries.list_filter import list_filter_of
+from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
+from feedmill.store.database import Row
+from feedmill.store.entries.labels import labels_of
+from feedmill.threads import run_in_thread_if_large
+
+PLAYABLE_TYPES = ("audio", "video")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that comes with an article; `kind` is audio, video or file."""
+
+    url: str
+    kind: str
+    name: str
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleView:
+    """An article in a view.
+
+    `hidden`: so many of its pictures have placeholders. `is_full`: this is the text of the page that it links to.
+    `labels` are all of the reader's.
+    """
+
+    entry: Article
+    view: ViewAddress
+    html: Markup
+    hidden: int
+    is_full: bool
+    attached: list[Attachment]
+    labels: list[Row]
+
+    @property
+    def previous(self) -> str | None:
+        return self._item(self.entry.previous_id)
+
+    @property
+    def next(self) -> str | None:
+        return self._item(self.entry.next_id)
+
+    def _item(self, id: int | None) -> str | None:
+        return None if id is None else item_path(id, self.view)
+
+
+def item_path(entry_id: int, view: ViewAddress) -> str:
+    """The address of an article that is read in a view."""
+    return f"/item/{entry_id}?in={quote(view.path)}"
+
+
+async def load_article(request: Request, user_id: int, entry_id: int, view: ViewAddress) -> ArticleView:
+    """The article with its neighbours in the view; `NotFound` when there is none for this user.
+
+    The whole text is shown where it was fetched, unless the address says `text=feed`.
+    """
+    app = the_app(request)
+    opened = await _open_view_or_unread(request, user_id, view)
+    within = opened.wanted(list_filter_of(request, opened.address.name, opened.address.usual))
+    article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within)
+    return await article_view(request, article, opened.address, await labels_of(app.db, user_id))
+
+
+async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:
+    """An article outlives the view that it was found in: then it is read among what is unread."""
+    try:
+        return await open_view(the_app(request).db, user_id, view, start_of_day(request))
+    except NotFound:
+        return OpenedView(UNREAD_VIEW)
+
+
+async def article_view(
+    request: Request, article: Article, view: ViewAddress, labels: Sequence[Row] = ()
+) -> ArticleView:
+    app = the_app(request)
+    kept = (await image_urls(app.db, app.blobs, [article.id]))[article.id]
+    hiding = RemoteImageReplacer(frozenset(kept.values()), translator(language_of(request)))
+    full_html = None if request.query_params.get("text") == "feed" else article.full_html
+    html = full_html or article.html
+    safe = (
+        html if request.scope.get(ALLOW_REMOTE_IMAGES) else await run_in_thread_if_large(len(html), hiding.hide, html)
+    )
+    attached = [_attachment(each) for each in article.enclosures]
+    return ArticleView(
+        entry=article,
+        view=view,
+        html=Markup(safe),  # noqa: S704 (the library made it safe)
+        hidden=hiding.hidden,
+        is_full=full_html is not None,
+        attached=attached,
+        labels=list(labels),
+    )
+
+
+def _attachment(file: ArticleEnclosure) -> Attachment:
+    kind = (file.type or "").partition("/")[0]
+    name = file.url.partition("?")[0].rstrip("/").rpartition("/")[2] or file.url
+    return Attachment(file.url, kind if kind in PLAYABLE_TYPES else "file", name, file.length)

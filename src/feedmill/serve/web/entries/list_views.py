@@ -1,0 +1,106 @@
+"""The views of entry lists (`/unread`, `/folder/3`): their addresses and what each asks the library for."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from feedmill.errors import BadInput, NotFound
+from feedmill.library.entries.lists import EntryListQuery
+from feedmill.library.entries.scopes import find_scope
+from feedmill.library.subscriptions.folders import find_folder
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryScope, EntryView
+from feedmill.model.subscription import Subscription
+from feedmill.serve.web.core.form_fields import FormField
+from feedmill.serve.web.entries.list_filter import ListFilter
+from feedmill.store.database import Database
+from feedmill.store.entries.labels import read_label
+
+NAMED_VIEWS = ("unread", "today", "all", "starred", "later", "history")
+SCOPED_VIEWS = ("feed", "folder", "label")
+_PATH = re.compile(r"/(unread|today|all|starred|later|history)|/(folder|feed|label)/([0-9]{1,16})")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewAddress:
+    """`/unread` or `/folder/3`: a kind, and the id where the kind needs one."""
+
+    kind: str
+    id: int | None = None
+
+    @property
+    def path(self) -> str:
+        return f"/{self.name}"
+
+    @property
+    def name(self) -> str:
+        return self.kind if self.id is None else f"{self.kind}/{self.id}"
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether what was read can be hidden; the other views are what their name says."""
+        return self.id is not None or self.kind == "today"
+
+    @property
+    def usual(self) -> ListFilter:
+        """A label is for what was kept, and a day is a whole; the others are for what is new."""
+        return ListFilter("all" if self.kind in ("label", "all", "today") else "unread")
+
+
+UNREAD_VIEW = ViewAddress("unread")
+
+
+# The path of a view, as a field of a form.
+VIEW_FIELD = FormField(lambda path: _PATH.fullmatch(path) is not None)
+# One that can be marked read as a whole: of the others nothing tells which entries they have.
+MARKABLE_VIEW_FIELD = FormField(lambda path: VIEW_FIELD.fits(path) and path not in ("/starred", "/later", "/history"))
+
+
+def read_view(path: str) -> ViewAddress:
+    """The view of that path, for a request that changes something: `BadInput` when it is none."""
+    found = _PATH.fullmatch(path)
+    if found is None:
+        raise BadInput("there is no such view", "view")
+    return ViewAddress(found[1]) if found[1] else ViewAddress(found[2], int(found[3]))
+
+
+def view_or_unread(path: str) -> ViewAddress:
+    """The view of that path, what is unread when it is none: only for pages that show something."""
+    return read_view(path) if VIEW_FIELD.fits(path) else UNREAD_VIEW
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedView:
+    """A view that is the user's: what to ask the library for. `name` is what the user calls it, if it has a name.
+
+    No entry is older than `since`.
+    """
+
+    address: ViewAddress
+    scope: EntryScope = ALL_ENTRIES
+    name: str | None = None
+    feed: Subscription | None = None
+    since: datetime | None = None
+
+    def wanted(self, chosen: ListFilter) -> EntryListQuery:
+        kind = chosen.show if self.address.is_filtered else self.address.kind
+        return EntryListQuery(EntryView(kind), self.scope, chosen.order, since=self.since)
+
+
+async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: datetime) -> OpenedView:
+    """`NotFound` for what is not there, or not this user's. `midnight` is when the reader's day began."""
+    if address.id is None:
+        return OpenedView(address, since=midnight if address.kind == "today" else None)
+    if address.id >= 2**53:
+        raise NotFound("there is no such view")
+    feed_id, folder_id, label_id = (address.id if address.kind == kind else None for kind in SCOPED_VIEWS)
+    scope = await find_scope(db, user_id, feed_id, folder_id, label_id)
+    if address.kind == "feed":
+        feed = await find_subscription(db, user_id, address.id)
+        return OpenedView(address, scope, feed.title, feed)
+    if address.kind == "folder":
+        return OpenedView(address, scope, (await find_folder(db, user_id, address.id)).name)
+    label = await read_label(db, user_id, address.id)
+    if label is None:
+        raise NotFound("there is no such label")
+    return OpenedView(address, scope, label["name"])

@@ -1,0 +1,116 @@
+"""The lists of entries: `/unread`, `/today`, `/all`, `/starred`, `/later`, `/history`, folders, feeds and labels."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.library.archive.images import image_urls
+from feedmill.library.cursors import from_cursor
+from feedmill.library.entries.article import read_article
+from feedmill.library.entries.lists import EntryListPage, EntrySummary, list_entries
+from feedmill.model.user import User
+from feedmill.serve.web.core.appearance import appearance_of
+from feedmill.serve.web.core.error_pages import is_fragment_request
+from feedmill.serve.web.core.page import redirect, render_page, render_template, signed_in, start_of_day, the_app
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.entries.article_view import ArticleView, article_view, item_path
+from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
+from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view
+
+LONGEST_CURSOR = 200
+ROWS = 50
+FULL_TEXTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of a view, for the template."""
+
+    view: OpenedView
+    chosen: ListFilter
+    page: EntryListPage
+    pictures: dict[int, str]
+    texts: dict[int, ArticleView]
+    is_first: bool
+
+    @property
+    def items(self) -> list[EntrySummary]:
+        return self.page.items
+
+    @property
+    def more(self) -> str | None:
+        """The address of the next page."""
+        return self.at(cursor=self.page.next) if self.page.next else None
+
+    def at(self, **changes: str) -> str:
+        """The address of this view with some of its filter changed."""
+        asked = {"show": self.chosen.show, "order": str(self.chosen.order)} | changes
+        return f"{self.view.address.path}?{urlencode(asked)}"
+
+    def item(self, entry: EntrySummary) -> str:
+        return item_path(entry.id, self.view.address)
+
+
+async def show_named_list(request: Request) -> Response:
+    return await _list(request, ViewAddress(request.url.path.removeprefix("/")))
+
+
+async def show_scoped_list(request: Request) -> Response:
+    return await _list(request, ViewAddress(request.url.path.split("/")[1], path_id(request)))
+
+
+async def _list(request: Request, address: ViewAddress) -> Response:
+    caller = await signed_in(request)
+    listing = await _load(request, caller.user, address)
+    if is_fragment_request(request):
+        return render_template(request, "entries/more_rows.html", listing=listing)
+    response = await render_page(request, "entries/list.html", listing=listing, active=address.path)
+    remember_list_filter(request, response, address.name, listing.chosen)
+    return response
+
+
+async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
+    app = the_app(request)
+    opened = await open_view(app.db, user.id, address, start_of_day(request))
+    chosen = list_filter_of(request, address.name, address.usual)
+    cursor, density = request.query_params.get("cursor", "")[:LONGEST_CURSOR], appearance_of(request).density
+    beyond = from_cursor(cursor) if cursor else None
+    wanted = replace(opened.wanted(chosen), beyond=beyond, most=FULL_TEXTS if density == "full" else ROWS)
+    page = await list_entries(app.db, user.id, wanted, datetime.now(UTC))
+    pictures = await _pictures(request, page.items) if density == "cards" else {}
+    texts = await _texts(request, user, page.items, address) if density == "full" else {}
+    return Listing(opened, chosen, page, pictures, texts, not cursor)
+
+
+async def _texts(request: Request, user: User, items: list[EntrySummary], view: ViewAddress) -> dict[int, ArticleView]:
+    """By entry its article, for the density that shows all of it."""
+    app, now = the_app(request), datetime.now(UTC)
+    articles = [await read_article(app.db, app.blobs, user.id, item.id, now) for item in items]
+    return {article.id: await article_view(request, article, view) for article in articles}
+
+
+async def _pictures(request: Request, items: list[EntrySummary]) -> dict[int, str]:
+    """By entry a picture of it that is archived: the one it names for that, else the first."""
+    app = the_app(request)
+    kept = await image_urls(app.db, app.blobs, [item.id for item in items])
+    return {
+        item.id: kept[item.id].get(item.image_url or "") or next(iter(kept[item.id].values()))
+        for item in items
+        if kept.get(item.id)
+    }
+
+
+async def redirect_to_unread(request: Request) -> Response:
+    await signed_in(request)
+    return redirect("/unread")
+
+
+routes = [
+    Route("/", redirect_to_unread),
+    *(Route(f"/{name}", show_named_list) for name in NAMED_VIEWS),
+    *(Route(f"/{kind}/{{id:int}}", show_scoped_list) for kind in SCOPED_VIEWS),
+]

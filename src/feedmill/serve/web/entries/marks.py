@@ -1,0 +1,129 @@
+"""`/marks`, `/mark-all-read`, `/undo` and `/counts`: marks entries as read, starred or for later."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from feedmill.errors import BadInput
+from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
+from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
+from feedmill.model.user import User
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEXT, accepts_form, matching, one_of
+from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame
+from feedmill.serve.web.core.local_redirect import local_path
+from feedmill.serve.web.core.page import checked_form, form_text, redirect, signed_in, start_of_day, the_app
+from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, open_view, read_view
+
+ACTIONS = {
+    "read": EntryMarks(read=True),
+    "unread": EntryMarks(read=False),
+    "star": EntryMarks(starred=True),
+    "unstar": EntryMarks(starred=False),
+    "later": EntryMarks(later=True),
+    "unlater": EntryMarks(later=False),
+}
+AGES = {"1": timedelta(days=1), "7": timedelta(days=7)}
+DO = matching(f"(?:{'|'.join(ACTIONS)})(?::[0-9]{{1,16}})?")
+
+
+@accepts_form({"do": DO.repeated, "id": NUMBER.repeated, "new": TEXT.optional, "next": NEXT_PATH, "quiet": CHECKBOX})
+async def mark_entries(request: Request) -> Response:
+    """`do=read:12` marks one, `do=read` those that are ticked (`id`).
+
+    Scripts get the counts, forms their page, and who leaves the page gets nothing.
+    """
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    ticked = [id for id in sent.getlist("id") if isinstance(id, str)]
+    wishes = list(_group_marks((each for each in sent.getlist("do") if isinstance(each, str)), ticked))
+    if sum(len(ids) for _, ids in wishes) > MAX_MARKED_AT_ONCE:
+        raise BadInput(f"at most {MAX_MARKED_AT_ONCE} entries can be marked at once")
+    app, now = the_app(request), datetime.now(UTC)
+    for action, ids in wishes:
+        await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
+    if "application/json" in request.headers.get("accept", ""):
+        return await _counts(request, caller.user)
+    return Response(status_code=204) if sent.get("quiet") else redirect(local_path(sent.get("next")))
+
+
+def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str, list[int]]]:
+    """Action and entries, in the order in which they were asked for; neighbours of one action go together."""
+    last, together = "", list[int]()
+    for wish in asked:
+        action, _, id = wish.partition(":")
+        if action not in ACTIONS:
+            raise BadInput("there is no such mark", "do")
+        if action != last and together:
+            yield last, together
+            together = []
+        last, together = action, together + _ids([id] if id else ticked)
+    if together:
+        yield last, together
+
+
+def _ids(sent: list[str]) -> list[int]:
+    if any(not id.isdecimal() or len(id) > 16 for id in sent):
+        raise BadInput("there is no such entry", "id")
+    return [int(id) for id in sent]
+
+
+@accepts_form({"view": MARKABLE_VIEW_FIELD, "age": one_of("", *AGES), "up_to": NUMBER.optional})
+async def mark_view_read(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    app, now = the_app(request), datetime.now(UTC)
+    address = read_view(form_text(sent, "view"))
+    opened = await open_view(app.db, caller.user.id, address, start_of_day(request))
+    age = AGES.get(form_text(sent, "age"))
+    up_to = _ids([form_text(sent, "up_to")])[0] if sent.get("up_to") else None
+    swept = await mark_all_read(
+        app.db, caller.user.id, MarkAllRead(opened.scope, now - age if age else None, up_to, opened.since), now
+    )
+    said = (
+        flash_success("list.marked_all", undo=swept.undo, n=swept.marked)
+        if swept.marked
+        else flash_success("list.marked_none")
+    )
+    return redirect(address.path, said)
+
+
+@accepts_form({"undo": matching(r"[0-9a-f]{32}"), "next": NEXT_PATH})
+async def undo_mark_all(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    await undo_mark_all_read(the_app(request).db, caller.user.id, form_text(sent, "undo"), datetime.now(UTC))
+    return redirect(local_path(sent.get("next")), flash_success("list.undone"))
+
+
+async def show_counts(request: Request) -> Response:
+    return await _counts(request, (await signed_in(request)).user)
+
+
+async def _counts(request: Request, user: User) -> Response:
+    return JSONResponse(sidebar_counts(await load_frame(the_app(request).db, user)))
+
+
+def sidebar_counts(frame: Frame) -> dict[str, object]:
+    """What the sidebar counts, for scripts."""
+    folders = list(_every_folder(frame.folders))
+    feeds = {feed.id: feed.unread for folder in frame.folders for feed in folder.every_feed()}
+    feeds |= {feed.id: feed.unread for feed in frame.feeds}
+    return {"unread": frame.unread, "feeds": feeds, "folders": {folder.id: folder.unread for folder in folders}}
+
+
+def _every_folder(folders: Iterable[SidebarFolder]) -> Iterator[SidebarFolder]:
+    for folder in folders:
+        yield folder
+        yield from _every_folder(folder.folders)
+
+
+routes = [
+    Route("/marks", mark_entries, methods=["POST"]),
+    Route("/mark-all-read", mark_view_read, methods=["POST"]),
+    Route("/undo", undo_mark_all, methods=["POST"]),
+    Route("/counts", show_counts, methods=["GET"]),
+]

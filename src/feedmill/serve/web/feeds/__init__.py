@@ -1,0 +1,1 @@
+"""The table of feeds, editing a feed, and feed health."""

@@ -1,0 +1,169 @@
+"""`/feed/n/health` and `/health-of-feeds`: the health of one feed and of all, and what can be done."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.errors import BadInput
+from feedmill.i18n.explanations import render_explanation
+from feedmill.library.feeds.health import force_full_fetch, health_report, read_feed_health
+from feedmill.library.feeds.health_overview import health_overview
+from feedmill.library.jobs.start_refresh import refresh_one
+from feedmill.library.subscriptions.edit import SubscriptionChange, update_subscription
+from feedmill.library.subscriptions.errors import NotSubscribable
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.library.subscriptions.subscribe import DiscoveryResult, discover
+from feedmill.model.subscription import Subscription
+from feedmill.model.user import User
+from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
+from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
+from feedmill.serve.web.core.page import (
+    checked_form,
+    form_text,
+    redirect,
+    render_page,
+    signed_in,
+    the_app,
+    the_jobs,
+    translator_and_dates,
+)
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.feeds.health_plots import HealthPlots
+from feedmill.store.feeds.fetch_log import latest_fetches
+from feedmill.store.jobs.batches import read_batch
+
+LONGEST_URL = 2048
+# So long a person waits for the answer; later the page tells of it when it is loaded again.
+WAIT_SECONDS = 5.0
+
+
+async def show_health(request: Request) -> Response:
+    caller = await signed_in(request)
+    return await _page(request, caller.user)
+
+
+async def _page(
+    request: Request, user: User, asked: str = "", tested: DiscoveryResult | None = None, error: str = ""
+) -> Response:
+    now = datetime.now(UTC)
+    found = await read_feed_health(the_app(request).db, user.id, path_id(request), now)
+    t, when = translator_and_dates(request)
+    path = f"/feed/{found.subscription.id}"
+    return await render_page(
+        request,
+        "feeds/health.html",
+        422 if error else 200,
+        title=found.subscription.title,
+        health=found,
+        plots=HealthPlots(found, t, when),
+        report=health_report(found, now),
+        asked=asked,
+        tested=tested,
+        error=error,
+        active=path,
+        here=f"{path}/health",
+    )
+
+
+@accepts_form({"do": one_of("refresh", "refetch", "pause", "resume")})
+async def health_action(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    action = ACTIONS.get(form_text(sent, "do"))
+    if action is None:
+        raise BadInput("there is no such action", "do")
+    id = path_id(request)
+    return redirect(f"/feed/{id}/health", await action(request, caller.user, id))
+
+
+async def _refresh(request: Request, user: User, id: int) -> FlashMessage:
+    app = the_app(request)
+    return await _fetch(request, user, await find_subscription(app.db, user.id, id))
+
+
+async def _refetch(request: Request, user: User, id: int) -> FlashMessage:
+    return await _fetch(request, user, await force_full_fetch(the_app(request).db, user.id, id))
+
+
+async def _fetch(request: Request, user: User, mine: Subscription) -> FlashMessage:
+    """Has the feed fetched, and says what came of it if that takes no longer than a moment."""
+    db, work = the_app(request).db, the_jobs(request)
+    started = await refresh_one(work, db, user.id, mine)
+    if started.paused:
+        return flash_error("health.refresh_paused")
+    if started.too_soon:
+        return flash_error("health.refresh_too_soon")
+    try:
+        async with asyncio.timeout(WAIT_SECONDS), aclosing(work.watch(started.job_id)) as progress:
+            async for _ in progress:
+                pass
+    except TimeoutError:
+        batch = await read_batch(db, started.job_id)
+        return flash_success("health.refresh_waits" if batch is not None and batch.waiting else "health.refresh_runs")
+    last = await latest_fetches(db, mine.feed_id, 1)
+    if not last or last[0].failed:
+        return flash_error("health.refresh_failed")
+    return flash_success("health.refreshed", n=last[0].new_entries)
+
+
+async def _pause(request: Request, user: User, id: int) -> FlashMessage:
+    await _set_paused(request, user, id, paused=True)
+    return flash_success("health.paused")
+
+
+async def _resume(request: Request, user: User, id: int) -> FlashMessage:
+    await _set_paused(request, user, id, paused=False)
+    return flash_success("health.resumed")
+
+
+async def _set_paused(request: Request, user: User, id: int, *, paused: bool) -> None:
+    app = the_app(request)
+    await update_subscription(
+        app.db, app.tools.rules, user.id, id, SubscriptionChange({"paused": paused}), datetime.now(UTC)
+    )
+
+
+ACTIONS: dict[str, Callable[[Request, User, int], Awaitable[FlashMessage]]] = {
+    "refresh": _refresh,
+    "refetch": _refetch,
+    "pause": _pause,
+    "resume": _resume,
+}
+
+
+@accepts_form({"url": TEXT, "at": one_of("site").optional})
+async def test_address(request: Request) -> Response:
+    """Looks at another address, or at the feed's site, and shows what is there; nothing is changed."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    app = the_app(request)
+    mine = await find_subscription(app.db, caller.user.id, path_id(request))
+    asked = (mine.site_url or "") if form_text(sent, "at") == "site" else form_text(sent, "url")
+    url = asked.strip()[:LONGEST_URL]
+    try:
+        found = await discover(app.tools, caller.user, url, ResponseCache())
+    except NotSubscribable as error:
+        return await _page(
+            request, caller.user, url, error=render_explanation(str(error), translator_and_dates(request)[0])
+        )
+    return await _page(request, caller.user, url, found)
+
+
+async def show_health_overview(request: Request) -> Response:
+    caller = await signed_in(request)
+    found = await health_overview(the_app(request).db, caller.user.id, datetime.now(UTC))
+    return await render_page(request, "feeds/health_overview.html", survey=found)
+
+
+routes = [
+    Route("/health-of-feeds", show_health_overview),
+    Route("/feed/{id:int}/health", show_health, methods=["GET"]),
+    Route("/feed/{id:int}/health", health_action, methods=["POST"]),
+    Route("/feed/{id:int}/health/test", test_address, methods=["POST"]),
+]

@@ -1,0 +1,102 @@
+"""Form fields of a feed's options: folders, interval, image archiving, HTTP options."""
+
+from starlette.datastructures import FormData
+
+from feedmill.errors import BadInput
+from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders, folder_paths
+from feedmill.library.subscriptions.http_options import RequestOptionsForm, parse_http_options
+from feedmill.model.feed import ArchivePolicy
+from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, matching, one_of
+from feedmill.serve.web.core.page import form_text
+from feedmill.store.database import Database
+from feedmill.store.subscriptions.folders import folders_of
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+INTERVALS = (15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 7 * DAY)
+POLICIES = tuple(str(policy) for policy in ArchivePolicy)
+MAX_NAME_LENGTH = 500
+INTERVAL = matching(r"[0-9]{1,7}").or_empty
+HTTP_FIELDS = ("name", "password", "cookie", "proxy", "user_agent", "headers")
+HTTP_OPTION_FIELDS = {f"http_{name}": TEXT for name in HTTP_FIELDS} | {"http_any_certificate": CHECKBOX}
+# What can be chosen for a feed that is added: there when something was found.
+OPTION_FIELDS = {
+    "folder": NUMBER.or_empty.repeated,
+    "new_folder": TEXT.optional,
+    "label": NUMBER.or_empty.repeated,
+    "new_label": TEXT.optional,
+    "interval": INTERVAL.optional,
+    "images": one_of("", *POLICIES).optional,
+    "block_rules": TEXT.optional,
+    "keep_rules": TEXT.optional,
+}
+ADD_FEED_FIELDS = {
+    "url": TEXT.optional,
+    "feed": TEXT.repeated,
+    **OPTION_FIELDS,
+    **{name: field.optional for name, field in HTTP_OPTION_FIELDS.items()},
+}
+
+
+async def folder_options(db: Database, user_id: int) -> list[tuple[int, str]]:
+    """Every folder of the user with the names that lead to it, in the order of those."""
+    paths = folder_paths(await folders_of(db, user_id))
+    return [(id, " / ".join(path)) for id, path in sorted(paths.items(), key=lambda pair: _spelled(pair[1]))]
+
+
+def _spelled(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in path)
+
+
+async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int, ...]:
+    """The folders that were chosen, and the new one (`Tech/Python`), which is made."""
+    chosen = {read_id(each) for each in sent.getlist("folder") if isinstance(each, str) and each}
+    await check_folders(db, user_id, sorted(chosen))
+    names = tuple(
+        name for name in (" ".join(part.split()) for part in form_text(sent, "new_folder").split("/")) if name
+    )
+    if names:
+        path = clip_path(names)
+        chosen.add((await ensure_folders(db, user_id, [path]))[path])
+    return tuple(sorted(chosen))
+
+
+def read_id(written: str) -> int:
+    """An id, or `BadInput`."""
+    if not (written.isascii() and written.isdigit() and len(written) < 16):
+        raise BadInput("that is no number of anything")
+    return int(written)
+
+
+def read_interval(written: str) -> int | None:
+    """Seconds, None for automatic."""
+    if not written:
+        return None
+    seconds = read_id(written)
+    if not MINUTE <= seconds <= 7 * DAY:
+        raise BadInput("a feed is fetched every minute to every week", "interval")
+    return seconds
+
+
+def read_policy(written: str) -> str | None:
+    """Which images are kept, None for what is usual."""
+    if written and written not in POLICIES:
+        raise BadInput("images are kept all, of starred items, or not at all", "images")
+    return written or None
+
+
+def read_options(sent: FormData, kept: str | None = None) -> str | None:
+    """How the feed is asked for, joined with what is kept of it."""
+    if form_text(sent, "forget"):
+        return None
+    written = {field: form_text(sent, f"http_{field}").strip() for field in HTTP_FIELDS}
+    return parse_http_options(
+        RequestOptionsForm(**written, verify_tls=not form_text(sent, "http_any_certificate")), kept
+    )
+
+
+def read_title(sent: FormData) -> str | None:
+    """What the person calls the feed, None to call it what it calls itself."""
+    name = " ".join(form_text(sent, "title").split())
+    if len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise BadInput("a name has at most 500 letters", "title")
+    return name or None

@@ -1,0 +1,1 @@
+"""Form fields of what is done with a feed's new entries."""

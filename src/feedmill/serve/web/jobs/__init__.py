@@ -1,0 +1,1 @@
+"""`/jobs` and `/refresh-all`: starting and watching jobs."""

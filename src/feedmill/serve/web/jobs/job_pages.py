@@ -1,0 +1,133 @@
+"""`/refresh-all` and `/jobs/n`: starts a refresh, and watches or cancels a job."""
+
+import csv
+import io
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import NotFound
+from feedmill.i18n.explanations import render_explanation
+from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
+from feedmill.library.jobs.user_jobs import failures_of_job, find_job, import_report
+from feedmill.library.subscriptions.lookup import find_subscription, subscriptions_in_folder
+from feedmill.model.user import User
+from feedmill.serve.http.job_events import done_event_id
+from feedmill.serve.http.job_events import job_event_stream as job_events
+from feedmill.serve.http.sse import parse_last_event_id
+from feedmill.serve.web.core.error_pages import is_fragment_request
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import accepts_form
+from feedmill.serve.web.core.page import (
+    checked_form,
+    form_text,
+    redirect,
+    render_page,
+    render_template,
+    signed_in,
+    the_app,
+    the_jobs,
+    translator_and_dates,
+)
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.sse_fragments import event_stream
+from feedmill.serve.web.entries.list_views import UNREAD_VIEW, VIEW_FIELD, ViewAddress, read_view
+from feedmill.store.jobs.batches import cancel_batch
+
+
+@accepts_form({"view": VIEW_FIELD.or_empty})
+async def start_refresh(request: Request) -> Response:
+    """Has the feeds of a view fetched, all of them where the view is of all; asking again joins what runs."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    asked = form_text(sent, "view")
+    started = await _refresh_view(request, caller.user, read_view(asked) if asked else UNREAD_VIEW)
+    if is_fragment_request(request):
+        return await _strip(request, caller.user, started.job_id)
+    return redirect(f"/jobs/{started.job_id}")
+
+
+async def _refresh_view(request: Request, user: User, view: ViewAddress) -> StartedRefresh:
+    db, work = the_app(request).db, the_jobs(request)
+    if view.kind == "feed" and view.id:
+        return await refresh_one(work, db, user.id, await find_subscription(db, user.id, view.id))
+    folder_id = view.id if view.kind == "folder" else None
+    return await refresh_many(work, db, user.id, await subscriptions_in_folder(db, user.id, folder_id), folder_id)
+
+
+async def show_progress_strip(request: Request) -> Response:
+    """The progress strip alone, for a window in which the job was not started."""
+    caller = await signed_in(request)
+    return await _strip(request, caller.user, path_id(request))
+
+
+async def _strip(request: Request, user: User, job_id: int) -> Response:
+    return render_template(
+        request, "jobs/progress_strip.html", job=await find_job(the_app(request).db, user.id, job_id)
+    )
+
+
+async def show_job(request: Request) -> Response:
+    """How a job stands; without scripts the page loads itself again until it has ended."""
+    caller = await signed_in(request)
+    db = the_app(request).db
+    job = await find_job(db, caller.user.id, path_id(request))
+    failures = await failures_of_job(db, caller.user.id, job)
+    return await render_page(request, "jobs/job.html", job=job, failures=failures, report=import_report(job))
+
+
+async def stream_job_events(request: Request) -> Response:
+    """The job as the API streams it, with its messages in the reader's language."""
+    caller = await signed_in(request)
+    app, seen = the_app(request), parse_last_event_id(request.headers.get("last-event-id"))
+    job = await find_job(app.db, caller.user.id, path_id(request))
+    if seen >= done_event_id(job):
+        # What tells a browser not to come back again.
+        return Response(status_code=204)
+    t, when = translator_and_dates(request)
+    return event_stream(
+        job_events(the_jobs(request), app.db, job, caller.user.id, seen, lambda said: render_explanation(said, t, when))
+    )
+
+
+@accepts_form({})
+async def cancel_job(request: Request) -> Response:
+    """Drops what waits; what is being fetched comes to its end."""
+    caller = await signed_in(request)
+    await checked_form(request)
+    app = the_app(request)
+    job = await find_job(app.db, caller.user.id, path_id(request))
+    cancelled = await cancel_batch(app.db, job.id, app.tools.clock())
+    if is_fragment_request(request):
+        return Response(status_code=204)
+    return redirect(f"/jobs/{job.id}", flash_success("job.cancelled") if cancelled else None)
+
+
+async def download_import_errors(request: Request) -> Response:
+    """The lines of an import that could not be taken over, as a table for other programs."""
+    caller = await signed_in(request)
+    report = import_report(await find_job(the_app(request).db, caller.user.id, path_id(request)))
+    if report is None:
+        raise NotFound("this job has no lines")
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(["line", "message"])
+    table.writerows([error["line"] or "", _escape_formula(error["message"])] for error in report["errors"])
+    headers = {"Content-Disposition": 'attachment; filename="not-imported.csv"'}
+    return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _escape_formula(cell: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+routes = [
+    Route("/refresh-all", start_refresh, methods=["POST"]),
+    Route("/jobs/{id:int}", show_job, methods=["GET"]),
+    Route("/jobs/{id:int}/events", stream_job_events, methods=["GET"]),
+    Route("/jobs/{id:int}/strip", show_progress_strip, methods=["GET"]),
+    Route("/jobs/{id:int}/cancel", cancel_job, methods=["POST"]),
+    Route("/jobs/{id:int}/lines", download_import_errors, methods=["GET"]),
+]

@@ -1,0 +1,1 @@
+"""`/pools`: the dashboard, groups and grants."""

@@ -1,0 +1,136 @@
+"""The figures of the pools dashboard: fill level, usage rate, errors."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from markupsafe import Markup
+
+from feedmill.model.pool import Guarantee, PoolAccess, PoolFailure, PoolGroup, PoolKind, PoolOptions, PoolStatus
+from feedmill.pools.service import PoolService
+from feedmill.store.pools.groups import UnknownGroup
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+WIDTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFigures:
+    """One pool. `used` is by the hour, the last day's, oldest first. `has_lists`: Redis is meant to hold its items."""
+
+    kind: PoolKind
+    options: PoolOptions
+    status: PoolStatus
+    used: tuple[int, ...]
+    used_in_hour: int
+    fallbacks: int
+    doubles: int
+    trouble: PoolFailure | None
+    has_lists: bool
+
+    @property
+    def used_in_day(self) -> int:
+        return sum(self.used)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether items are handed out through a list; leases come straight from the database."""
+        return self.has_lists and self.options.guarantee is Guarantee.AT_MOST_ONCE
+
+    @property
+    def is_down(self) -> bool:
+        return self.is_listed and self.status.in_list is None
+
+    @property
+    def level(self) -> int:
+        """What can be taken at once: from the list, or from the database where there is none."""
+        return self.status.in_list or 0 if self.is_listed and not self.is_down else self.status.counts.available
+
+    @property
+    def left(self) -> int:
+        """What waits in the database to go into the list."""
+        return self.status.counts.available
+
+    @property
+    def filler(self) -> str | None:
+        """Who fills the list just now, without what makes the lock unique."""
+        holder = self.status.filled_by
+        return holder.rpartition("/")[0] or holder if holder else None
+
+    @property
+    def adrift(self) -> int:
+        """Queued and in no list: on its way into somebody's hands, or lost."""
+        in_list = self.status.in_list
+        return max(0, self.status.counts.queued - in_list) if self.is_listed and in_list is not None else 0
+
+    @property
+    def empty_in(self) -> timedelta | None:
+        """How long it lasts at the rate of the last hour; None when nothing is taken."""
+        ready = self.status.counts.available + self.status.counts.queued
+        return ready / self.used_in_hour * HOUR if self.used_in_hour else None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    group: PoolGroup
+    pools: tuple[PoolFigures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDashboard:
+    """All groups, as they were at `at`."""
+
+    at: datetime
+    groups: list[GroupFigures]
+
+    def only(self, access: PoolAccess) -> Self:
+        """The groups among them that somebody may take from."""
+        return replace(self, groups=[each for each in self.groups if access.allows(each.group.id)])
+
+
+async def read_dashboard(pools: PoolService) -> PoolDashboard:
+    board = PoolDashboard(datetime.now(UTC), [])
+    for group in await pools.groups():
+        # One that somebody deletes just now is left out.
+        with suppress(UnknownGroup):
+            figures = [await _figures(pools, group, kind, board.at) for kind in PoolKind]
+            board.groups.append(GroupFigures(group, tuple(figures)))
+    return board
+
+
+async def _figures(pools: PoolService, group: PoolGroup, kind: PoolKind, now: datetime) -> PoolFigures:
+    minutes = await pools.used_lately(group.id, kind, now - DAY)
+    return PoolFigures(
+        kind=kind,
+        options=group.options(kind),
+        status=await pools.status(group.id, kind),
+        used=by_hour(minutes, now),
+        used_in_hour=sum(n for minute, n in minutes.items() if minute > now - HOUR),
+        fallbacks=pools.fallbacks(group.id, kind),
+        doubles=pools.doubles(group.id, kind),
+        trouble=pools.trouble(group.id, kind),
+        has_lists=pools.tools.lists is not None,
+    )
+
+
+def by_hour(minutes: Mapping[datetime, int], now: datetime) -> tuple[int, ...]:
+    """The last 24 hours, each with what was used in it, the oldest first."""
+    hours = [0] * 24
+    for minute, n in minutes.items():
+        ago = min(23, max(0, int((now - minute) / HOUR)))
+        hours[23 - ago] += n
+    return tuple(hours)
+
+
+def fill_gauge(pool: PoolFigures, title: str) -> Markup:
+    """How full the pool is, with a line where refilling begins."""
+    size = pool.options.size
+    full, mark = (round(WIDTH * min(1, n / size)) for n in (pool.level, pool.options.refill_below))
+    kind = "low" if pool.level < pool.options.refill_below else "ok"
+    return Markup(
+        '<svg class="gauge" viewBox="0 0 {w} 16" preserveAspectRatio="none" role="img"><title>{title}</title>'
+        '<rect class="ground" width="{w}" height="16"/><rect class="{kind}" width="{full}" height="16"/>'
+        '<line class="mark" x1="{mark}" x2="{mark}" y1="0" y2="16"/></svg>'
+    ).format(w=WIDTH, title=title, kind=kind, full=full, mark=mark)

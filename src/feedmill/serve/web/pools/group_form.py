@@ -1,0 +1,125 @@
+"""Reads and shows the form of a pool group."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import FormData
+
+from feedmill.errors import BadInput
+from feedmill.lazy_imports import lazy_import
+from feedmill.library.feeds.lookup import NoSuchFeed, find_feed_ids
+from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
+from feedmill.serve.web.core.form_fields import TEXT
+from feedmill.serve.web.core.page import form_text
+from feedmill.store.database import Database
+from feedmill.store.users.users import user_of_name
+
+if TYPE_CHECKING:
+    from feedmill.serve.rest.pools.group_schemas import NewPoolGroup
+
+# Imported when somebody sends the form: pydantic is the API's.
+NEW_GROUP = "feedmill.serve.rest.pools.group_schemas:NewPoolGroup"
+VALIDATION_ERROR = "pydantic:ValidationError"
+LINE_FIELDS = ("folders", "labels", "words", "without")
+NUMBER_FIELDS = ("size", "refill_below", "lease_seconds", "most_attempts")
+CHOICE_FIELDS = ("guarantee", "form")
+ERROR_KEYS = {
+    "name": "pools.bad_name",
+    "feeds": "pools.bad_feeds",
+    "language": "pools.bad_language",
+    "since": "pools.bad_since",
+    "min_length": "pools.bad_number",
+    **dict.fromkeys(NUMBER_FIELDS, "pools.bad_number"),
+    **dict.fromkeys(LINE_FIELDS, "pools.bad_line"),
+    **dict.fromkeys(CHOICE_FIELDS, "pools.bad_choice"),
+    "labels_of": "pools.no_such_user",
+}
+
+
+async def read_group_form(db: Database, sent: FormData) -> tuple["NewPoolGroup | None", dict[str, str]]:
+    """What was sent as the API would take it, or by field what is wrong with it."""
+    try:
+        feeds = await find_feed_ids(db, _lines(sent, "feeds"))
+    except NoSuchFeed:
+        return None, {"feeds": ERROR_KEYS["feeds"]}
+    if not await _has_owner(db, sent):
+        return None, {"labels_of": ERROR_KEYS["labels_of"]}
+    given: dict[str, Any] = {str(kind): _options(sent, kind) for kind in PoolKind}
+    given |= {"name": form_text(sent, "name"), "rule": _rule(sent, feeds)}
+    try:
+        return lazy_import(NEW_GROUP).model_validate(given), {}
+    except lazy_import(VALIDATION_ERROR) as error:
+        places = [tuple(str(part) for part in each["loc"]) for each in error.errors()]
+        return None, {_field(place): ERROR_KEYS[place[min(1, len(place) - 1)]] for place in places}
+
+
+def group_values(group: PoolGroup, feeds: Sequence[str]) -> Mapping[str, Any]:
+    """What the fields show of a group."""
+    rule = group.rule
+    values: dict[str, Any] = {name: "\n".join(getattr(rule, name)) for name in LINE_FIELDS}
+    values |= {
+        "name": group.name,
+        "feeds": "\n".join(feeds),
+        "language": rule.language or "",
+        "min_length": rule.min_length or "",
+        "since": f"{rule.since:%Y-%m-%d}" if rule.since else "",
+        "labels_of": rule.labels_of or "",
+    }
+    for kind in PoolKind:
+        options = group.options(kind)
+        values |= {f"{kind}_{name}": getattr(options, name) for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
+    return values
+
+
+EMPTY_VALUES = group_values(PoolGroup(0, "", PoolRule(), datetime.now(UTC)), ())
+NEW_GROUP_FORM = dict.fromkeys(EMPTY_VALUES, TEXT.optional)
+# A field that was not sent would take its condition out of the rule. The page has none for the form of titles.
+GROUP_FORM = {name: field if name == "titles_form" else TEXT for name, field in NEW_GROUP_FORM.items()}
+
+
+def submitted_values(sent: FormData) -> Mapping[str, Any]:
+    """The fields as they were sent, for whoever mends them."""
+    return {name: form_text(sent, name) for name in EMPTY_VALUES}
+
+
+def _rule(sent: FormData, feeds: list[int]) -> dict[str, Any]:
+    since = form_text(sent, "since")
+    lines: dict[str, Any] = {name: _lines(sent, name) for name in LINE_FIELDS}
+    return lines | {
+        "feeds": feeds,
+        "language": form_text(sent, "language").strip() or None,
+        "min_length": _number(form_text(sent, "min_length") or "0"),
+        "since": f"{since}T00:00:00Z" if since else None,
+        "labels_of": form_text(sent, "labels_of").strip() or None,
+    }
+
+
+async def _has_owner(db: Database, sent: FormData) -> bool:
+    """Whether the labels, if there are any, are those of an account that is there."""
+    if not _lines(sent, "labels"):
+        return True
+    try:
+        return await user_of_name(db, normalize_user_name(form_text(sent, "labels_of"))) is not None
+    except BadInput:
+        return False
+
+
+def _options(sent: FormData, kind: PoolKind) -> dict[str, Any]:
+    given = {name: form_text(sent, f"{kind}_{name}") for name in (*NUMBER_FIELDS, *CHOICE_FIELDS)}
+    return {name: _number(typed) if name in NUMBER_FIELDS else typed for name, typed in given.items() if typed}
+
+
+def _number(typed: str) -> int | str:
+    """Python would read numbers of thousands of digits, too; what is none is refused by the form."""
+    return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) < 10 else typed
+
+
+def _lines(sent: FormData, name: str) -> list[str]:
+    return [line.strip() for line in form_text(sent, name).splitlines() if line.strip()]
+
+
+def _field(place: tuple[str, ...]) -> str:
+    """`("rule", "words", "0")` stands in the field `words`, `("titles", "size")` in `titles_size`."""
+    return place[1] if place[0] == "rule" else "_".join(place[:2])

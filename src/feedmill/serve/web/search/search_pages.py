@@ -1,0 +1,176 @@
+"""`/search` and `/searches`: searches entries, and saves and deletes searches."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import BadInput, Conflict, NotFound
+from feedmill.library.entries.labels import find_label
+from feedmill.library.search.query_hints import looser_searches, words_to_highlight
+from feedmill.library.search.query_tokens import MOST_CHARACTERS, BadSearch
+from feedmill.library.search.run_search import SearchRequest, create_saved_search, parse_search, run_search
+from feedmill.library.search.snippets import add_snippets
+from feedmill.library.subscriptions.folders import find_folder
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.user import User
+from feedmill.serve.web.core.error_pages import is_fragment_request
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import TEXT, accepts_form
+from feedmill.serve.web.core.page import (
+    checked_form,
+    form_text,
+    redirect,
+    render_page,
+    render_template,
+    signed_in,
+    the_app,
+)
+from feedmill.serve.web.core.path_ids import ID_LIMIT, path_id
+from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
+from feedmill.serve.web.search.search_view import (
+    PATH,
+    SearchForm,
+    SearchResults,
+    SearchScope,
+    highlight_entry,
+    search_path,
+)
+from feedmill.store.database import Database
+from feedmill.store.search.saved_searches import drop_saved_search, saved_searches_of
+
+ROWS = 50
+LONGEST_CURSOR = 200
+LONGEST_NAME = 190
+MOST_SUGGESTIONS = 3
+MOST_TRIED = 6
+EMPTY_RESULT: Mapping[str, Any] = {"results": None, "mistake": None, "suggestions": [], "name": "", "wrong": ""}
+# What can be asked, each with the end of its words' key.
+EXAMPLES = (
+    ("river mill", "words"),
+    ('"old mill"', "phrase"),
+    ("mill -coffee", "not"),
+    ("larch OR oak", "or"),
+    ("in:title wheel", "title"),
+    ("feed:notes", "feed"),
+    ("#recipes", "label"),
+    ("is:unread is:starred", "state"),
+    ("has:image", "has"),
+    ("after:2026-01", "date"),
+    ("lang:zh", "lang"),
+    ("site:example.org", "site"),
+    ("水闸", "cjk"),
+)
+
+
+async def show_search(request: Request) -> Response:
+    caller = await signed_in(request)
+    asked = request.query_params
+    within = await _within(the_app(request).db, caller.user.id, asked.get("in", ""))
+    question = SearchForm(_plain(asked.get("q", "")), "date" if asked.get("order") == "date" else "rank", within)
+    if not question.text:
+        return await _show_page(request, caller.user, question)
+    try:
+        results = await _find(request, caller.user, question)
+    except BadSearch as mistake:
+        return await _show_page(request, caller.user, question, 422, mistake=mistake)
+    if is_fragment_request(request):
+        return render_template(request, "entries/more_rows.html", listing=results)
+    suggestions = [] if results.items or not results.is_first else await _suggestions(request, caller.user, question)
+    return await _show_page(request, caller.user, question, results=results, suggestions=suggestions)
+
+
+@accepts_form({"q": TEXT, "in": VIEW_FIELD.or_empty.optional, "name": TEXT})
+async def save_search(request: Request) -> Response:
+    """Keeps a search as a view of the sidebar."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    db, user_id = the_app(request).db, caller.user.id
+    question = SearchForm(_plain(form_text(sent, "q")), within=await _within(db, user_id, form_text(sent, "in")))
+    await parse_search(db, user_id, question.whole, datetime.now(UTC))
+    name = " ".join(form_text(sent, "name").split())
+    try:
+        await create_saved_search(db, user_id, _named(name), question.whole)
+    except (BadInput, Conflict) as error:
+        results = await _find(request, caller.user, question)
+        wrong = "search.name_exists" if isinstance(error, Conflict) else "search.bad_name"
+        return await _show_page(request, caller.user, question, 422, results=results, name=name, wrong=wrong)
+    return redirect(search_path(question.whole), flash_success("search.kept", name=name))
+
+
+@accepts_form({"q": TEXT.optional})
+async def delete_saved_search(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    if not await drop_saved_search(the_app(request).db, caller.user.id, path_id(request)):
+        raise NotFound("there is no such search")
+    asked = _plain(form_text(sent, "q"))
+    return redirect(search_path(asked) if asked else PATH, flash_success("search.forgotten"))
+
+
+def _plain(written: str) -> str:
+    """One line, at most one character longer than may be."""
+    return "".join(letter if letter.isprintable() else " " for letter in written).strip()[: MOST_CHARACTERS + 1]
+
+
+def _named(name: str) -> str:
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise BadInput("a search is kept under a name", "name")
+    return name
+
+
+async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
+    """The feed, folder or label of that path; `NotFound` when it is not the user's."""
+    address = view_or_unread(path)
+    if address.id is None:
+        return None
+    if address.id >= ID_LIMIT:
+        raise NotFound("there is no such view")
+    if address.kind == "feed":
+        return SearchScope(address, (await find_subscription(db, user_id, address.id)).title)
+    if address.kind == "folder":
+        return SearchScope(address, (await find_folder(db, user_id, address.id)).name)
+    return SearchScope(address, (await find_label(db, user_id, address.id))["name"])
+
+
+async def _find(request: Request, user: User, question: SearchForm) -> SearchResults:
+    cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR] or None
+    asked = SearchRequest(question.text, question.order, cursor, ROWS, question.narrowed)
+    db, words = the_app(request).db, words_to_highlight(question.text)
+    found = await run_search(db, user.id, asked, datetime.now(UTC))
+    items = [highlight_entry(entry, words) for entry in await add_snippets(db, found.items, words)]
+    return SearchResults(items, question.at(cursor=found.next) if found.next else None, cursor is None)
+
+
+async def _suggestions(request: Request, user: User, question: SearchForm) -> list[tuple[str, str]]:
+    """Searches nearby that do find something, each with its address."""
+    db, now = the_app(request).db, datetime.now(UTC)
+    places = [question, SearchForm(question.text, question.order)] if question.within else [question]
+    tried = [
+        SearchForm(one, question.order, place.within) for place in places for one in looser_searches(question.text)
+    ]
+    found: list[tuple[str, str]] = []
+    for near in [*places[1:], *tried][:MOST_TRIED]:
+        asked = SearchRequest(near.text, near.order, most=1, within=near.narrowed)
+        if len(found) < MOST_SUGGESTIONS and (await run_search(db, user.id, asked, now)).items:
+            found.append((near.text, near.at()))
+    return found
+
+
+async def _show_page(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:
+    """The page; `more` is what is known beyond `EMPTY_RESULT`."""
+    saved = await saved_searches_of(the_app(request).db, user.id)
+    kept = next((row for row in saved if row["query"] == question.whole), None)
+    active = search_path(question.whole) if question.text else PATH
+    values = dict(EMPTY_RESULT) | more | {"question": question, "saved": saved, "kept": kept, "examples": EXAMPLES}
+    return await render_page(request, "search/search.html", status, active=active, **values)
+
+
+routes = [
+    Route(PATH, show_search, methods=["GET"]),
+    Route("/searches", save_search, methods=["POST"]),
+    Route("/searches/{id:int}/delete", delete_saved_search, methods=["POST"]),
+]

@@ -1,0 +1,128 @@
+"""Prepares a search and its results for the templates, with the searched words highlighted."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
+from msgspec.structs import replace
+
+from feedmill.library.entries.lists import EntrySummary
+from feedmill.library.search.query_hints import terms_of
+from feedmill.model.search_query import SearchOrder
+from feedmill.serve.web.entries.article_view import ArticleView, item_path
+from feedmill.serve.web.entries.list_views import ViewAddress
+from feedmill.store.search.tokenizer import fold_text
+
+PATH = "/search"
+# Terms that a search can be narrowed with at a touch; their words are `search.only_<name>`.
+NARROWING_TERMS: Mapping[str, str] = {
+    "unread": "is:unread",
+    "starred": "is:starred",
+    "week": "after:-7d",
+    "image": "has:image",
+    "audio": "has:audio",
+}
+ALL_VIEW = ViewAddress("all")
+
+
+class HighlightedText(str):
+    """A text that shows what was found in it where it becomes HTML, and is only itself elsewhere."""
+
+    html: Markup
+
+    def __html__(self) -> str:
+        return self.html
+
+
+def highlight(text: str, words: re.Pattern[str] | None) -> str:
+    if not text or words is None:
+        return text
+    made, end = HighlightedText(text), 0
+    parts: list[Markup] = []
+    for found in words.finditer(text):
+        parts += [escape(text[end : found.start()]), Markup("<mark>{}</mark>").format(found[0])]
+        end = found.end()
+    made.html = Markup("").join([*parts, escape(text[end:])])
+    return made
+
+
+def search_path(text: str, **more: str) -> str:
+    return f"{PATH}?{urlencode({'q': text} | {name: value for name, value in more.items() if value})}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """A feed, folder or label of the user, and what it is called."""
+
+    address: ViewAddress
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchForm:
+    """What was asked; `within` is what it was asked from and is kept to."""
+
+    text: str
+    order: SearchOrder = "rank"
+    within: SearchScope | None = None
+
+    @property
+    def narrowed(self) -> str:
+        """`within` as a term of the search language."""
+        if self.within is None:
+            return ""
+        address = self.within.address
+        if address.kind == "feed":
+            return f"feed:{address.id}"
+        return f'{address.kind}:"{fold_text(self.within.name)}"'
+
+    @property
+    def whole(self) -> str:
+        """All of it as one search."""
+        return f"{self.narrowed} ({self.text})" if self.within else self.text
+
+    @property
+    def place(self) -> str:
+        return self.within.address.path if self.within else ""
+
+    def at(self, **changes: str) -> str:
+        now = {"text": self.text, "order": "" if self.order == "rank" else self.order, "in": self.place} | changes
+        return search_path(**now)
+
+    def terms(self) -> list[tuple[str, str]]:
+        """Each term that can be taken away, and the address of the search without it."""
+        terms = terms_of(self.text)
+        return [
+            (term, self.at(text=" ".join(terms[:place] + terms[place + 1 :])))
+            for place, term in enumerate(terms)
+            if len(terms) > 1
+        ]
+
+    def offers(self) -> list[tuple[str, str]]:
+        """Each way to narrow it that it has not taken yet, and the address of that."""
+        terms = terms_of(self.text)
+        start = self.text if terms else f"({self.text})"
+        return [
+            (name, self.at(text=f"{start} {term}")) for name, term in NARROWING_TERMS.items() if term not in self.text
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """A page of what was found, as lists have it."""
+
+    items: Sequence[EntrySummary]
+    more: str | None
+    is_first: bool
+    pictures: Mapping[int, str] = field(default_factory=dict)
+    texts: Mapping[int, ArticleView] = field(default_factory=dict)
+
+    @staticmethod
+    def item(entry: EntrySummary) -> str:
+        return item_path(entry.id, ALL_VIEW)
+
+
+def highlight_entry(entry: EntrySummary, words: re.Pattern[str] | None) -> EntrySummary:
+    return replace(entry, title=highlight(entry.title, words), excerpt=highlight(entry.excerpt, words))

@@ -1,0 +1,124 @@
+// A job that runs is watched: its strip under the title, or its own page. Other windows of this browser join in.
+
+import { all, one, t } from "./page.js";
+
+const CLOSES_AFTER = 5000;
+const COUNTS_EVERY = 1500;
+const MOST_LINES = 200;
+const place = one("#strip");
+const windows = "BroadcastChannel" in window ? new BroadcastChannel("feedmill.jobs") : null;
+let source = null;
+let ticking = 0;
+let counting = 0;
+
+function watch(root, id, ended) {
+  source?.close();
+  source = new EventSource(`/jobs/${id}/events`);
+  source.addEventListener("progress", ({ data }) => stand(root, JSON.parse(data)));
+  source.addEventListener("feed", ({ data }) => tell(root, JSON.parse(data)));
+  source.addEventListener("done", ({ data }) => {
+    source.close();
+    const end = JSON.parse(data);
+    stand(root, end);
+    countAnew();
+    ended(end);
+  });
+}
+
+function stand(root, { done, total, new: fresh, failed, waiting }) {
+  const bar = one("progress", root);
+  bar.max = total || 1;
+  bar.value = total ? done : 1;
+  one(".standing", root).textContent = t("standing", { done, total, new: fresh, failed });
+  one(".waiting", root).hidden = !waiting;
+}
+
+// Failures first, with their reasons; below them what went well, the latest first.
+function tell(root, { subscription_id, outcome, new: fresh, message }) {
+  if (fresh) countSoon();
+  const log = one(".log", root);
+  if (!log || !subscription_id) return;
+  const line = document.createElement("li");
+  const link = document.createElement("a");
+  const known = one(`.sidebar a[href="/feed/${subscription_id}"] .name`);
+  link.href = `/feed/${subscription_id}`;
+  link.dir = "auto";
+  link.textContent = known?.textContent ?? link.pathname;
+  line.className = outcome;
+  line.append(link, ` ${outcome === "failed" || !fresh ? (message ?? "") : t("fresh", { n: fresh })}`);
+  const failures = all("li.failed", log);
+  if (outcome === "failed" || !failures.length) log.prepend(line);
+  else failures.at(-1).after(line);
+  if (log.children.length > MOST_LINES) log.lastElementChild.remove();
+}
+
+function countSoon() {
+  if (counting) return;
+  counting = setTimeout(countAnew, COUNTS_EVERY);
+}
+
+async function countAnew() {
+  clearTimeout(counting);
+  counting = 0;
+  const answer = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (answer?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
+}
+
+function startStrip() {
+  const strip = one(".strip", place ?? document);
+  if (!strip || strip.dataset.watched) return;
+  strip.dataset.watched = "yes";
+  const started = Date.parse(strip.dataset.started);
+  clearInterval(ticking);
+  ticking = setInterval(() => clock(strip, started), 1000);
+  watch(strip, strip.dataset.job, (end) => endStrip(strip, end));
+}
+
+function clock(strip, started) {
+  if (!strip.isConnected) return clearInterval(ticking);
+  const seconds = Math.max(0, Math.round((Date.now() - started) / 1000));
+  one(".clock", strip).textContent = [seconds / 60, seconds % 60].map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
+}
+
+function endStrip(strip, { status, failed, new: fresh }) {
+  clearInterval(ticking);
+  strip.dataset.status = status;
+  one("form", strip)?.remove();
+  one("[data-ended]", strip).textContent = t("ended", { new: fresh, failed });
+  if (!failed) setTimeout(() => strip.contains(document.activeElement) || strip.remove(), CLOSES_AFTER);
+}
+
+document.addEventListener("click", (event) => {
+  const strip = event.target.closest?.(".strip");
+  if (!strip) return;
+  if (event.target.closest("[data-closes-strip]")) {
+    source?.close();
+    strip.remove();
+  }
+  const details = event.target.closest("[data-details]");
+  if (!details || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const log = one(".log", strip);
+  log.hidden = !log.hidden;
+  details.setAttribute("aria-expanded", String(!log.hidden));
+});
+
+document.addEventListener("htmx:after:swap", () => {
+  const strip = one(".strip:not([data-watched])", place ?? document);
+  if (!strip) return;
+  windows?.postMessage(strip.dataset.job);
+  startStrip();
+});
+
+windows?.addEventListener("message", async ({ data }) => {
+  if (!place || !/^\d+$/.test(data) || one(`.strip[data-job="${data}"]`)) return;
+  const answer = await fetch(`/jobs/${data}/strip`, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (!answer?.ok) return;
+  place.innerHTML = await answer.text();
+  window.htmx?.process(place);
+  startStrip();
+});
+
+const page = one("[data-job-page]");
+if (page?.dataset.status === "running") watch(page, page.dataset.jobPage, () => location.reload());
+else if (!page) startStrip();

@@ -1,0 +1,145 @@
+// The keyboard. What moves in a list is here; any other element takes part by its `data-key` ("A", "g u").
+
+import { all, one, t } from "./page.js";
+import { isOpen, leave, open, openId } from "./reading_pane.js";
+import { apply, current, list, pick, point, rowOf, rows, step, toggle } from "./rows.js";
+
+const PATIENCE = 1200;
+let before = "";
+let forget = 0;
+
+const pane = () => (isOpen() ? one(".pane") : document.scrollingElement);
+const link = () => (openId() ? one(".article-bar [data-original]")?.href : one("[data-original]", current() ?? document)?.href);
+const id = () => openId() ?? current()?.dataset.id;
+
+function go(by) {
+  const next = step(by);
+  if (next) open(next);
+  else if (by > 0 && one(".more a")) one(".more a").click();
+  else if (!rows().length) one(by > 0 ? 'a[rel="next"]' : 'a[rel="prev"]')?.click();
+}
+
+function page(by) {
+  const place = pane();
+  const before = place.scrollTop;
+  place.scrollBy({ top: by * innerHeight * 0.85 });
+  if (by > 0 && openId() && before + place.clientHeight >= place.scrollHeight - 4) go(1);
+}
+
+function readAll(fits) {
+  const every = rows();
+  const here = every.indexOf(current());
+  every.filter((row, place) => fits(place, here) && row.classList.contains("unread")).forEach((row) => apply("read", row.dataset.id));
+}
+
+function feedWithUnread(by) {
+  const every = all(".feeds a").filter((a) => a.getAttribute("aria-current") || one(".count:not([hidden])", a));
+  const here = every.findIndex((a) => a.getAttribute("aria-current"));
+  every[here < 0 ? (by > 0 ? 0 : every.length - 1) : here + by]?.click();
+}
+
+// As a click with Ctrl or Cmd does it: browsers let no script open a window behind the others.
+function openBehind(href) {
+  if (!href) return;
+  const link = Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener noreferrer" });
+  link.dispatchEvent(new MouseEvent("click", { ctrlKey: true, metaKey: true }));
+}
+
+const OWN = {
+  j: () => go(1),
+  k: () => go(-1),
+  n: () => point(step(1)),
+  p: () => point(step(-1)),
+  N: () => {
+    const next = step(1, current(), (row) => row.classList.contains("unread"));
+    if (next) open(next);
+  },
+  o: () => (isOpen() ? leave() : current() && open(current())),
+  Enter: () => (isOpen() ? leave() : current() && open(current())),
+  v: () => link() && window.open(link(), "_blank", "noopener,noreferrer"),
+  b: () => openBehind(link()),
+  V: () => link() && location.assign(link()),
+  m: () => id() && toggle("read", id()),
+  M: () => {
+    if (id()) toggle("read", id());
+    go(-1);
+  },
+  s: () => id() && toggle("star", id()),
+  f: () => id() && toggle("star", id()),
+  l: () => id() && toggle("later", id()),
+  x: () => current() && pick(current()),
+  X: () => current() && pick(current(), true),
+  Y: () => readAll((place, here) => place < here),
+  B: () => readAll((place, here) => place > here),
+  " ": () => page(1),
+  "shift+ ": () => page(-1),
+  "g g": () => pane().scrollTo({ top: 0 }),
+  G: () => pane().scrollTo({ top: pane().scrollHeight }),
+  "z t": () => rowOf(id())?.scrollIntoView({ block: "start" }),
+  J: () => feedWithUnread(1),
+  K: () => feedWithUnread(-1),
+  "g c": () => location.assign("/folders"),
+  "g t": () => location.assign("/labels"),
+  "Ctrl+K": () => openPage("/go", t("go")),
+  "#": () => /^\/feed\/\d+$/.test(list?.dataset.view) && location.assign(`${list.dataset.view}/edit#unsubscribe`),
+  "?": () => openPage("/keys", t("keys")),
+  Escape: () => {
+    if (one(".menu[open]")) all(".menu[open]").forEach((menu) => (menu.open = false));
+    else if (isOpen()) leave();
+  },
+};
+
+// A page of ours in a dialog.
+export async function openPage(path, title) {
+  const answer = await fetch(path, { headers: { "HX-Request": "true" } });
+  if (!answer.ok) return location.assign(path);
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-label", title);
+  dialog.innerHTML = `<header><h2></h2><form method="dialog"><button class="tool"><svg class="i" aria-hidden="true"><use href="#i-close"/></svg><span class="said"></span></button></form></header><div class="inside"></div>`;
+  one("h2", dialog).textContent = title;
+  one(".said", dialog).textContent = t("close");
+  one(".inside", dialog).innerHTML = await answer.text();
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  window.htmx?.process(dialog);
+  dialog.showModal();
+}
+
+// The keys that somebody chose, each with the one that it stands for; empty for none.
+const swapped = JSON.parse(one("#keymap")?.textContent ?? "{}");
+
+function press(pressed) {
+  const key = swapped[pressed] ?? pressed;
+  if (!key) return false;
+  const own = OWN[key];
+  if (own) own();
+  const named = own ? null : one(`[data-key="${CSS.escape(key)}"]`);
+  if (named?.matches("input")) named.focus();
+  else named?.click();
+  return Boolean(own || named);
+}
+
+const isTyping = (target) => target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+const isControl = (target, key) => (key === "Enter" || key === " ") && target.closest?.("a, button, summary, input, audio, video");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey && event.key === "k" && !one("dialog[open]") && press("Ctrl+K")) return event.preventDefault();
+  if (document.documentElement.dataset.keys === "off" && event.key !== "Escape") return;
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target) || one("dialog[open]")) return;
+  if (isControl(event.target, event.key)) return;
+  const key = event.key === " " && event.shiftKey ? "shift+ " : event.key;
+  const both = before && `${before} ${key}`;
+  clearTimeout(forget);
+  before = "";
+  if ((both && press(both)) || press(key)) return event.preventDefault();
+  before = key;
+  forget = setTimeout(() => (before = ""), PATIENCE);
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-opens-page]");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  openPage(link.dataset.opensPage, link.title || link.textContent);
+});

@@ -1,0 +1,1 @@
+"""Subscribing to feeds, folders, import and export."""

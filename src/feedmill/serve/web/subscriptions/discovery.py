@@ -1,0 +1,103 @@
+"""Discovers the feeds at a pasted address for the subscribe page, and marks those already subscribed."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+
+from feedmill.collect.discovery.candidates import DiscoveryStep, FeedCandidate, ResponseCache, ignore_step
+from feedmill.errors import CallerError
+from feedmill.library.feeds.private_feeds import find_feed_targets
+from feedmill.library.subscriptions.errors import NotSubscribable
+from feedmill.library.subscriptions.subscribe import discover
+from feedmill.model.user import User
+from feedmill.serve.web.core.page import the_app
+from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem, tried_urls
+from feedmill.store.database import Database
+from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
+
+MAX_URL_LENGTH = 4096
+
+FEED_TYPE_NAMES = {
+    "rss": "RSS",
+    "atom": "Atom",
+    "jsonfeed": "JSON Feed",
+    "application/rss+xml": "RSS",
+    "application/atom+xml": "Atom",
+    "application/feed+json": "JSON Feed",
+}
+
+_VERSIONED = re.compile(r"(rss|atom|jsonfeed)([0-9])([0-9]*)")
+_IN_TEXT = re.compile(r"https?://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedOffer:
+    """A feed to choose; `subscription_id` when the person has it already."""
+
+    candidate: FeedCandidate
+    subscription_id: int | None = None
+
+    @property
+    def type(self) -> str:
+        """`RSS 2.0`, `Atom 1.0`; for one that was not looked into what the page says of it."""
+        kind = self.candidate.type or ""
+        versioned = _VERSIONED.fullmatch(kind)
+        if versioned is None:
+            return FEED_TYPE_NAMES.get(kind, kind)
+        name, first, rest = versioned.groups()
+        return f"{FEED_TYPE_NAMES[name]} {first}.{rest}" if rest else f"{FEED_TYPE_NAMES[name]} {first}"
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryView:
+    url: str
+    offers: list[FeedOffer] = field(default_factory=list)
+    tried: list[DiscoveryStep] = field(default_factory=list)
+    trouble: SubscribeProblem | None = None
+
+    @property
+    def preferred(self) -> FeedOffer | None:
+        """The likeliest of those that the person does not have."""
+        return next((offer for offer in self.offers if offer.subscription_id is None), None)
+
+
+def the_discovery_cache(request: Request) -> ResponseCache:
+    answers: ResponseCache = request.app.state.answers
+    return answers
+
+
+def url_in_text(url: str, text: str = "") -> str:
+    """The address that was pasted or shared: other programs put it into a text."""
+    found = None if url.strip() else _IN_TEXT.search(text)
+    return (found[0] if found else url or text).strip()[:MAX_URL_LENGTH]
+
+
+async def discover_at(
+    request: Request,
+    user: User,
+    url: str,
+    options: str | None = None,
+    tell: Callable[[DiscoveryStep], None] = ignore_step,
+) -> DiscoveryView:
+    """What is there, or why there is nothing; raises only for what is not about the address."""
+    app = the_app(request)
+    try:
+        seen = await discover(app.tools, user, url, the_discovery_cache(request), options, tell)
+    except NotSubscribable as error:
+        return DiscoveryView(url, trouble=subscribe_problem(error, url), tried=list(tried_urls(error)))
+    if seen.problem:
+        return DiscoveryView(url, tried=seen.tried, trouble=subscribe_problem(seen.problem, url))
+    mine = await _subscribed_by_url(app.db, user.id, [each.url for each in seen.candidates], options)
+    return DiscoveryView(url, [FeedOffer(each, mine.get(each.url)) for each in seen.candidates], seen.tried)
+
+
+async def _subscribed_by_url(db: Database, user_id: int, urls: list[str], options: str | None) -> dict[str, int]:
+    """By address the user's subscription to the feed there."""
+    try:
+        places = await find_feed_targets(db, user_id, dict.fromkeys(urls, options is not None))
+    except CallerError:
+        return {}
+    mine = await subscription_ids_by_feed(db, user_id, [place.feed_id for place in places.values() if place.feed_id])
+    return {url: mine[place.feed_id] for url, place in places.items() if place.feed_id in mine}

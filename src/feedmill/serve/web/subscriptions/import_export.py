@@ -1,0 +1,107 @@
+"""`/import` and `/export`: imports and exports OPML, and exports the starred entries."""
+
+import msgspec
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from feedmill.collect.parsing.decode import decode
+from feedmill.errors import BadInput, TooLarge
+from feedmill.library.entries.export_starred import MEDIA_TYPE as JSON_FEED
+from feedmill.library.entries.export_starred import export_starred
+from feedmill.library.subscriptions.export_opml import export_opml, export_selected_opml
+from feedmill.library.subscriptions.import_opml import ImportPlan, plan_import, run_import
+from feedmill.library.subscriptions.opml import MAX_BYTES
+from feedmill.model.user import User
+from feedmill.serve.web.core.form_fields import FILE, TEXT, accepts_form, one_of
+from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app, the_jobs
+from feedmill.serve.web.feeds.option_fields import folder_options, read_id
+from feedmill.store.jobs.batches import IMPORT
+
+MEDIA_TYPE = "text/x-opml; charset=utf-8"
+# What a form adds around the list, and what a browser adds to the ends of its lines.
+MAX_UPLOAD_BYTES = MAX_BYTES + MAX_BYTES // 4
+MAX_SHOWN = 200
+
+
+async def show_import(request: Request) -> Response:
+    caller = await signed_in(request)
+    return await _shown(request, caller.user)
+
+
+@accepts_form({"file": FILE, "opml": TEXT.optional, "do": one_of("import").optional})
+async def import_feeds(request: Request) -> Response:
+    """First what would happen; the same list sent again with `do=import` makes it so."""
+    caller = await signed_in(request)
+    try:
+        sent = await checked_form(request, MAX_UPLOAD_BYTES)
+    except TooLarge:
+        return await _shown(request, caller.user, "import.too_large", 413)
+    opml = await _uploaded_list(sent)
+    await sent.close()
+    if not opml.strip():
+        return await _shown(request, caller.user, "import.empty", 422)
+    try:
+        plan = await plan_import(the_app(request).db, caller.user, opml)
+    except BadInput as error:
+        return await _shown(request, caller.user, "import.unreadable", 422, str(error))
+    if form_text(sent, "do") == "import":
+        return await _run_import(request, caller.user, plan)
+    written = decode(opml).text
+    return await render_page(
+        request, "subscriptions/import_preview.html", plan=plan, opml=written, shown=MAX_SHOWN, active="/import"
+    )
+
+
+async def _uploaded_list(sent: FormData) -> bytes:
+    """The file, or what was pasted."""
+    file = sent.get("file")
+    uploaded = await file.read() if isinstance(file, UploadFile) else b""
+    return uploaded or form_text(sent, "opml").encode()
+
+
+async def _run_import(request: Request, user: User, plan: ImportPlan) -> Response:
+    app = the_app(request)
+    feed_ids = await run_import(app.db, app.tools.encryption, user, plan, app.tools.clock())
+    report = msgspec.json.encode(plan.report()).decode()
+    job_id, _ = await the_jobs(request).refresh(IMPORT, feed_ids, user.id, report=report)
+    return redirect(f"/jobs/{job_id}")
+
+
+async def export_feeds(request: Request) -> Response:
+    """All feeds as OPML, or those of a folder, or those that are named."""
+    caller = await signed_in(request)
+    app, asked = the_app(request), request.query_params
+    now = app.tools.clock()
+    if ids := [read_id(each) for each in asked.getlist("id")]:
+        body = await export_selected_opml(app.db, caller.user.id, set(ids), now)
+    else:
+        folder = asked.get("folder", "")
+        body = await export_opml(app.db, caller.user.id, read_id(folder) if folder else None, now)
+    headers = {"Content-Disposition": f'attachment; filename="feedmill-{now:%Y-%m-%d}.opml"'}
+    return Response(body, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def export_starred_entries(request: Request) -> Response:
+    """What was starred, as JSON Feed."""
+    caller = await signed_in(request)
+    app = the_app(request)
+    now = app.tools.clock()
+    headers = {"Content-Disposition": f'attachment; filename="feedmill-starred-{now:%Y-%m-%d}.json"'}
+    return StreamingResponse(export_starred(app.db, caller.user.id, now), media_type=JSON_FEED, headers=headers)
+
+
+async def _shown(request: Request, user: User, wrong: str = "", status: int = 200, detail: str = "") -> Response:
+    folders = await folder_options(the_app(request).db, user.id)
+    return await render_page(
+        request, "subscriptions/import.html", status, folder_choices=folders, wrong=wrong, detail=detail
+    )
+
+
+routes = [
+    Route("/import", show_import, methods=["GET"]),
+    Route("/import", import_feeds, methods=["POST"]),
+    Route("/export", export_feeds, methods=["GET"]),
+    Route("/export/starred", export_starred_entries, methods=["GET"]),
+]

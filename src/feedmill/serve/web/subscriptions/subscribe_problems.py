@@ -1,0 +1,90 @@
+"""Maps the errors of subscribing to a problem with its own text and next step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from feedmill.collect.discovery.candidates import DiscoveryStep
+from feedmill.errors import CallerError
+from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached
+from feedmill.library.users.limits import ByteQuotaReached
+from feedmill.model.byte_sizes import format_bytes
+
+PROBLEM_KINDS = {
+    "dns": "dns",
+    "connect": "connect",
+    "reset": "connect",
+    "tls": "tls",
+    "certificate": "tls",
+    "timeout": "timeout",
+    "protocol": "answer",
+    "truncated": "answer",
+    "decoding": "answer",
+    "partial": "answer",
+    "encoding": "answer",
+    "headers": "answer",
+    "empty": "answer",
+    "too_many_redirects": "redirects",
+    "redirect_loop": "redirects",
+    "too_large": "too_large",
+    "blocked": "blocked",
+    "address": "refused",
+    "port": "refused",
+    "options": "options",
+    "busy": "busy",
+    "not_a_feed": "not_a_feed",
+}
+STATUSES = {401: "login", 403: "login", 404: "not_found", 407: "login", 410: "gone", 429: "busy", 503: "busy"}
+
+
+@dataclass(frozen=True, slots=True)
+class SubscribeProblem:
+    """`kind` names the sentences. `may_pass`: adding it anyway makes sense. `subscription_id`: what there is."""
+
+    kind: str
+    url: str
+    values: dict[str, str | int] = field(default_factory=dict)
+    detail: str = ""
+    may_pass: bool = False
+    subscription_id: int | None = None
+
+
+def subscribe_problem(error: CallerError, url: str) -> SubscribeProblem:
+    """The trouble that an error of the library means for a person; others than those of subscribing pass."""
+    match error:
+        case AlreadySubscribed(more=more):
+            return SubscribeProblem("subscribed", url, subscription_id=int(more["subscription_id"]))
+        case QuotaReached(more=more):
+            return SubscribeProblem("quota", url, {"n": int(more["quota_feeds"])})
+        case ByteQuotaReached(more=more):
+            return SubscribeProblem("room", url, {"size": format_bytes(more["quota_bytes"])})
+        case NotSubscribable(code="bad_address"):
+            return SubscribeProblem("address", url, detail=str(error))
+        case NotSubscribable(more=more):
+            values = {"host": display_host(url), "status": more.get("http_status") or 0}
+            return SubscribeProblem(_kind(more), url, values, str(error), error.may_pass)
+    raise error
+
+
+def tried_urls(error: CallerError) -> Sequence[DiscoveryStep]:
+    more: Mapping[str, Any] = getattr(error, "more", {})
+    return [DiscoveryStep(**each) for each in more.get("tried", ())]
+
+
+def display_host(url: str) -> str:
+    """The host as a person would say it."""
+    complete = url if "://" in url else f"https://{url}"
+    try:
+        return urlsplit(complete).hostname or url
+    except ValueError:
+        return url
+
+
+def _kind(more: Mapping[str, Any]) -> str:
+    status = more.get("http_status")
+    if isinstance(status, int) and status in STATUSES:
+        return STATUSES[status]
+    if isinstance(status, int) and status >= 400:
+        return "server" if status >= 500 else "http"
+    return PROBLEM_KINDS.get(str(more.get("reason")), "answer")

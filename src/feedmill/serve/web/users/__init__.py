@@ -1,0 +1,1 @@
+"""Sign-in, registration, settings, sessions, API tokens, appearance and keyboard shortcuts."""

@@ -1,0 +1,111 @@
+"""`/settings/keys`: lists, creates and revokes API tokens."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import BadInput, LimitExceeded, NotFound
+from feedmill.library.users.api_tokens import create_api_token
+from feedmill.model.user import SCOPES
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
+from feedmill.serve.web.core.page import (
+    checked_form,
+    form_text,
+    redirect,
+    render_page,
+    signed_in,
+    the_app,
+    translator_and_dates,
+)
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.store.users.api_tokens import revoke_token, tokens_of
+
+API_TOKENS_PATH = "/settings/keys"
+LONGEST_NAME = 190
+# After how many days a key ends by itself; the empty one never does.
+LIFETIME_DAYS = ("", "30", "90", "365")
+
+
+async def list_api_tokens(request: Request) -> Response:
+    await signed_in(request)
+    return await _show(request)
+
+
+@accepts_form(
+    {"name": TEXT, "scope": one_of(*SCOPES).repeated, "days": one_of(*LIFETIME_DAYS), "pool_group": TEXT.repeated}
+)
+async def create_token(request: Request) -> Response:
+    """Shows the new key on the page that answers: it is kept nowhere, so no later page could."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    name = " ".join(form_text(sent, "name").split())[:LONGEST_NAME]
+    scopes = [scope for scope in SCOPES if scope in sent.getlist("scope")]
+    errors = {} if name else {"name": "settings.key_needs_name"}
+    errors |= {} if scopes else {"scope": "settings.key_needs_scope"}
+    groups = [value for value in sent.getlist("pool_group") if isinstance(value, str)]
+    asked: dict[str, Any] = {"name": name, "wanted": scopes, "groups": groups}
+    if errors:
+        return await _show(request, errors, **asked)
+    now, days = datetime.now(UTC), form_text(sent, "days")
+    ends = now + timedelta(days=int(days)) if days in LIFETIME_DAYS and days else None
+    try:
+        secret, token = await create_api_token(the_app(request).db, caller, name, scopes, ends, now, groups or None)
+    except LimitExceeded:
+        return await _show(request, {"name": "settings.too_many_keys"}, **asked)
+    except BadInput:
+        return await _show(request, {"pool_group": "settings.bad_key_groups"}, **asked)
+    return await _show(request, made=(secret, token.name))
+
+
+@accepts_form({})
+async def revoke_api_token(request: Request) -> Response:
+    caller = await signed_in(request)
+    await checked_form(request)
+    if not await revoke_token(the_app(request).db, caller.user.id, path_id(request), datetime.now(UTC)):
+        raise NotFound("you have no such key")
+    return redirect(API_TOKENS_PATH, flash_success("settings.key_revoked"))
+
+
+async def _show(
+    request: Request,
+    errors: dict[str, str] | None = None,
+    name: str = "",
+    wanted: list[str] | None = None,
+    groups: Sequence[str] = (),
+    made: tuple[str, str] | None = None,
+) -> Response:
+    caller, app = request.state.caller, the_app(request)
+    keys = await tokens_of(app.db, caller.user.id, datetime.now(UTC))
+    t, _ = translator_and_dates(request)
+    lives = [(days, t("settings.in_days", n=int(days)) if days else t("settings.never")) for days in LIFETIME_DAYS]
+    return await render_page(
+        request,
+        "users/api_tokens.html",
+        422 if errors else 200,
+        active="/settings",
+        errors=errors or {},
+        name=name,
+        keys=keys,
+        made=made,
+        lives=lives,
+        made_with=Counter(key.made_by for key in keys if key.made_by),
+        names={key.id: key.name for key in keys},
+        pool_groups=await app.pools.groups_for(caller),
+        groups=groups,
+        scopes=[scope for scope in SCOPES if scope in caller.scopes],
+        wanted=["read"] if wanted is None else wanted,
+        api=str(request.base_url).rstrip("/") + "/api",
+    )
+
+
+routes = [
+    Route(API_TOKENS_PATH, list_api_tokens, methods=["GET"]),
+    Route(API_TOKENS_PATH, create_token, methods=["POST"]),
+    Route(f"{API_TOKENS_PATH}/{{id:int}}/revoke", revoke_api_token, methods=["POST"]),
+]

@@ -1,0 +1,37 @@
+"""`/look`: changes theme, language and typography of this device."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, appearance_of, save_appearance
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, accepts_form, one_of
+from feedmill.serve.web.core.local_redirect import local_path
+from feedmill.serve.web.core.page import checked_form, redirect, render_page, signed_in
+
+
+async def show_appearance(request: Request) -> Response:
+    await signed_in(request)
+    return await render_page(request, "users/appearance.html")
+
+
+@accepts_form(
+    {
+        **{name: one_of(*values).optional for name, values in APPEARANCE_VALUES.items()},
+        "next": NEXT_PATH,
+        "quiet": CHECKBOX,
+    }
+)
+async def change_appearance(request: Request) -> Response:
+    await signed_in(request)
+    sent = await checked_form(request)
+    wishes = {name: value for name, value in sent.items() if isinstance(value, str)}
+    response = redirect(
+        local_path(sent.get("next"), "/look"), None if sent.get("quiet") else flash_success("look.kept")
+    )
+    save_appearance(request, response, appearance_of(request).changed(wishes))
+    return response
+
+
+routes = [Route("/look", show_appearance, methods=["GET"]), Route("/look", change_appearance, methods=["POST"])]

@@ -1,0 +1,80 @@
+"""`/settings/sessions`: lists and ends the user's sessions."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import NotFound
+from feedmill.library.users.manage_users import sign_out_elsewhere
+from feedmill.serve.http.auth import origin_of
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import CHECKBOX, accepts_form
+from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
+from feedmill.serve.web.core.path_ids import path_id
+from feedmill.store.users import sessions
+from feedmill.store.users.api_tokens import tokens_of
+
+# The first that is found holds: most browsers also name the others.
+BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
+SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+
+SESSIONS_PATH = "/settings/sessions"
+
+
+async def list_sessions(request: Request) -> Response:
+    caller = await signed_in(request)
+    db, now = the_app(request).db, datetime.now(UTC)
+    return await render_page(
+        request,
+        "users/sessions.html",
+        active="/settings",
+        sessions=await sessions.sessions_of(db, caller.user.id, now),
+        current=caller.session_id,
+        device=device_name,
+        keys=len(await tokens_of(db, caller.user.id, now)),
+    )
+
+
+@accepts_form({})
+async def end_session(request: Request) -> Response:
+    caller = await signed_in(request)
+    await checked_form(request)
+    if not await sessions.end_session(the_app(request).db, caller.user.id, path_id(request)):
+        raise NotFound("you have no such session")
+    return redirect(SESSIONS_PATH, flash_success("settings.session_ended"))
+
+
+@accepts_form({"revoke_keys": CHECKBOX})
+async def end_other_sessions(request: Request) -> Response:
+    caller = await signed_in(request)
+    revoke_keys = bool(form_text(await checked_form(request), "revoke_keys"))
+    db, now = the_app(request).db, datetime.now(UTC)
+    ended = await sign_out_elsewhere(db, caller, origin_of(request), now, revoke_keys=revoke_keys)
+    return redirect(SESSIONS_PATH, flash_success("settings.sessions_ended", **asdict(ended)))
+
+
+routes = [
+    Route(SESSIONS_PATH, list_sessions),
+    Route(f"{SESSIONS_PATH}/end-others", end_other_sessions, methods=["POST"]),
+    Route(f"{SESSIONS_PATH}/{{id:int}}/end", end_session, methods=["POST"]),
+]
+
+
+def device_name(agent: str | None) -> str:
+    """`Firefox · Linux`; what is no browser keeps the name that it gives first; empty when it gave none."""
+    if not agent:
+        return ""
+    browser = next((name for word, name in BROWSERS if f"{word}/" in agent), "")
+    system = next((name for word, name in SYSTEMS if word in agent), "")
+    return " · ".join(filter(None, (browser, system))) or "".join(agent.split()[:1])[:60]

@@ -1,0 +1,104 @@
+"""`/settings`: changes preferences and the password."""
+
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import BadInput, LimitExceeded
+from feedmill.library.users.manage_users import change_password
+from feedmill.library.users.preferences import save_preferences
+from feedmill.serve.http.auth import origin_of
+from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, appearance_of, save_appearance
+from feedmill.serve.web.core.flash import flash_success
+from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, FormField, accepts_form, one_of
+from feedmill.serve.web.core.page import (
+    checked_form,
+    form_text,
+    redirect,
+    render_page,
+    signed_in,
+    the_app,
+    translator_and_dates,
+)
+from feedmill.serve.web.core.preferences import PREFERENCE_VALUES as HABITS
+from feedmill.serve.web.core.preferences import time_zones, user_preferences_of
+from feedmill.store.users.api_tokens import tokens_of
+from feedmill.store.users.sessions import sessions_of
+
+# What else a device may have a look of its own for.
+APPEARANCE_FIELDS = ("theme", "language", "density")
+PREFERENCE_FIELDS = {
+    **{name: one_of(*APPEARANCE_VALUES[name]).optional for name in APPEARANCE_FIELDS},
+    **{name: one_of(*values).optional for name, values in HABITS.items()},
+    "zone": FormField(lambda zone: zone in time_zones()).or_empty.optional,
+}
+PASSWORD_ERROR_KEYS = {"current": "settings.wrong_current", "password": "setup.bad_password"}
+
+
+async def show_settings(request: Request) -> Response:
+    await signed_in(request)
+    return await _show(request)
+
+
+@accepts_form(PREFERENCE_FIELDS)
+async def save_settings(request: Request) -> Response:
+    """Keeps the preferences with the account; this device follows them from now on."""
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    wishes = {name: value for name, value in sent.items() if isinstance(value, str)}
+    looks = {name: wishes[name] for name in APPEARANCE_FIELDS if wishes.get(name) in APPEARANCE_VALUES[name]}
+    own = appearance_of(request).changed(looks)
+    habits = asdict(user_preferences_of(request).changed(wishes))
+    user = await save_preferences(the_app(request).db, caller.user, {**looks, **habits})
+    request.state.caller = replace(caller, user=user)
+    response = redirect("/settings", flash_success("settings.kept"))
+    save_appearance(request, response, own)
+    return response
+
+
+@accepts_form({"username": TEXT.optional, "current": TEXT, "new": TEXT, "again": TEXT, "revoke_keys": CHECKBOX})
+async def change_own_password(request: Request) -> Response:
+    caller = await signed_in(request)
+    sent = await checked_form(request)
+    errors = _check(sent)
+    if not errors:
+        now, origin = datetime.now(UTC), origin_of(request)
+        words, revoke_keys = (form_text(sent, "current"), form_text(sent, "new")), bool(form_text(sent, "revoke_keys"))
+        try:
+            ended = await change_password(the_app(request).db, caller, *words, origin, now, revoke_keys=revoke_keys)
+            return redirect("/settings", flash_success("settings.password_changed", **asdict(ended)))
+        except BadInput as error:
+            errors = {"new" if error.field == "password" else "current": PASSWORD_ERROR_KEYS[str(error.field)]}
+        except LimitExceeded:
+            errors = {"current": "settings.too_many_tries"}
+    return await _show(request, errors)
+
+
+def _check(sent: FormData) -> dict[str, str]:
+    return {} if form_text(sent, "new") == form_text(sent, "again") else {"again": "setup.not_the_same"}
+
+
+async def _show(request: Request, errors: dict[str, str] | None = None) -> Response:
+    t, _ = translator_and_dates(request)
+    db, user, now = the_app(request).db, request.state.caller.user, datetime.now(UTC)
+    choices = [("", t("settings.zone_auto")), *((zone, zone.replace("_", " ")) for zone in time_zones())]
+    return await render_page(
+        request,
+        "users/settings.html",
+        422 if errors else 200,
+        zones=choices,
+        errors=errors or {},
+        other_sessions=len(await sessions_of(db, user.id, now)) - 1,
+        keys=len(await tokens_of(db, user.id, now)),
+    )
+
+
+routes = [
+    Route("/settings", show_settings, methods=["GET"]),
+    Route("/settings", save_settings, methods=["POST"]),
+    Route("/settings/password", change_own_password, methods=["POST"]),
+]

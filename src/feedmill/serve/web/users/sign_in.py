@@ -1,0 +1,78 @@
+"""`/login` and `/logout`: signs in and out."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from feedmill.errors import LimitExceeded, WrongPassword
+from feedmill.library.users.manage_users import needs_setup
+from feedmill.serve.http import auth
+from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
+from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form
+from feedmill.serve.web.core.local_redirect import local_path
+from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
+
+
+async def show_sign_in(request: Request) -> Response:
+    """The form; who is signed in already goes on, and where nobody is known yet the first run comes before."""
+    if await auth.session_caller_of(request) is not None:
+        return redirect(local_path(request.query_params.get("next")))
+    if await needs_setup(the_app(request).db):
+        return redirect("/setup")
+    return await _show(request, local_path(request.query_params.get("next")))
+
+
+@accepts_form({"name": TEXT, "password": TEXT, "next": NEXT_PATH})
+async def sign_in(request: Request) -> Response:
+    sent = await checked_form(request)
+    name, next_page = form_text(sent, "name"), local_path(sent.get("next"))
+    try:
+        token, _ = await auth.sign_in(the_app(request), name, form_text(sent, "password"), request)
+    except WrongPassword:
+        return await _show(request, next_page, 401, name=name, wrong=True)
+    except LimitExceeded as error:
+        return await _show(request, next_page, 429, name=name, wait=error.retry_after or 1)
+    response = redirect(next_page)
+    set_session_cookie(response, request, token)
+    return response
+
+
+async def show_sign_out(request: Request) -> Response:
+    await signed_in(request)
+    return await render_page(request, "users/sign_out.html")
+
+
+@accepts_form({})
+async def sign_out(request: Request) -> Response:
+    await signed_in(request)
+    await checked_form(request)
+    await auth.sign_out(the_app(request), request)
+    response = redirect("/login")
+    delete_session_cookie(response, request)
+    return response
+
+
+async def _show(
+    request: Request, next_page: str, status: int = 200, name: str = "", wrong: bool = False, wait: int = 0
+) -> Response:
+    response = await render_page(
+        request,
+        "users/sign_in.html",
+        status,
+        next=next_page,
+        name=name,
+        wrong=wrong,
+        wait=wait,
+        may_register=the_app(request).settings.registration,
+    )
+    if wait:
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+routes = [
+    Route("/login", show_sign_in, methods=["GET"]),
+    Route("/login", sign_in, methods=["POST"]),
+    Route("/logout", show_sign_out, methods=["GET"]),
+    Route("/logout", sign_out, methods=["POST"]),
+]

@@ -1,0 +1,1 @@
+"""`/settings/webhooks`: webhooks and their deliveries."""

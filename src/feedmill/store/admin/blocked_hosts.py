@@ -1,0 +1,120 @@
+"""Hosts that an administrator blocked; their feeds rest until the block is lifted."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select
+
+from feedmill.model.hosts import is_in_domains
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.model.user import Actor
+from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import blocked_hosts, feeds, users
+from feedmill.store.subscriptions.change_subscription import NO_SUBSCRIBERS_REASON, REST_ALL
+
+BLOCKED_HOST_REASON = "its host is blocked by an admin"
+UNBLOCKED_HOST_REASON = "its host is not blocked any more"
+BLOCKED_ERROR_KIND = "blocked"
+
+NAMES = select(blocked_hosts.c.host)
+_listed = select(blocked_hosts, users.c.name.label("user_name")).select_from(
+    blocked_hosts.outerjoin(users, users.c.id == blocked_hosts.c.user_id)
+)
+PAGE = (
+    _listed.where(blocked_hosts.c.host > bindparam("after"))
+    .order_by(blocked_hosts.c.host)
+    .limit(bindparam("most", type_=Integer))
+)
+ONE = _listed.where(blocked_hosts.c.host == bindparam("blocked"))
+FEED_HOSTS = select(feeds.c.host, func.count().label("n")).group_by(feeds.c.host)
+
+ADD = insert_new(blocked_hosts, "host", "at", "user_id")
+DROP = blocked_hosts.delete().where(blocked_hosts.c.host == bindparam("blocked"))
+_on_hosts = one_of(feeds.c.host, "hosts")
+_resting: dict[str, Any] = {
+    "next_fetch_at": None,
+    "next_fetch_why": BLOCKED_HOST_REASON,
+    "last_error": BLOCKED_HOST_REASON,
+    "last_error_kind": BLOCKED_ERROR_KIND,
+}
+# Without its claim a refresh that runs now writes nothing.
+REST = (
+    feeds.update()
+    .where(_on_hosts, feeds.c.next_fetch_at.is_not(None))
+    .values(**_resting, claim_token=None, claimed_until=None)
+)
+# Only those that rest because of the block: what a person switched off, or nobody reads, stays as it is.
+WAKE = (
+    feeds.update()
+    .where(
+        _on_hosts,
+        feeds.c.next_fetch_at.is_(None),
+        feeds.c.last_error_kind == BLOCKED_ERROR_KIND,
+        feeds.c.status != "disabled",
+    )
+    .values(
+        next_fetch_at=bindparam("due_at"), next_fetch_why=UNBLOCKED_HOST_REASON, last_error=None, last_error_kind=None
+    )
+)
+RELEASE_CLAIMS = feeds.update().where(_on_hosts).values(claim_token=None, claimed_until=None)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedHost:
+    """A host that nobody asks, nor any below it. `user_name` is None when whoever blocked it is gone."""
+
+    host: str
+    at: datetime
+    user_name: str | None
+
+
+async def blocked_host_names(db: Database) -> frozenset[str]:
+    return frozenset(row["host"] for row in await db.query(NAMES))
+
+
+async def blocked_hosts_page(db: Database, after: str, most: int) -> list[BlockedHost]:
+    """The blocked hosts, by name."""
+    return [_read(row) for row in await db.query(PAGE, {"after": after, "most": most})]
+
+
+async def read_blocked_host(db: Database, host: str) -> BlockedHost | None:
+    rows = await db.query(ONE, {"blocked": host})
+    return _read(rows[0]) if rows else None
+
+
+async def count_feeds_under_host(db: Database, host: str, besides: Collection[str] = ()) -> dict[str, int]:
+    """How many feeds come from the host and from each below it, but for those under one of `besides`."""
+    found = {row["host"]: int(row["n"]) for row in await db.query(FEED_HOSTS)}
+    return {name: n for name, n in found.items() if is_in_domains(name, (host,)) and not is_in_domains(name, besides)}
+
+
+async def add_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
+    """Blocks the host: the feeds there rest. How many of them did not before."""
+    there = as_list(list(await count_feeds_under_host(db, host)))
+    row = {"host": host, "at": to_iso(now), "user_id": by.user_id}
+    steps = [Step(ADD, row), Step(REST, {"hosts": there}), audit_step(by, "host.block", host, now)]
+    return (await db.batch(steps))[1]
+
+
+async def remove_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
+    """Lifts the block: the feeds that rest because of it, and of no other, are due at once. How many."""
+    others = await blocked_host_names(db) - {host}
+    there = as_list(list(await count_feeds_under_host(db, host, others)))
+    steps = [
+        Step(DROP, {"blocked": host}),
+        Step(WAKE, {"hosts": there, "due_at": to_iso(now)}),
+        # One that was refused a moment ago would put the feed to rest.
+        Step(RELEASE_CLAIMS, {"hosts": there}),
+        # Their last reader may have left meanwhile.
+        Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}),
+        audit_step(by, "host.unblock", host, now),
+    ]
+    return (await db.batch(steps))[1]
+
+
+def _read(row: Row) -> BlockedHost:
+    return BlockedHost(row["host"], from_iso(row["at"]), row["user_name"])

@@ -1,0 +1,32 @@
+"""Key-value settings of the instance."""
+
+from sqlalchemy import bindparam, select
+
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import facts
+
+READ = select(facts.c.value).where(facts.c.name == bindparam("name"))
+INSERT = insert_new(facts, "name", "value")
+CHANGE = facts.update().where(facts.c.name == bindparam("fact")).values(value=bindparam("value"))
+
+
+async def read_instance_setting(db: Database, name: str) -> str | None:
+    """The fact of that name; None when nobody has told it."""
+    rows = await db.query(READ, {"name": name})
+    return rows[0]["value"] if rows else None
+
+
+async def init_instance_setting(db: Database, name: str, value: str) -> str:
+    """Tells the fact unless it is known; what it is from now on."""
+    await db.batch([Step(INSERT, {"name": name, "value": value})])
+    return await read_instance_setting(db, name) or value
+
+
+async def set_instance_setting(db: Database, name: str, value: str) -> None:
+    await db.batch(steps_to_set_instance_setting(name, value))
+
+
+def steps_to_set_instance_setting(name: str, value: str) -> list[Step]:
+    """The steps that tell a fact, whatever was known before."""
+    return [Step(INSERT, {"name": name, "value": value}), Step(CHANGE, {"fact": name, "value": value})]

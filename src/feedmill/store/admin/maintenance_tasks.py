@@ -1,0 +1,40 @@
+"""Decides when a maintenance task is due and which process runs it."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam
+
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import facts
+
+INSERT = insert_new(facts, "name", "value")
+TAKE = (
+    facts.update()
+    .where(facts.c.name == bindparam("fact"), facts.c.value <= bindparam("now"))
+    .values(value=bindparam("until"))
+)
+SET = (
+    facts.update()
+    .where(facts.c.name == bindparam("fact"), facts.c.value == bindparam("until"))
+    .values(value=bindparam("next_at"))
+)
+ALWAYS = "2000-01-01T00:00:00.000Z"
+
+
+async def take_maintenance_task(db: Database, name: str, now: datetime, lease: timedelta) -> datetime | None:
+    """The right to do a chore that is due, until the time that comes back; None: not due, or somebody else's."""
+    until = now + lease
+    values = {"fact": _setting_name(name), "now": to_iso(now), "until": to_iso(until)}
+    _, taken = await db.batch([Step(INSERT, {"name": _setting_name(name), "value": ALWAYS}), Step(TAKE, values)])
+    return until if taken == 1 else None
+
+
+async def schedule_maintenance_task(db: Database, name: str, until: datetime, next_at: datetime) -> None:
+    """Says when the chore is due next, unless our right to it has ended meanwhile."""
+    await db.batch([Step(SET, {"fact": _setting_name(name), "until": to_iso(until), "next_at": to_iso(next_at)})])
+
+
+def _setting_name(name: str) -> str:
+    return f"chore:{name}"

@@ -1,0 +1,120 @@
+"""Counts of feeds, entries, images, pool items and bytes of the whole instance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, TextClause, and_, bindparam, case, func, or_, select, text
+
+from feedmill.errors import StatementRefused
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database
+from feedmill.store.feeds.claims import LEASE
+from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, pool_items, raw_bodies
+
+# Who works on a feed renews its claim every minute. One that was not renewed for longer waits in a queue, or its
+# process is gone.
+RENEWED_WITHIN = timedelta(seconds=75)
+POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead"}
+
+
+def _count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
+_enabled = feeds.c.status != "disabled"
+FEEDS = select(
+    func.count().label("total"),
+    _count_where(feeds.c.status == "active").label("active"),
+    _count_where(feeds.c.status == "error").label("error"),
+    _count_where(feeds.c.status == "disabled").label("disabled"),
+    _count_where(and_(feeds.c.consecutive_failures > 0, _enabled)).label("failing"),
+    _count_where(and_(feeds.c.next_fetch_at.is_(None), _enabled)).label("resting"),
+    _count_where(feeds.c.last_fetched_at.is_(None)).label("new"),
+    _count_where(and_(feeds.c.next_fetch_at <= bindparam("now"), _free)).label("due"),
+    _count_where(feeds.c.claimed_until > bindparam("alive")).label("running"),
+    _count_where(and_(feeds.c.claimed_until > bindparam("now"), feeds.c.claimed_until <= bindparam("alive"))).label(
+        "unattended"
+    ),
+)
+TIMES = select(
+    func.max(feeds.c.last_fetched_at).label("last_fetched_at"), func.min(feeds.c.next_fetch_at).label("next_fetch_at")
+)
+ENTRIES = select(func.count().label("entries")).select_from(entries)
+IMAGES = select(
+    image_tasks.c.status, func.count().label("images"), func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes")
+).group_by(image_tasks.c.status)
+RAW = select(func.count().label("bodies"), func.coalesce(func.sum(raw_bodies.c.size), 0).label("bytes"))
+GARBAGE = select(func.count().label("objects")).select_from(object_garbage)
+POOLS = select(pool_items.c.kind, pool_items.c.status, func.count().label("items")).group_by(
+    pool_items.c.kind, pool_items.c.status
+)
+SIZES: Mapping[str, TextClause] = {
+    "sqlite": text("SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"),
+    "postgresql": text("SELECT pg_database_size(current_database()) AS bytes"),
+    "mysql": text(
+        "SELECT SUM(data_length + index_length) AS bytes FROM information_schema.tables WHERE table_schema = database()"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How many of each there are, and how much room they take. `database_bytes` is None where it can't be told."""
+
+    feeds: dict[str, int]
+    last_fetched_at: str | None
+    next_fetch_at: str | None
+    entries: int
+    images: dict[str, int]
+    pools: dict[str, dict[str, int]]
+    raw_bodies: int
+    image_bytes: int
+    object_bytes: int
+    objects_to_delete: int
+    database_bytes: int | None
+
+
+async def count_feeds_by_state(db: Database, now: datetime) -> dict[str, int]:
+    """How many feeds there are in each state; a feed may be in several."""
+    [counts] = await db.query(FEEDS, {"now": to_iso(now), "alive": to_iso(now + LEASE - RENEWED_WITHIN)})
+    return {name: int(value) for name, value in counts.items()}
+
+
+async def read_overview(db: Database, now: datetime) -> Overview:
+    [times] = await db.query(TIMES)
+    [entry_count] = await db.query(ENTRIES)
+    [raw] = await db.query(RAW)
+    [garbage] = await db.query(GARBAGE)
+    images = await db.query(IMAGES)
+    image_bytes = sum(int(row["bytes"]) for row in images)
+    return Overview(
+        feeds=await count_feeds_by_state(db, now),
+        **times,
+        entries=entry_count["entries"],
+        images={"pending": 0, "success": 0, "failed": 0} | {row["status"]: row["images"] for row in images},
+        pools=await _pools(db),
+        raw_bodies=raw["bodies"],
+        image_bytes=image_bytes,
+        object_bytes=int(raw["bytes"]) + image_bytes,
+        objects_to_delete=garbage["objects"],
+        database_bytes=await database_size(db),
+    )
+
+
+async def _pools(db: Database) -> dict[str, dict[str, int]]:
+    counted = {kind: dict.fromkeys(POOL_STATES.values(), 0) for kind in ("titles", "contents")}
+    for row in await db.query(POOLS):
+        counted.setdefault(row["kind"], {})[POOL_STATES.get(row["status"], str(row["status"]))] = row["items"]
+    return counted
+
+
+async def database_size(db: Database) -> int | None:
+    """The bytes of the database; None where they can't be told."""
+    try:
+        [row] = await db.query(SIZES[db.dialect_name])
+    except StatementRefused:
+        # D1 speaks SQLite's words, but does not let us ask for its pages.
+        return None
+    return None if row["bytes"] is None else int(row["bytes"])

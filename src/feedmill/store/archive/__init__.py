@@ -1,0 +1,1 @@
+"""The archive: raw bodies, images, retention, storage usage, restore, backup."""

@@ -1,0 +1,58 @@
+"""Loads the rows of a backup into an empty database."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Table, select
+
+from feedmill.errors import CallerError, ConstraintViolated, StatementRefused
+from feedmill.store.admin.instance_settings import read_instance_setting, set_instance_setting
+from feedmill.store.archive.database_snapshot import TABLES
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.id_sequences import advance_id_sequences
+from feedmill.store.schema import entries, facts, feeds, pool_groups, users
+
+LOADING = "loading"
+# With when the index was last looked after: what was loaded is not in it.
+CLEAR_LOADING = facts.delete().where(facts.c.name.in_([LOADING, "chore:search"]))
+
+
+class DatabaseNotEmpty(CallerError):
+    """The database has something in it already."""
+
+
+async def begin_loading(db: Database, what: str) -> None:
+    """Says what is being loaded; raises `DatabaseNotEmpty` unless there is nothing else in the database."""
+    if await read_instance_setting(db, LOADING) == what:
+        return  # it was begun before, and goes on
+    for table in (feeds, entries, users, pool_groups):
+        if await db.query(select(*table.primary_key).limit(1)):
+            raise DatabaseNotEmpty("the database is not empty: load into a new one (another data folder or database)")
+    await set_instance_setting(db, LOADING, what)
+
+
+async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
+    """Adds rows that are not there yet; how many could not be added because what they belong to is missing."""
+    known = [name for name in rows[0] if name in table.c]
+    values = [{name: row[name] for name in known} for row in rows]
+    try:
+        await db.batch([Step(insert_new(table, *known), values)])
+    except ConstraintViolated:
+        return 1 if len(rows) == 1 else await _load_halves(db, table, rows)
+    except StatementRefused:
+        # Too much at once for D1.
+        if len(rows) == 1:
+            raise
+        return await _load_halves(db, table, rows)
+    return 0
+
+
+async def _load_halves(db: Database, table: Table, rows: Sequence[Row]) -> int:
+    half = len(rows) // 2
+    return await load_rows(db, table, rows[:half]) + await load_rows(db, table, rows[half:])
+
+
+async def end_loading(db: Database) -> None:
+    """Lets the database go on from there."""
+    await advance_id_sequences(db, *(table for table in TABLES if "id" in table.primary_key.columns))
+    await db.batch([Step(CLEAR_LOADING)])

@@ -1,0 +1,247 @@
+"""Image tasks: taken with a lease, their object key reserved, their result recorded.
+
+The key of an object is reserved in the task's row before the object is written: the unique index lets no two
+images have the same, and whatever happens afterwards, the row says which object may be there.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Integer, and_, bindparam, exists, func, or_, select
+
+from feedmill.model.image import ImageDownloadFailed, ImageStatus, ImageTask, ImageType
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
+from feedmill.store.feeds.feeds import encrypted_or_none
+from feedmill.store.leases import take_with_token
+from feedmill.store.schema import entries, feeds, image_tasks, object_garbage
+
+LEASE = timedelta(seconds=180)
+
+_free = or_(image_tasks.c.claim_token.is_(None), image_tasks.c.claimed_until <= bindparam("now"))
+_waiting = and_(image_tasks.c.status == ImageStatus.PENDING, image_tasks.c.next_attempt_at <= bindparam("now"), _free)
+WAITING = (
+    select(image_tasks.c.id, image_tasks.c.original_url)
+    .where(_waiting)
+    .order_by(image_tasks.c.next_attempt_at, image_tasks.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+TAKE = (
+    image_tasks.update()
+    .where(one_of(image_tasks.c.id, "ids"), _waiting)
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
+POSTPONE = image_tasks.update().where(one_of(image_tasks.c.id, "ids"), _waiting).values(next_attempt_at=bindparam("at"))
+MINE = (
+    select(
+        image_tasks.c.id,
+        image_tasks.c.feed_id,
+        image_tasks.c.position,
+        image_tasks.c.original_url,
+        image_tasks.c.attempts,
+        image_tasks.c.object_key,
+        entries.c.guid,
+        entries.c.link,
+        feeds.c.url.label("feed_url"),
+        feeds.c.http_options,
+    )
+    .join(entries, entries.c.id == image_tasks.c.entry_id)
+    .join(feeds, feeds.c.id == image_tasks.c.feed_id)
+    .where(image_tasks.c.claim_token == bindparam("token"))
+    .order_by(image_tasks.c.next_attempt_at, image_tasks.c.id)
+)
+RELEASE = (
+    image_tasks.update()
+    .where(image_tasks.c.claim_token == bindparam("token"))
+    .values(claim_token=None, claimed_until=None)
+)
+
+_mine = and_(image_tasks.c.id == bindparam("task_id"), image_tasks.c.claim_token == bindparam("token"))
+# An object that is about to be deleted must not become anybody's.
+_not_garbage = ~exists(select(object_garbage.c.id).where(object_garbage.c.key == bindparam("key")))
+# An earlier attempt may have found another type of image and put it under another key.
+DROP_OTHER_KEY = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(image_tasks.c.object_key, bindparam("now")).where(
+        _mine, image_tasks.c.object_key.is_not(None), image_tasks.c.object_key != bindparam("key"), _not_garbage
+    ),
+)
+RESERVE = image_tasks.update().where(_mine, _not_garbage).values(object_key=bindparam("key"))
+_freed: dict[str, Any] = {"claim_token": None, "claimed_until": None, "updated_at": bindparam("now")}
+STORED = (
+    image_tasks.update()
+    .where(_mine)
+    .values(status=ImageStatus.SUCCESS, attempts=image_tasks.c.attempts + 1, next_attempt_at=None, last_error=None)
+    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
+)
+UNFETCHED = (
+    select(image_tasks.c.id, image_tasks.c.feed_id, image_tasks.c.position, entries.c.guid)
+    .join(entries, entries.c.id == image_tasks.c.entry_id)
+    .where(image_tasks.c.feed_id == bindparam("feed_id"), image_tasks.c.status != ImageStatus.SUCCESS)
+    .order_by(image_tasks.c.id)
+)
+FOUND = (
+    image_tasks.update()
+    .where(image_tasks.c.id == bindparam("task_id"), image_tasks.c.status != ImageStatus.SUCCESS, _not_garbage)
+    .values(status=ImageStatus.SUCCESS, next_attempt_at=None, last_error=None, object_key=bindparam("key"))
+    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
+)
+FAILED = (
+    image_tasks.update()
+    .where(_mine)
+    .values(status=bindparam("new_status"), attempts=image_tasks.c.attempts + bindparam("counted", type_=Integer))
+    .values(next_attempt_at=bindparam("at"), last_error=bindparam("reason"), **_freed)
+)
+_users = select(func.count().label("n")).where(image_tasks.c.object_key == bindparam("key")).subquery("users")
+GARBAGE_IF_UNUSED = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"], select(bindparam("key"), bindparam("now")).select_from(_users).where(_users.c.n == 0)
+)
+ADD = insert_new(
+    image_tasks, "feed_id", "entry_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
+)
+TOTAL_BYTES = select(func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes")).where(
+    image_tasks.c.status == ImageStatus.SUCCESS
+)
+BY_KEY = (
+    select(image_tasks.c.size, image_tasks.c.sha256, feeds.c.url.label("feed_url"))
+    .select_from(image_tasks.join(feeds, feeds.c.id == image_tasks.c.feed_id))
+    .where(image_tasks.c.object_key == bindparam("key"), image_tasks.c.status == ImageStatus.SUCCESS)
+)
+ARCHIVED = select(image_tasks.c.entry_id, image_tasks.c.original_url, image_tasks.c.object_key).where(
+    one_of(image_tasks.c.entry_id, "ids"), image_tasks.c.status == ImageStatus.SUCCESS
+)
+
+
+# --- taking -----------------------------------------------------------------------------------------------
+
+
+async def waiting_images(db: Database, now: datetime, most: int) -> list[Row]:
+    """Those that may be tried now, the longest waiting first: id and address."""
+    return await db.query(WAITING, {"now": to_iso(now), "most": most})
+
+
+async def take_image_tasks(
+    db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE
+) -> list[ImageTask]:
+    """Takes those of these tasks that still wait and that nobody has."""
+    token, rows = await take_with_token(db, TAKE, MINE, RELEASE, ids, now, lease)
+    return [_task(row, token) for row in rows]
+
+
+async def postpone_images(db: Database, later: Mapping[datetime, Sequence[int]], now: datetime) -> None:
+    """Has tasks that wait for their turn at a host wait until then, so that others come first."""
+    at = to_iso(now)
+    moments = [{"ids": as_list(list(ids)), "now": at, "at": to_iso(then)} for then, ids in later.items()]
+    await db.batch([Step(POSTPONE, moment) for moment in moments])
+
+
+async def release_image_tasks(db: Database, token: str) -> None:
+    """Gives back whatever is still taken with this token; it waits as before."""
+    await db.batch([Step(RELEASE, {"token": token})])
+
+
+# --- settling ---------------------------------------------------------------------------------------------
+
+
+async def reserve_key(db: Database, task: ImageTask, key: str, now: datetime) -> bool:
+    """Makes the key the task's own; `ConstraintViolated` when another image has it.
+
+    False when an object that stands there is still to be deleted, or when the task is no longer ours.
+    """
+    values = {"task_id": task.id, "token": task.token, "key": key, "now": to_iso(now)}
+    _, reserved = await db.batch([Step(DROP_OTHER_KEY, values), Step(RESERVE, values)])
+    return reserved == 1
+
+
+async def record_image_stored(
+    db: Database, task: ImageTask, type: ImageType, size: int, sha256: str, now: datetime
+) -> bool:
+    """The object stands under the reserved key. False: somebody else has the task, or it is gone."""
+    values = {
+        "task_id": task.id,
+        "token": task.token,
+        "now": to_iso(now),
+        "content_type": type.content_type,
+        "size": size,
+        "sha256": sha256,
+    }
+    return await db.batch([Step(STORED, values)]) == [1]
+
+
+async def unfetched_images(db: Database, feed_id: int) -> list[Row]:
+    """The images of a feed that are not kept, with the guid of their entry."""
+    return await db.query(UNFETCHED, {"feed_id": feed_id})
+
+
+async def record_image_found(
+    db: Database, task_id: int, key: str, type: ImageType, size: int, sha256: str, now: datetime
+) -> bool:
+    """The image stands under `key` already; `ConstraintViolated` when that is another's."""
+    values = {
+        "task_id": task_id,
+        "key": key,
+        "now": to_iso(now),
+        "content_type": type.content_type,
+        "size": size,
+        "sha256": sha256,
+    }
+    return await db.batch([Step(FOUND, values)]) == [1]
+
+
+async def record_image_failed(db: Database, task: ImageTask, missed: ImageDownloadFailed, now: datetime) -> None:
+    """The task waits for its next attempt, or has failed."""
+    values = {
+        "task_id": task.id,
+        "token": task.token,
+        "now": to_iso(now),
+        "reason": missed.reason,
+        "new_status": ImageStatus.FAILED if missed.again_at is None else ImageStatus.PENDING,
+        "counted": int(missed.counted),
+        "at": iso_or_none(missed.again_at),
+    }
+    await db.batch([Step(FAILED, values)])
+
+
+async def record_garbage_if_unused(db: Database, key: str, now: datetime) -> None:
+    """An object whose entry went away while it was written is noted for deletion."""
+    await db.batch([Step(GARBAGE_IF_UNUSED, {"key": key, "now": to_iso(now)})])
+
+
+# --- making and reading -----------------------------------------------------------------------------------
+
+
+def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[str], now: datetime) -> list[Step]:
+    """The steps that make tasks for an entry's images; those that it has stay as they are."""
+    at = to_iso(now)
+    same = {"feed_id": feed_id, "entry_id": entry_id, "next_attempt_at": at, "created_at": at, "updated_at": at}
+    rows = [same | {"position": position, "original_url": url} for position, url in enumerate(addresses)]
+    return [Step(ADD, rows)] if rows else []
+
+
+async def total_image_bytes(db: Database) -> int:
+    """How much room all kept images take."""
+    [row] = await db.query(TOTAL_BYTES)
+    return int(row["bytes"])
+
+
+async def image_of_key(db: Database, key: str) -> Row | None:
+    """Size and sha256 of the image that is kept under the key, and the URL of its feed."""
+    rows = await db.query(BY_KEY, {"key": key})
+    return rows[0] if rows else None
+
+
+async def archived_image_keys(db: Database, entry_ids: Sequence[int]) -> dict[int, dict[str, str]]:
+    """For each entry the keys of its kept images, by their original addresses."""
+    found: dict[int, dict[str, str]] = {entry_id: {} for entry_id in entry_ids}
+    for row in await db.query(ARCHIVED, {"ids": as_list(list(entry_ids))}):
+        found[row["entry_id"]][row["original_url"]] = row["object_key"]
+    return found
+
+
+def _task(row: Row, token: str) -> ImageTask:
+    names = ("id", "feed_id", "guid", "position", "attempts", "object_key", "link", "feed_url")
+    same = {name: row[name] for name in names}
+    options = encrypted_or_none(row["http_options"])
+    return ImageTask(token=token, url=row["original_url"], http_options=options, **same)

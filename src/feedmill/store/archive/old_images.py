@@ -1,0 +1,55 @@
+"""Counts and deletes archived images of a feed's old entries, to free storage."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, select
+
+from feedmill.model.image import ImageStatus
+from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.feed_images import ImageTotals
+from feedmill.store.archive.retention import LOCK_ENTRIES, is_labelled, is_starred_or_later
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.schema import entries, image_tasks, object_garbage
+
+LOT = 500
+
+_is_archived = image_tasks.c.status == ImageStatus.SUCCESS
+_is_old = and_(entries.c.sort_at < bindparam("before"), ~is_starred_or_later, ~is_labelled)
+_of_feed = and_(image_tasks.c.feed_id == bindparam("feed_id"), _is_archived, _is_old)
+_with_entries = image_tasks.join(entries, entries.c.id == image_tasks.c.entry_id)
+SUM = (
+    select(func.count().label("images"), func.sum(image_tasks.c.size).label("bytes"))
+    .select_from(_with_entries)
+    .where(_of_feed)
+)
+SOME = select(image_tasks.c.entry_id).select_from(_with_entries).where(_of_feed).distinct().limit(LOT)
+_of_lot = and_(
+    one_of(image_tasks.c.entry_id, "ids"),
+    _is_archived,
+    image_tasks.c.entry_id.in_(select(entries.c.id).where(one_of(entries.c.id, "ids"), _is_old)),
+)
+TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(image_tasks.c.object_key, bindparam("at")).where(_of_lot, image_tasks.c.object_key.is_not(None)),
+)
+FORGET = image_tasks.delete().where(_of_lot)
+
+
+async def total_old_images(db: Database, feed_id: int, before: datetime) -> ImageTotals:
+    """How many there are of entries from before then, and how much room they take."""
+    [row] = await db.query(SUM, {"feed_id": feed_id, "before": to_iso(before)})
+    return ImageTotals(row["images"], int(row["bytes"] or 0))
+
+
+async def drop_old_images(db: Database, feed_id: int, before: datetime, now: datetime) -> None:
+    """Drops them; their objects go with the next sweep."""
+    which = {"feed_id": feed_id, "before": to_iso(before), "at": to_iso(now)}
+    while lot := await db.query(SOME, which):
+        await db.batch(_steps(which | {"ids": as_list([row["entry_id"] for row in lot])}))
+
+
+def _steps(params: Mapping[str, Any]) -> list[Step]:
+    return [Step(statement, params) for statement in (LOCK_ENTRIES, TO_GARBAGE, FORGET)]

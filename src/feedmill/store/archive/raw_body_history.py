@@ -1,0 +1,74 @@
+"""Lists the raw bodies of one feed for a reader, newest first, with how each was parsed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Integer, bindparam, select
+
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.store.database import Database, Row
+from feedmill.store.feeds.record_refresh import INCOMPLETE
+from feedmill.store.schema import raw_bodies
+
+_of_feed = raw_bodies.c.feed_id == bindparam("feed_id")
+# By time and not by id: what was found in the store later is older than its number.
+BEFORE = (
+    select(raw_bodies)
+    .where(_of_feed, raw_bodies.c.fetched_at < bindparam("before"))
+    .order_by(raw_bodies.c.fetched_at.desc(), raw_bodies.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+ONE = select(raw_bodies).where(_of_feed, raw_bodies.c.id == bindparam("body_id"))
+END_OF_TIME = "9999"
+
+
+@dataclass(frozen=True, slots=True)
+class RawBodyDetails:
+    """An answer as it was kept.
+
+    `parse_result` is `ok`, `incomplete` if it was truncated, else what was wrong with it; None when nobody noted it.
+    """
+
+    id: int
+    key: str
+    at: datetime
+    http_status: int | None
+    content_type: str | None
+    size: int
+    entry_count: int
+    new_entries: int
+    parse_result: str | None
+
+    @property
+    def is_feed(self) -> bool:
+        return self.parse_result in (None, "ok", INCOMPLETE)
+
+    @property
+    def is_truncated(self) -> bool:
+        return self.parse_result == INCOMPLETE
+
+
+async def raw_bodies_before(db: Database, feed_id: int, before: datetime | None, most: int) -> list[RawBodyDetails]:
+    """What was kept of the feed before that moment, or at all; the newest first."""
+    asked = {"feed_id": feed_id, "before": to_iso(before) if before else END_OF_TIME, "most": most}
+    return [_read(row) for row in await db.query(BEFORE, asked)]
+
+
+async def raw_body_of_feed(db: Database, feed_id: int, body_id: int) -> RawBodyDetails | None:
+    """The kept answer of that number, if it is this feed's."""
+    rows = await db.query(ONE, {"feed_id": feed_id, "body_id": body_id})
+    return _read(rows[0]) if rows else None
+
+
+def _read(row: Row) -> RawBodyDetails:
+    names = ("http_status", "size", "entry_count", "new_entries", "parse_result")
+    values: dict[str, Any] = {name: row[name] for name in names}
+    return RawBodyDetails(row["id"], row["key"], from_iso(row["fetched_at"]), content_type=_type(row), **values)
+
+
+def _type(row: Row) -> str | None:
+    headers: Mapping[str, str] = msgspec.json.decode(row["headers"]) if row["headers"] else {}
+    return next((value for name, value in headers.items() if name.lower() == "content-type"), None)

@@ -1,0 +1,122 @@
+"""Writes what a replayed raw body adds to a feed, in one batch guarded by the claim.
+
+Schedule, validators, failures and the state of reading are not in it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from secrets import token_hex
+from typing import Any
+
+from sqlalchemy import bindparam, case, func, select
+
+from feedmill.model.feed import Claim
+from feedmill.model.refresh import FeedMetadata, NewEntry, Revision
+from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
+from feedmill.store.feeds.claims import FENCE, LEASE
+from feedmill.store.feeds.record_refresh import write_fenced
+from feedmill.store.schema import entries, feeds, revisions
+from feedmill.store.search.index import text_size
+from feedmill.threads import run_in_thread_if_large
+
+# Comparing with no newest entry is neither true nor false, which leaves it as it is.
+_newer = func.coalesce(feeds.c.last_entry_at, "") < bindparam("newest")
+FEED_REPLAYED = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"))
+    .ordered_values(
+        ("fence", FENCE),
+        ("claimed_until", bindparam("until")),
+        ("entry_count", feeds.c.entry_count + bindparam("new_entries")),
+        ("last_entry_at", case((_newer, bindparam("newest")), else_=feeds.c.last_entry_at)),
+        # What the feed says of itself fills gaps only.
+        *((field.name, func.coalesce(feeds.c[field.name], bindparam(field.name))) for field in fields(FeedMetadata)),
+    )
+)
+SEEN_LATER = (
+    entries.update()
+    .where(one_of(entries.c.id, "ids"), entries.c.last_seen_at < bindparam("at"))
+    .values(last_seen_at=bindparam("at"))
+)
+IN_FEED = entries.update().where(one_of(entries.c.id, "ids")).values(in_feed=1)
+_last_revision = select(revisions.c.seen_at).where(
+    revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count
+)
+REVISION_TIMES = select(
+    entries.c.id,
+    entries.c.last_seen_at,
+    func.coalesce(_last_revision.scalar_subquery(), entries.c.first_seen_at).label("version_at"),
+).where(one_of(entries.c.id, "ids"))
+NO_FACTS = FeedMetadata()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionTimes:
+    """When the text came that an entry has now, and when the entry was last seen in its feed."""
+
+    at: datetime
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayChanges:
+    """What a body that arrived at `at` still has to give. `is_current`: it is what the feed offers now."""
+
+    at: datetime
+    is_current: bool = False
+    new: tuple[NewEntry, ...] = ()
+    revised: tuple[Revision, ...] = ()
+    seen: tuple[int, ...] = ()
+    facts: FeedMetadata = NO_FACTS
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.revised or self.seen)
+
+
+async def find_revision_times(db: Database, ids: Sequence[int]) -> dict[int, RevisionTimes]:
+    """The versions of these entries."""
+    rows = await db.query(REVISION_TIMES, {"ids": as_list(list(ids))}) if ids else []
+    return {row["id"]: RevisionTimes(from_iso(row["version_at"]), from_iso(row["last_seen_at"])) for row in rows}
+
+
+async def record_replay(
+    db: Database, claim: Claim, replayed: ReplayChanges, now: datetime, extra: Sequence[Step] = ()
+) -> None:
+    """Writes what a body gave and keeps the claim, in one batch; raises `ClaimLost` if it was lost."""
+    steps = await run_in_thread_if_large(text_size([*replayed.new, *replayed.revised]), _steps, claim, replayed, now)
+    await write_fenced(db, claim, [*steps, *extra])
+
+
+def _steps(claim: Claim, replayed: ReplayChanges, now: datetime) -> list[Step]:
+    at = to_iso(replayed.at)
+    # A token of its own, by which the new entries of this body are told from those of the body before.
+    new = steps_to_add_entries(claim.feed.id, token_hex(16), replayed.new, at, in_feed=replayed.is_current)
+    return [
+        Step(FEED_REPLAYED, _feed_values(claim, replayed, now)),
+        *new,
+        *steps_to_add_revisions(replayed.revised, at),
+        *_seen(replayed, at),
+    ]
+
+
+def _feed_values(claim: Claim, replayed: ReplayChanges, now: datetime) -> dict[str, Any]:
+    newest = max((entry.sort_at for entry in replayed.new), default=None)
+    return asdict(replayed.facts) | {
+        "feed_id": claim.feed.id,
+        "token": claim.token,
+        "until": to_iso(now + LEASE),
+        "new_entries": len(replayed.new),
+        "newest": iso_or_none(newest),
+    }
+
+
+def _seen(replayed: ReplayChanges, at: str) -> list[Step]:
+    if not replayed.seen:
+        return []
+    ids = as_list(list(replayed.seen))
+    later = Step(SEEN_LATER, {"ids": ids, "at": at})
+    return [later, Step(IN_FEED, {"ids": ids})] if replayed.is_current else [later]

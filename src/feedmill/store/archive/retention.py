@@ -1,0 +1,209 @@
+"""Finds and deletes entries past their retention, with everything that belongs to them.
+
+What somebody starred, labelled or keeps for later stays, and so does what a consumer of a pool has in hand. The
+conditions stand in every statement of the batch, so that a star that comes in between still counts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select
+
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    feeds,
+    image_tasks,
+    object_garbage,
+    pool_groups,
+    pool_items,
+    states,
+    subscriptions,
+    tombstones,
+    unread,
+    unread_lists,
+    users,
+)
+from feedmill.store.subscriptions.feed_settings import RetentionPreference, retention_preferences
+
+LOT = 500
+QUEUED, LEASED = 2, 3
+
+is_starred_or_later = exists().where(
+    states.c.entry_id == entries.c.id, or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
+)
+is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
+# By group and kind, because the index that has the entry begins with them.
+_in_a_pool = and_(
+    pool_items.c.group_id.in_(select(pool_groups.c.id)),
+    or_(pool_items.c.kind == "titles", pool_items.c.kind == "contents"),
+)
+# Plus nothing, so that SQLite does not walk all that is queued instead.
+_is_taken_from_pool = exists().where(
+    _in_a_pool, pool_items.c.entry_id == entries.c.id, (pool_items.c.status + 0).between(QUEUED, LEASED)
+)
+_is_expired = and_(
+    entries.c.in_feed == 0,
+    entries.c.last_seen_at < bindparam("before"),
+    ~is_starred_or_later,
+    ~is_labelled,
+    ~_is_taken_from_pool,
+)
+_of_lot = and_(one_of(entries.c.id, "ids"), _is_expired)
+_victims = select(entries.c.id).where(_of_lot)
+# Feed by feed, because the index by time begins with the feed.
+_by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
+
+
+def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[Any]]:
+    """A lot of what is expired in these feeds, how many entries that is in all, and how many images with them."""
+    lot = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)
+    with_images = _by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id)
+    return (
+        lot.where(feeds.c.id >= bindparam("from_feed"), of, _is_expired).order_by(feeds.c.id).limit(LOT),
+        select(func.count().label("entries")).select_from(_by_feed).where(of, _is_expired),
+        select(func.count().label("images"))
+        .select_from(with_images)
+        .where(of, _is_expired, image_tasks.c.object_key.is_not(None)),
+    )
+
+
+# Feeds whose subscribers may have wishes are looked at by themselves.
+EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.tailored == 0)
+EXPIRED_OF, COUNT_EXPIRED_OF, COUNT_IMAGES_OF = _expired(one_of(feeds.c.id, "of"))
+
+# Until the batch ends nobody can star one of these entries or change what its readers have unread.
+LOCK_ENTRIES = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
+LOCK_SUBSCRIPTIONS = (
+    select(subscriptions.c.id)
+    .where(one_of(subscriptions.c.feed_id, "feeds"))
+    .order_by(subscriptions.c.id)
+    .with_for_update()
+)
+ADD_TOMBSTONES = InsertNew(tombstones).from_select(
+    ["feed_id", "guid", "purged_at"], select(entries.c.feed_id, entries.c.guid, bindparam("at")).where(_of_lot)
+)
+TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(image_tasks.c.object_key, bindparam("at")).where(
+        image_tasks.c.entry_id.in_(_victims), image_tasks.c.object_key.is_not(None)
+    ),
+)
+UNCOUNT_UNREAD = (
+    subscriptions.update()
+    .where(one_of(subscriptions.c.feed_id, "feeds"))
+    .values(
+        unread_count=subscriptions.c.unread_count
+        - select(func.count())
+        .select_from(
+            entries.join(unread, and_(unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id)).join(
+                users, users.c.unread_list_id == unread.c.list_id
+            )
+        )
+        .where(users.c.id == subscriptions.c.user_id, entries.c.feed_id == subscriptions.c.feed_id, _of_lot)
+        .scalar_subquery()
+    )
+)
+# Along the primary key: there is no index by entry. Lists that can be pointed to again lose it too.
+_their_lists = select(unread_lists.c.id).where(
+    unread_lists.c.user_id.in_(select(subscriptions.c.user_id).where(one_of(subscriptions.c.feed_id, "feeds")))
+)
+FORGET_UNREAD = unread.delete().where(
+    unread.c.list_id.in_(_their_lists),
+    unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_lot)),
+    # Plus nothing: SQLite would look up each time with each entry.
+    (unread.c.entry_id + 0).in_(_victims),
+)
+UNCOUNT_ENTRIES = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "feeds"))
+    .values(
+        entry_count=feeds.c.entry_count
+        - select(func.count()).where(entries.c.feed_id == feeds.c.id, _of_lot).scalar_subquery()
+    )
+)
+# Revisions, image tasks, and who read it go with it.
+DROP = entries.delete().where(_of_lot)
+# Afterwards, because MySQL does not let a delete look into its own table.
+DROP_POOL_ITEMS = pool_items.delete().where(
+    _in_a_pool, one_of(pool_items.c.entry_id, "ids"), ~exists().where(entries.c.id == pool_items.c.entry_id)
+)
+STEPS = (
+    LOCK_ENTRIES,
+    LOCK_SUBSCRIPTIONS,
+    ADD_TOMBSTONES,
+    TO_GARBAGE,
+    UNCOUNT_UNREAD,
+    FORGET_UNREAD,
+    UNCOUNT_ENTRIES,
+    DROP,
+    DROP_POOL_ITEMS,
+)
+
+
+async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -> tuple[int, int]:
+    """How many entries `drop_expired_entries` would drop, and how many images with them."""
+    before = {"before": to_iso(now - usual)}
+    found = [(await db.query(COUNT_EXPIRED, before), await db.query(COUNT_IMAGES, before))]
+    for of in await _feeds_with_preferences(db, usual, now):
+        found.append((await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)))
+    return sum(int(rows[0]["entries"]) for rows, _ in found), sum(int(rows[0]["images"]) for _, rows in found)
+
+
+async def count_expired_entries_of_feed(db: Database, feed_id: int, kept: timedelta, now: datetime) -> tuple[int, int]:
+    """How many entries of one feed would go if they were kept for so long, and how many images with them."""
+    of = {"of": as_list([feed_id]), "before": to_iso(now - kept)}
+    [expired], [images] = await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)
+    return int(expired["entries"]), int(images["images"])
+
+
+async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
+    """Drops what left its feed so long ago, or as long as its subscribers want; how many entries that was.
+
+    Lot by lot, each in one batch.
+    """
+    dropped = await _drop_all(db, EXPIRED, {"before": to_iso(now - usual)}, now)
+    for of in await _feeds_with_preferences(db, usual, now):
+        dropped += await _drop_all(db, EXPIRED_OF, of, now)
+    return dropped
+
+
+async def _feeds_with_preferences(db: Database, usual: timedelta, now: datetime) -> list[dict[str, str]]:
+    """Which feeds, and before when, for each length of time that subscribers agree on."""
+    by_length: dict[timedelta, list[int]] = {}
+    for feed_id, kept in retention_by_feed(await retention_preferences(db), usual).items():
+        by_length.setdefault(kept, []).append(feed_id)
+    return [{"of": as_list(ids), "before": to_iso(now - kept)} for kept, ids in sorted(by_length.items())]
+
+
+def retention_by_feed(wishes: Iterable[RetentionPreference], usual: timedelta) -> dict[int, timedelta]:
+    """By feed, the longest that anybody wants; who has no wish wants the usual, and so does the operator."""
+    agreed: dict[int, timedelta] = {}
+    for wish in wishes:
+        own = usual if wish.days is None else timedelta(days=wish.days)
+        least = usual if wish.of_operator else own
+        agreed[wish.feed_id] = max(own, least, agreed.get(wish.feed_id, own))
+    return agreed
+
+
+async def _drop_all(db: Database, look: Select[Any], which: Mapping[str, str], now: datetime) -> int:
+    dropped, from_feed = 0, 0
+    while lot := await db.query(look, {**which, "from_feed": from_feed}):
+        dropped += await _drop(db, lot, which["before"], now)
+        from_feed = lot[-1]["feed_id"]
+    return dropped
+
+
+async def _drop(db: Database, lot: Sequence[Row], before: str, now: datetime) -> int:
+    params = {
+        "ids": as_list([row["id"] for row in lot]),
+        "feeds": as_list(sorted({row["feed_id"] for row in lot})),
+        "before": before,
+        "at": to_iso(now),
+    }
+    changed = await db.batch([Step(statement, params) for statement in STEPS])
+    return changed[STEPS.index(DROP)]

@@ -1,0 +1,1 @@
+"""Bookmarks of users and the fetching of their pages."""

@@ -1,0 +1,94 @@
+"""Adds, reads, changes and removes bookmarks."""
+
+from datetime import datetime
+from secrets import token_hex
+
+from sqlalchemy import Integer, bindparam, or_, select
+
+from feedmill.model.bookmark import Bookmark, BookmarkStatus
+from feedmill.model.entry_lists import ListPosition
+from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import bookmarks
+
+END_OF_TIME = "9999"
+
+_of = bookmarks.c
+_theirs = (_of.id == bindparam("bookmark"), _of.user_id == bindparam("owner"))
+
+ADD = insert_new(bookmarks, "user_id", "url", "title", "note", "claim_token", "next_attempt_at", "created_at")
+BY_URL = select(bookmarks).where(_of.user_id == bindparam("owner"), _of.url == bindparam("url"))
+ONE = select(bookmarks).where(*_theirs)
+PAGE = (
+    select(bookmarks)
+    .where(
+        _of.user_id == bindparam("owner"),
+        _of.created_at <= bindparam("at"),
+        or_(_of.created_at < bindparam("at"), _of.id < bindparam("before")),
+    )
+    .order_by(_of.created_at.desc(), _of.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+CHANGE = bookmarks.update().where(*_theirs).values(title=bindparam("title"), note=bindparam("note"))
+DROP = bookmarks.delete().where(*_theirs)
+RETRY = (
+    bookmarks.update()
+    .where(*_theirs, _of.status == BookmarkStatus.FAILED)
+    .values(status=BookmarkStatus.PENDING, attempts=0, next_attempt_at=bindparam("at"), claim_token=None)
+)
+
+
+# --- what a person does -----------------------------------------------------------------------------------
+
+
+async def add_bookmark(
+    db: Database, user_id: int, url: str, title: str | None, note: str | None, now: datetime
+) -> tuple[Bookmark, bool]:
+    """The user's bookmark of that page, and whether it is new; one that was there stays as it was."""
+    at, mark = to_iso(now), token_hex(16)
+    row = {"user_id": user_id, "url": url, "title": title, "note": note, "claim_token": mark}
+    await db.batch([Step(ADD, row | {"next_attempt_at": at, "created_at": at})])
+    [found] = await db.query(BY_URL, {"owner": user_id, "url": url})
+    return _bookmark(found), found["claim_token"] == mark
+
+
+async def bookmark_of(db: Database, user_id: int, bookmark_id: int) -> Bookmark | None:
+    """The user's bookmark of that id; None also when it is somebody else's."""
+    rows = await db.query(ONE, {"owner": user_id, "bookmark": bookmark_id})
+    return _bookmark(rows[0]) if rows else None
+
+
+async def bookmarks_before(db: Database, user_id: int, place: ListPosition | None, most: int) -> list[Bookmark]:
+    """Bookmarks from that place in the list on, the newest first."""
+    at, before = (place.at, place.entry_id) if place else (END_OF_TIME, 0)
+    rows = await db.query(PAGE, {"owner": user_id, "at": at, "before": before, "most": most})
+    return [_bookmark(row) for row in rows]
+
+
+async def save_bookmark(db: Database, bookmark: Bookmark) -> None:
+    """Changes the title and note to what they are now."""
+    key = {"owner": bookmark.user_id, "bookmark": bookmark.id}
+    await db.batch([Step(CHANGE, key | {"title": bookmark.title, "note": bookmark.note})])
+
+
+async def drop_bookmark(db: Database, user_id: int, bookmark_id: int) -> bool:
+    return await db.batch([Step(DROP, {"owner": user_id, "bookmark": bookmark_id})]) == [1]
+
+
+async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: datetime) -> None:
+    """Has a page that was given up tried again; changes nothing else."""
+    await db.batch([Step(RETRY, {"owner": user_id, "bookmark": bookmark_id, "at": to_iso(now)})])
+
+
+# --- what is fetched in the background --------------------------------------------------------------------
+
+
+def _bookmark(row: Row) -> Bookmark:
+    same = ("id", "user_id", "url", "title", "description", "image_url", "note", "attempts", "last_error")
+    return Bookmark(
+        **{name: row[name] for name in same},
+        status=BookmarkStatus(row["status"]),
+        created_at=from_iso(row["created_at"]),
+        fetched_at=datetime_or_none(row["fetched_at"]),
+    )

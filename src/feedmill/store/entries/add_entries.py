@@ -1,0 +1,145 @@
+"""Steps that store new entries with their image tasks and unread rows, and that store revisions."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from feedmill.model.refresh import NewEntry, Revision
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.store.database import Step
+from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.schema import entries, image_tasks, revisions, subscriptions, unread, users
+from feedmill.store.search.index import steps_to_index_entries, steps_to_index_revisions
+
+ENTRY = insert(
+    entries,
+    "feed_id",
+    "guid",
+    "sort_at",
+    "refresh_token",
+    "digest",
+    "in_feed",
+    "first_seen_at",
+    "last_seen_at",
+    "published_at",
+    "updated_at",
+    "language",
+    "link",
+    "title",
+    "author",
+    "image_url",
+    "comments_url",
+    "base_url",
+    "categories",
+    "enclosures",
+    "summary",
+    "content_html",
+)
+IMAGE = insert(
+    image_tasks, "feed_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
+).values(
+    entry_id=select(entries.c.id)
+    .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
+    .scalar_subquery()
+)
+# New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched
+# by a refresh. With in_feed, because the index that begins with the feed goes on with it.
+UNREAD = unread.insert().from_select(
+    ["list_id", "sort_at", "entry_id", "subscription_id"],
+    select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
+    .select_from(
+        subscriptions.join(users, users.c.id == subscriptions.c.user_id).join(
+            entries, entries.c.feed_id == subscriptions.c.feed_id
+        )
+    )
+    .where(
+        subscriptions.c.feed_id == bindparam("feed_id"),
+        subscriptions.c.paused == 0,
+        entries.c.in_feed == bindparam("in_feed"),
+        entries.c.refresh_token == bindparam("token"),
+    ),
+)
+COUNT_UNREAD = (
+    subscriptions.update()
+    .where(subscriptions.c.feed_id == bindparam("feed_id"), subscriptions.c.paused == 0)
+    .values(unread_count=subscriptions.c.unread_count + bindparam("new_entries"))
+)
+REVISION = insert(
+    revisions, "entry_id", "number", "seen_at", "digest", "link", "title", "author", "summary", "content_html"
+)
+_next_digest = select(revisions.c.digest).where(
+    revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count + 1
+)
+# One statement for all: D1 counts them. The digest first: MySQL would read the new number.
+REVISED = (
+    entries.update()
+    .where(one_of(entries.c.id, "ids"))
+    .ordered_values(("digest", _next_digest.scalar_subquery()), ("revision_count", entries.c.revision_count + 1))
+)
+
+
+def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: str, *, in_feed: bool) -> list[Step]:
+    """The steps that store new entries, seen at `at`, as what `token` brought."""
+    if not new:
+        return []
+    same = {
+        "feed_id": feed_id,
+        "refresh_token": token,
+        "in_feed": int(in_feed),
+        "first_seen_at": at,
+        "last_seen_at": at,
+    }
+    images = [image for entry in new for image in _images(feed_id, entry, at)]
+    mine = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
+    return [
+        Step(ENTRY, [same | _entry(entry) for entry in new]),
+        *steps_to_index_entries(feed_id, new),
+        *([Step(IMAGE, images)] if images else []),
+        # The counts first: whoever marks all read takes the same rows first, so the two can't cross.
+        Step(COUNT_UNREAD, mine),
+        Step(UNREAD, mine),
+    ]
+
+
+def steps_to_add_revisions(revised: Sequence[Revision], at: str) -> list[Step]:
+    """The steps that keep new texts beside the old ones."""
+    if not revised:
+        return []
+    return [
+        Step(REVISION, [asdict(revision) | {"seen_at": at} for revision in revised]),
+        Step(REVISED, {"ids": as_list([revision.entry_id for revision in revised])}),
+        *steps_to_index_revisions(revised),
+    ]
+
+
+def _entry(entry: NewEntry) -> dict[str, Any]:
+    return {
+        "guid": entry.guid,
+        "sort_at": to_iso(entry.sort_at),
+        "digest": entry.digest,
+        "published_at": to_iso(entry.published_at),
+        "updated_at": iso_or_none(entry.updated_at),
+        "language": entry.language,
+        "link": entry.link,
+        "title": entry.title,
+        "author": entry.author,
+        "image_url": entry.image_url,
+        "comments_url": entry.comments_url,
+        "base_url": entry.base_url,
+        "categories": _json(entry.categories),
+        "enclosures": _json(entry.enclosures),
+        "summary": entry.summary,
+        "content_html": entry.content_html,
+    }
+
+
+def _images(feed_id: int, entry: NewEntry, at: str) -> list[dict[str, Any]]:
+    same = {"feed_id": feed_id, "guid": entry.guid, "next_attempt_at": at, "created_at": at, "updated_at": at}
+    return [same | {"position": position, "original_url": url} for position, url in enumerate(entry.images)]
+
+
+def _json(values: Sequence[Any]) -> str | None:
+    return msgspec.json.encode(values).decode() if values else None

@@ -1,0 +1,74 @@
+"""Full texts of articles, and the queue of entries whose article is to be fetched."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Integer, String, bindparam, select
+
+from feedmill.model.timestamps import to_iso
+from feedmill.store.columns import LongText
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_selected
+from feedmill.store.leases import Leases
+from feedmill.store.schema import entries, full_text_tasks, full_texts
+
+# From the entry, which may have been purged meanwhile.
+ADD = insert_selected(
+    full_texts,
+    select(
+        entries.c.id.label("a"),
+        bindparam("recipe", type_=String).label("b"),
+        bindparam("at", type_=String).label("c"),
+        bindparam("url", type_=LongText).label("d"),
+        bindparam("html", type_=LongText).label("e"),
+    ).where(entries.c.id == bindparam("entry")),
+)
+CHANGE = (
+    full_texts.update()
+    .where(full_texts.c.entry_id == bindparam("entry"), full_texts.c.recipe == bindparam("recipe"))
+    .values(fetched_at=bindparam("at"), url=bindparam("url"), content_html=bindparam("html"))
+)
+
+# --- those that wait --------------------------------------------------------------------------------------
+
+_of = full_text_tasks.c
+_due = _of.next_attempt_at <= bindparam("now")
+WAITING = (
+    select(_of.entry_id).where(_due).order_by(_of.next_attempt_at, _of.entry_id).limit(bindparam("most", type_=Integer))
+)
+MINE = (
+    select(_of.entry_id, _of.attempts, entries.c.feed_id, entries.c.link)
+    .join(entries, entries.c.id == _of.entry_id)
+    .order_by(_of.entry_id)
+)
+LEASES = Leases(full_text_tasks, _of.entry_id, _due, WAITING, MINE)
+# Some entries whose article is due, and the token that settles them.
+take_full_text_tasks, release_full_text_tasks = LEASES.take, LEASES.let_go
+_mine = (_of.entry_id == bindparam("entry"), _of.claim_token == bindparam("token"))
+DONE = full_text_tasks.delete().where(*_mine)
+POSTPONE = (
+    full_text_tasks.update()
+    .where(*_mine)
+    .values(attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
+    .values(next_attempt_at=bindparam("again_at"))
+)
+
+
+async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:
+    """Keeps the article that was found at `url`, cut in each of these ways, in place of what was kept before."""
+    same = {"entry": entry_id, "at": to_iso(now), "url": url}
+    rows = [same | {"recipe": recipe, "html": html} for recipe, html in by_recipe.items()]
+    await db.batch([Step(ADD, rows), Step(CHANGE, rows)])
+
+
+async def finish_full_text_task(db: Database, entry_id: int, token: str) -> None:
+    """The entry waits no more."""
+    await db.batch([Step(DONE, {"entry": entry_id, "token": token})])
+
+
+async def postpone_full_text_task(
+    db: Database, entry_id: int, token: str, again_at: datetime, *, counted: bool
+) -> None:
+    """The entry waits until then."""
+    values = {"entry": entry_id, "token": token, "again_at": to_iso(again_at), "tries": int(counted)}
+    await db.batch([Step(POSTPONE, values)])

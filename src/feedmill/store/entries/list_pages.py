@@ -1,0 +1,258 @@
+"""Finds the entries on a page of a list by keyset pagination along an index.
+
+A page is one walk along an index from where the last page ended, however deep that is and however many entries there
+are. Several feeds are walked as a merge: each of them says how far a whole page of its own would reach, the page of
+all ends no later than the nearest of these, and so next to nothing is read in vain.
+
+What a list shows of them (`store/entries/visible_entries.py`) comes with them, in one statement.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    ScalarSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+)
+
+from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.timestamps import to_iso
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
+from feedmill.store.entries.visible_entries import group_by_entry, select_summaries
+from feedmill.store.page_sizes import literal_number, page_size_for
+from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
+
+Condition = ColumnElement[bool]
+Chosen = Callable[[FromClause], Condition]
+Belongs = Callable[[FromClause, FromClause], Condition]
+Keys = tuple[ColumnElement[Any], ColumnElement[Any]]
+"""The time and the entry id by which a list is ordered."""
+
+_AT: ColumnElement[str] = bindparam("at")
+_ID: ColumnElement[int] = bindparam("entry_id")
+LIST_STARTS = {
+    EntryOrder.NEWEST: ListPosition("9999-12-31T23:59:59.999Z", 2**53 - 1),
+    EntryOrder.OLDEST: ListPosition("", 0),
+}
+REVERSE_ORDER = {EntryOrder.NEWEST: EntryOrder.OLDEST, EntryOrder.OLDEST: EntryOrder.NEWEST}
+MARKED_AT = {
+    EntryView.STARRED: states.c.starred_at,
+    EntryView.LATER: states.c.later_at,
+    EntryView.HISTORY: states.c.read_at,
+}
+
+# Of the same moment as the page: no entry that comes later can be in it.
+_last = entries.alias("last")
+_newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
+NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
+
+
+class ListPage(NamedTuple):
+    """The places of a page's entries with what is shown of each, and the last entry that there was at all by then."""
+
+    places: list[tuple[ListPosition, list[Row]]]
+    newest_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListRange:
+    """A part of a list: up to `most` entries beyond a place."""
+
+    view: EntryView
+    scope: EntryScope
+    order: EntryOrder
+    beyond: ListPosition
+    most: int
+
+    @property
+    def kind(self) -> tuple[EntryView, EntryOrder, bool | None, bool, int]:
+        """What its statement depends on."""
+        ids, labelled = self.scope.subscription_ids, self.scope.label_id is not None
+        return self.view, self.order, None if ids is None else len(ids) == 1, labelled, page_size_for(self.most)
+
+    def params(self, user_id: int, now: datetime) -> dict[str, Any]:
+        ids = self.scope.subscription_ids
+        return {
+            "of_user": user_id,
+            "at": self.beyond.at,
+            "entry_id": self.beyond.entry_id,
+            "now": to_iso(now),
+            "label_id": self.scope.label_id,
+            "subscriptions": as_list(list(ids or ())),
+            "subscription_id": ids[0] if ids and len(ids) == 1 else None,
+        }
+
+
+async def find_entry_page(db: Database, user_id: int, wanted: ListRange, now: datetime) -> ListPage:
+    """The entries of a part of a list, as they are shown."""
+    found = await db.query(summaries_statement(*wanted.kind), wanted.params(user_id, now))
+    [newest, *_] = found or await db.query(NEWEST_ID)
+    at = {row["id"]: row["at"] for row in found}
+    places = [(ListPosition(at[id], id), shown) for id, shown in group_by_entry(found).items()]
+    return ListPage(places[: wanted.most], newest["newest_id"])
+
+
+async def find_positions(db: Database, user_id: int, wanted: ListRange, now: datetime) -> list[ListPosition]:
+    """The places of a part of a list alone."""
+    found = await db.query(keys_statement(*wanted.kind), wanted.params(user_id, now))
+    return [ListPosition(row["at"], row["entry_id"]) for row in found[: wanted.most]]
+
+
+@cache
+def summaries_statement(
+    view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int
+) -> Select[Any]:
+    """The statement for a list with what is shown of it."""
+    keys = keys_statement(view, order, of_one, labelled, size).subquery("keys")
+    shown = select_summaries(keys).add_columns(keys.c.at, keys.c.newest_id)
+    return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
+
+
+@cache
+def keys_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
+    """The statement for the keys of a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
+    if labelled:
+        return _labelled(view, order, of_one, size)
+    if view is EntryView.UNREAD:
+        return _unread(order, of_one, size)
+    if view is EntryView.ALL:
+        return _all(order, of_one, size)
+    return _marked(view, order, of_one, size)
+
+
+# --- what is unread, and all there is ----------------------------------------------------------------------
+
+
+def _unread(order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
+    hers = unread.c.list_id == UNREAD_LIST_ID
+    if of_one:
+        hers = and_(hers, unread.c.subscription_id == bindparam("subscription_id"))
+    if of_one is not False:
+        return _walk(order, size, (unread.c.sort_at, unread.c.entry_id), hers)
+    return _merge(order, size, unread, "entry_id", _unread_of, lambda one: and_(_chosen(one), one.c.unread_count > 0))
+
+
+def _all(order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
+    if of_one:
+        feed_id = select(subscriptions.c.feed_id).where(of_user, subscriptions.c.id == bindparam("subscription_id"))
+        return _walk(order, size, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
+    return _merge(order, size, entries, "id", _collected_by, _chosen if of_one is False else _of_user)
+
+
+def _of_user(one: FromClause) -> Condition:
+    return one.c.user_id == bindparam("of_user")
+
+
+def _chosen(one: FromClause) -> Condition:
+    return and_(_of_user(one), one_of(one.c.id, "subscriptions"))
+
+
+def _unread_of(rows: FromClause, one: FromClause) -> Condition:
+    return and_(rows.c.list_id == UNREAD_LIST_ID, rows.c.subscription_id == one.c.id)
+
+
+def _collected_by(rows: FromClause, one: FromClause) -> Condition:
+    return rows.c.feed_id == one.c.feed_id
+
+
+# --- what somebody marked ----------------------------------------------------------------------------------
+
+
+def _marked(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
+    keys = (MARKED_AT[view], states.c.entry_id)
+    return _walk(order, size, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
+
+
+def _labelled(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
+    """Entries that bear a label, and are besides what the view says."""
+    key = entry_labels.c.entry_id
+    conditions = [entry_labels.c.label_id == bindparam("label_id"), *_of_subscriptions(of_one, key)]
+    if view is EntryView.UNREAD:
+        stands = and_(unread.c.sort_at == entry_labels.c.sort_at, unread.c.entry_id == key)
+        conditions.append(exists().where(unread.c.list_id == UNREAD_LIST_ID, stands))
+    elif view is not EntryView.ALL:
+        conditions.append(exists().where(_is_marked(view), states.c.entry_id == key))
+    return _walk(order, size, (entry_labels.c.sort_at, key), *conditions)
+
+
+def _is_marked(view: EntryView) -> Condition:
+    marked = and_(states.c.user_id == bindparam("of_user"), MARKED_AT[view].is_not(None))
+    return marked if view is not EntryView.LATER else and_(marked, states.c.later_until > bindparam("now"))
+
+
+def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list[Condition]:
+    if of_one is None:
+        return []
+    joined = (entries.c.id == entry_id, entries.c.feed_id == subscriptions.c.feed_id)
+    return [exists().where(*joined, _chosen(subscriptions))]
+
+
+# --- walking -----------------------------------------------------------------------------------------------
+
+
+def _walk(order: EntryOrder, size: int, keys: Keys, *which: Condition) -> Select[Any]:
+    at, entry_id = keys
+    found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, _beyond(order, keys))
+    return _sorted(found, order, keys).limit(literal_number(size))
+
+
+def _merge(order: EntryOrder, size: int, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
+    """The page of the rows of several subscriptions: those that are `chosen`; a row `belongs` to one of them."""
+    heads = _heads(order, table, id_name, belongs, chosen).cte("heads")
+    some = _sorted(select(heads.c.head).where(heads.c.head.is_not(None)), order, (heads.c.head,))
+    near = select(heads).where(_up_to(order, heads.c.head, _nth(some, size - 1))).cte("near")
+    reach = _nth(_rows_of(order, table, id_name, belongs, near), size - 1).label("reach")
+    reaches = select(reach).select_from(near).subquery("reaches")
+    nearest = select((func.max if order is EntryOrder.NEWEST else func.min)(reaches.c.reach)).scalar_subquery()
+    keys = (table.c.sort_at, table.c[id_name])
+    return _walk(order, size, keys, belongs(table, near), _up_to(order, table.c.sort_at, nearest))
+
+
+def _heads(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
+    """The subscriptions, each with the time of its first row."""
+    one = subscriptions.alias("one")
+    head = _nth(_rows_of(order, table, id_name, belongs, one), 0).label("head")
+    return select(one.c.id, one.c.feed_id, head).where(chosen(one))
+
+
+def _rows_of(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, one: FromClause) -> Select[Any]:
+    """The times of a subscription's rows."""
+    probed = table.alias()
+    keys = (probed.c.sort_at, probed.c[id_name])
+    return _sorted(select(probed.c.sort_at).where(belongs(probed, one), _beyond(order, keys)), order, keys)
+
+
+def _nth(found: Select[Any], place: int) -> ScalarSelect[Any]:
+    return found.limit(literal_number(1)).offset(literal_number(place)).scalar_subquery()
+
+
+def _up_to(order: EntryOrder, at: ColumnElement[Any], end: ScalarSelect[Any]) -> Condition:
+    """Not beyond `end`, if there is one."""
+    bound = func.coalesce(end, LIST_STARTS[REVERSE_ORDER[order]].at)
+    return at >= bound if order is EntryOrder.NEWEST else at <= bound
+
+
+def _beyond(order: EntryOrder, keys: Keys) -> Condition:
+    # Not (at, entry_id) < (:at, :id): MySQL reads the whole list for that.
+    at, entry_id = keys
+    if order is EntryOrder.NEWEST:
+        return and_(at <= _AT, or_(at < _AT, entry_id < _ID))
+    return and_(at >= _AT, or_(at > _AT, entry_id > _ID))
+
+
+def _sorted(found: Select[Any], order: EntryOrder, keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    return found.order_by(*(key.desc() if order is EntryOrder.NEWEST else key for key in keys))

@@ -1,0 +1,49 @@
+"""Texts of many entries at once: the newest revision, or the beginning of the content."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, select
+
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, feeds, revisions, states
+
+MAX_HTML = 16_000
+BEGINNINGS = select(entries.c.id, func.substr(entries.c.content_html, 1, MAX_HTML).label("html")).where(
+    one_of(entries.c.id, "ids"), entries.c.content_html.is_not(None)
+)
+
+
+def _newest_revision(name: str) -> ColumnElement[str | None]:
+    return case((revisions.c.id.is_not(None), revisions.c[name]), else_=entries.c[name]).label(name)
+
+
+TEXTS = (
+    select(
+        *(entries.c[name] for name in ("id", "guid", "base_url", "published_at", "image_url")),
+        *(_newest_revision(name) for name in ("title", "link", "author", "summary", "content_html")),
+        func.coalesce(entries.c.language, feeds.c.language).label("language"),
+        feeds.c.url.label("feed_url"),
+        states.c.starred_at,
+    )
+    .select_from(
+        entries.join(feeds, feeds.c.id == entries.c.feed_id)
+        .outerjoin(
+            revisions, and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
+        )
+        .outerjoin(states, and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user")))
+    )
+    .where(one_of(entries.c.id, "ids"))
+)
+
+
+async def newest_texts(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, Row]:
+    """By entry; whether the user may see it is for the caller to know."""
+    rows = await db.query(TEXTS, {"of_user": user_id, "ids": as_list(list(ids))})
+    return {row["id"]: row for row in rows}
+
+
+async def content_beginnings(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    """By entry the beginning of its content, without those that have none; whoever asks has seen to who may."""
+    rows = await db.query(BEGINNINGS, {"ids": as_list(list(ids))}) if ids else []
+    return {row["id"]: row["html"] for row in rows}

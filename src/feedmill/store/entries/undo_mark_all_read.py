@@ -1,0 +1,103 @@
+"""Undoes mark-all-read while its retired list exists, and deletes old lists.
+
+The smaller list moves into the larger one, whichever of them the user is pointed to. What was read by itself since
+the marking stays read.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Integer, and_, bindparam, exists, func, select
+
+from feedmill.model.timestamps import to_iso
+from feedmill.store.columns import Id
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert_selected
+from feedmill.store.entries.mark_all_read import UNREAD_TOTAL
+from feedmill.store.entries.unread_lists import LOCK_ALL, RECOUNT, UNREAD_LIST_ID
+from feedmill.store.schema import entries, states, unread, unread_lists, users
+
+UNDO_FOR = timedelta(days=1)
+# Longer, so that no list is emptied under the hands of somebody who is having it back.
+KEPT_FOR = timedelta(days=2)
+LOT = 5000
+
+RETIRED = select(unread_lists.c.id, unread_lists.c.retired_at).where(
+    unread_lists.c.user_id == bindparam("of_user"),
+    unread_lists.c.token == bindparam("undo"),
+    unread_lists.c.retired_at >= bindparam("since"),
+)
+SIZE = select(func.count().label("n")).where(unread.c.list_id == bindparam("retired"))
+
+_is_retired = unread.c.list_id == bindparam("retired")
+_read_since = and_(states.c.user_id == bindparam("of_user"), states.c.read_at >= bindparam("since"))
+_times = select(entries.c.sort_at).join(states, states.c.entry_id == entries.c.id).where(_read_since)
+STAY_READ = unread.delete().where(
+    _is_retired, unread.c.sort_at.in_(_times), (unread.c.entry_id + 0).in_(select(states.c.entry_id).where(_read_since))
+)
+_rest = (unread.c.sort_at.label("b"), unread.c.entry_id.label("c"), unread.c.subscription_id.label("d"))
+COPY_TO_CURRENT = insert_selected(unread, select(UNREAD_LIST_ID.label("a"), *_rest).where(_is_retired))
+DROP_RETIRED = unread.delete().where(_is_retired)
+FORGET_TOKEN = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None)
+
+COPY_TO_RETIRED = insert_selected(
+    unread, select(bindparam("retired", type_=Id).label("a"), *_rest).where(unread.c.list_id == UNREAD_LIST_ID)
+)
+RETIRE_CURRENT = (
+    unread_lists.update().where(unread_lists.c.id == UNREAD_LIST_ID).values(token=None, retired_at=bindparam("now"))
+)
+POINT_BACK = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=bindparam("retired"))
+IN_USE = unread_lists.update().where(unread_lists.c.id == bindparam("retired")).values(token=None, retired_at=None)
+
+INTO_CURRENT_LIST = (LOCK_ALL, STAY_READ, COPY_TO_CURRENT, DROP_RETIRED, FORGET_TOKEN, RECOUNT)
+INTO_RETIRED_LIST = (LOCK_ALL, STAY_READ, COPY_TO_RETIRED, RETIRE_CURRENT, POINT_BACK, IN_USE, RECOUNT)
+
+
+async def restore_retired_list(db: Database, user_id: int, token: str, now: datetime) -> bool:
+    """Makes unread again what a sweep marked read. False: nothing is known of that token any more."""
+    params = {"of_user": user_id, "undo": token, "since": to_iso(now - UNDO_FOR), "now": to_iso(now)}
+    found = await db.query(RETIRED, params)
+    if not found:
+        return False
+    params |= {"retired": found[0]["id"], "since": found[0]["retired_at"]}
+    [size], [current] = await db.query(SIZE, params), await db.query(UNREAD_TOTAL, params)
+    statements = INTO_CURRENT_LIST if size["n"] <= current["n"] else INTO_RETIRED_LIST
+    await db.batch([Step(statement, params) for statement in statements])
+    return True
+
+
+# --- emptying ----------------------------------------------------------------------------------------------
+
+OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"))
+# Those of people who are gone, with whom the list itself went. From one list to the next along the primary key.
+_lists = select(func.min(unread.c.list_id).label("id")).cte("lists", recursive=True)
+_next_list = select(func.min(unread.c.list_id)).where(unread.c.list_id > _lists.c.id).scalar_subquery()
+_lists = _lists.union_all(select(_next_list).where(_lists.c.id.is_not(None)))
+ORPHANED = select(_lists.c.id).where(
+    _lists.c.id.is_not(None),
+    ~exists().where(unread_lists.c.id == _lists.c.id),
+    ~exists().where(users.c.unread_list_id == _lists.c.id),
+)
+END_OF_LOT = (
+    select(unread.c.sort_at)
+    .where(unread.c.list_id == bindparam("retired"))
+    .order_by(unread.c.sort_at, unread.c.entry_id)
+    .limit(1)
+    .offset(bindparam("lot", type_=Integer))
+)
+DROP_LOT = unread.delete().where(_is_retired, unread.c.sort_at <= bindparam("end"))
+DROP_LIST = unread_lists.delete().where(unread_lists.c.id == bindparam("retired"))
+
+
+async def empty_retired_lists(db: Database, now: datetime, lot: int = LOT) -> int:
+    """Drops the lists that nobody has or can have back, lot by lot; how many lists that was."""
+    useless = [*await db.query(OLD_LISTS, {"before": to_iso(now - KEPT_FOR)}), *await db.query(ORPHANED)]
+    for row in useless:
+        await _empty(db, row, lot)
+    return len(useless)
+
+
+async def _empty(db: Database, row: Row, lot: int) -> None:
+    params = {"retired": row["id"], "lot": lot - 1}
+    while end := await db.query(END_OF_LOT, params):
+        await db.batch([Step(DROP_LOT, params | {"end": end[0]["sort_at"]})])
+    await db.batch([Step(DROP_RETIRED, params), Step(DROP_LIST, params)])

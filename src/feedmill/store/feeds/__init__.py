@@ -1,0 +1,1 @@
+"""Feeds: rows, claims, the write of a refresh, the fetch log, icons, merges, moves."""

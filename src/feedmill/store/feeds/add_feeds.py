@@ -1,0 +1,164 @@
+"""Adds many feeds at once and finds feeds by URL; feeds that exist stay as they are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import bindparam, func, or_, select
+
+from feedmill.model.encrypted import Encrypted
+from feedmill.model.feed import ArchivePolicy
+from feedmill.model.timestamps import to_iso
+from feedmill.model.translatable_text import TranslatableText, text_to_stored
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.feeds.feeds import host_of
+from feedmill.store.schema import feed_urls, feeds
+
+# As many rows as every database takes in one batch without complaint.
+LOT = 500
+
+ADD = insert_new(
+    feeds,
+    "url",
+    "host",
+    "title",
+    "own_title",
+    "folder",
+    "site_url",
+    "archive_policy",
+    "http_options",
+    "interval_seconds",
+    "added_by_person",
+    "declared",
+    "next_fetch_at",
+    "next_fetch_why",
+    "created_at",
+)
+BY_CURRENT_URL = select(feeds.c.url, feeds.c.id, feeds.c.merged_into).where(one_of(feeds.c.url, "urls"))
+BY_FORMER_URL = (
+    select(feed_urls.c.url, func.coalesce(feeds.c.merged_into, feeds.c.id).label("feed_id"))
+    .join(feeds, feeds.c.id == feed_urls.c.feed_id)
+    .where(one_of(feed_urls.c.url, "urls"))
+    .order_by(feed_urls.c.until)
+)
+MARK_ADDED_BY_PERSON = (
+    feeds.update().where(one_of(feeds.c.id, "ids"), feeds.c.added_by_person == 0).values(added_by_person=1)
+)
+WAKE = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.next_fetch_at.is_(None), feeds.c.status != "disabled")
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+)
+# A feed whose subscribers went elsewhere is fetched again when another one moves to its URL.
+REVIVE = (
+    feeds.update()
+    .where(feeds.c.url == bindparam("url"), feeds.c.merged_into.is_not(None))
+    .values(status="active", merged_into=None, moved_to=None, moved_times=0, consecutive_failures=0)
+)
+# One that backs off keeps its time.
+MAKE_DUE = (
+    feeds.update()
+    .where(feeds.c.url == bindparam("url"), feeds.c.status != "disabled", feeds.c.consecutive_failures == 0)
+    .where(or_(feeds.c.next_fetch_at.is_(None), feeds.c.next_fetch_at > bindparam("at")))
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+)
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class NewFeed:
+    """A feed that is to be added. `title` is a first guess, `own_title` stays whatever the feed says.
+
+    One that is here for its subscribers alone rests when the last of them leaves.
+    """
+
+    url: str
+    title: str | None = None
+    own_title: str | None = None
+    folder: tuple[str, ...] = ()
+    site_url: str | None = None
+    archive_policy: ArchivePolicy = ArchivePolicy.ALL
+    http_options: Encrypted | None = None
+    interval: timedelta | None = None
+    declared: bool = False
+    for_subscribers: bool = False
+
+
+async def add_feeds(
+    db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: str = "new feed"
+) -> None:
+    """Adds those that are not there, due at `due_at`."""
+    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": text_to_stored(why), "created_at": to_iso(now)}
+    for lot in lots(new):
+        await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
+
+
+def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> list[Step]:
+    """Adds the feed that another one has moved to, or makes it due, for the subscribers that are to go over."""
+    why = text_to_stored(TranslatableText("{url} moved here", url=moved_from))
+    due = {"next_fetch_at": to_iso(now), "next_fetch_why": why, "created_at": to_iso(now)}
+    return [
+        Step(ADD, feed_values(NewFeed(url, for_subscribers=True)) | due),
+        Step(REVIVE, {"url": url}),
+        Step(MAKE_DUE, {"url": url, "at": to_iso(now), "why": why}),
+    ]
+
+
+async def feed_ids_by_current_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
+    """The feeds whose own URLs these are, also those that have moved away."""
+    found: dict[str, int] = {}
+    for lot in lots(urls):
+        found |= {row["url"]: row["id"] for row in await db.query(BY_CURRENT_URL, {"urls": as_list(list(lot))})}
+    return found
+
+
+async def feed_ids_by_any_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
+    """The feeds that are at these URLs, or were before they moved; a URL that nobody knows is not in it."""
+    found: dict[str, int] = {}
+    for lot in lots(urls):
+        params = {"urls": as_list(list(lot))}
+        found |= {row["url"]: row["feed_id"] for row in await db.query(BY_FORMER_URL, params)}
+        # A feed that was merged into another leaves its row at the old URL: the other one is meant.
+        found |= {row["url"]: row["merged_into"] or row["id"] for row in await db.query(BY_CURRENT_URL, params)}
+    return found
+
+
+async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) -> None:
+    """Says that a person wants these feeds, whoever added them first; those at rest are due again."""
+    for lot in lots(ids):
+        params = {"ids": as_list(list(lot)), "at": to_iso(now), "why": "a person added it again"}
+        await db.batch([Step(MARK_ADDED_BY_PERSON, params), Step(WAKE, params)])
+
+
+def feed_values(feed: NewFeed) -> dict[str, Any]:
+    return {
+        "url": feed.url,
+        "host": host_of(feed.url),
+        "title": feed.title,
+        "site_url": feed.site_url,
+        "http_options": feed.http_options and feed.http_options.value,
+        "added_by_person": int(not feed.declared and not feed.for_subscribers),
+        "declared": int(feed.declared),
+        **option_values(feed.own_title, feed.folder, feed.interval, feed.archive_policy),
+    }
+
+
+def option_values(
+    own_title: str | None, folder: tuple[str, ...], interval: timedelta | None, archive_policy: ArchivePolicy
+) -> dict[str, Any]:
+    """What an operator may choose for a feed, as columns."""
+    return {
+        "own_title": own_title,
+        "folder": msgspec.json.encode(folder).decode() if folder else None,
+        "interval_seconds": None if interval is None else int(interval.total_seconds()),
+        "archive_policy": archive_policy,
+    }
+
+
+def lots(things: Sequence[Thing], size: int = LOT) -> Iterator[Sequence[Thing]]:
+    for start in range(0, len(things), size):
+        yield things[start : start + size]

@@ -1,0 +1,153 @@
+"""Claims: the right to refresh a feed, taken by a conditional update and held with a lease.
+
+A claim has a lease: when its holder dies, it ends by itself and the feed is due again. A holder that wakes
+after its lease finds another token in the row, and the fence of its write undoes all of it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from sqlalchemy import bindparam, case, null, or_, select
+
+from feedmill.model.feed import Claim, Feed
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.feeds.feeds import feeds_of_ids, to_feed
+from feedmill.store.leases import take_with_token
+from feedmill.store.schema import feeds
+
+LEASE = timedelta(seconds=180)
+# Nobody writes times as far ahead as these, but a clock that was wrong and has been set back since.
+FAR_CLAIM = timedelta(days=1)
+FAR_FETCH = timedelta(days=30)
+
+is_free = or_(feeds.c.claim_token.is_(None), feeds.c.claimed_until <= bindparam("now"))
+DUE = (
+    select(feeds.c.id)
+    .where(feeds.c.next_fetch_at <= bindparam("now"), is_free)
+    .order_by(feeds.c.next_fetch_at)
+    .limit(bindparam("most"))
+)
+TAKE = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), is_free)
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
+TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
+# Without why it is due: that is for people, and takes more memory than all the rest while ten thousand jobs wait.
+_CLAIMED_COLUMNS = [null().label(column.name) if column is feeds.c.next_fetch_why else column for column in feeds.c]
+CLAIMED = (
+    select(*_CLAIMED_COLUMNS)
+    .where(feeds.c.claim_token == bindparam("token"))
+    .order_by(feeds.c.next_fetch_at, feeds.c.id)
+)
+# For whoever passes the feeds on: whoever gets them reads them anyway.
+CLAIMED_MINIMAL = CLAIMED.with_only_columns(feeds.c.id, feeds.c.url, feeds.c.created_at)
+TAKE_OVER = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("old"))
+    .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
+)
+BY_TOKEN = select(*_CLAIMED_COLUMNS).where(
+    feeds.c.id == bindparam("feed_id"), feeds.c.claim_token == bindparam("token")
+)
+RENEW = feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claimed_until=bindparam("until"))
+RELEASE_FEEDS = (
+    feeds.update()
+    .where(one_of(feeds.c.id, "ids"), feeds.c.claim_token == bindparam("token"))
+    .values(claim_token=None, claimed_until=None)
+)
+FORGET_FAR_CLAIMS = (
+    feeds.update()
+    .where(feeds.c.claim_token.is_not(None), feeds.c.claimed_until > bindparam("far"))
+    .values(claim_token=None, claimed_until=None)
+)
+FORGET_FAR_FETCHES = (
+    feeds.update()
+    .where(feeds.c.next_fetch_at > bindparam("far"))
+    .values(next_fetch_at=bindparam("at"), next_fetch_why="its time was set by a clock that was far ahead")
+)
+RELEASE_TOKEN = (
+    feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
+)
+# NULL, which the column refuses, unless the claim is still ours: a batch with this in it is undone whole.
+FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
+
+
+async def claim_due_feeds(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
+    """Claims up to `most` feeds that are due, those that wait longest first."""
+    due = await _due(db, now, most)
+    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED, RELEASE_TOKEN, due, now, lease)
+    return [Claim(to_feed(row), token) for row in rows]
+
+
+async def is_any_feed_due(db: Database, now: datetime) -> bool:
+    """Whether there is a feed that `claim_due_feeds` would claim."""
+    return bool(await _due(db, now, 1))
+
+
+async def claim_due_feeds_minimal(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
+    """As `claim_due_feeds`, for whoever passes them on: of the feeds, no more is known than their URLs."""
+    due = await _due(db, now, most)
+    token, rows = await take_with_token(db, TAKE_DUE, CLAIMED_MINIMAL, RELEASE_TOKEN, due, now, lease)
+    return [Claim(Feed(row["id"], row["url"], from_iso(row["created_at"])), token) for row in rows]
+
+
+async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
+    """Claims those of these feeds that nobody holds, due or not."""
+    token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE_TOKEN, ids, now, lease)
+    return [Claim(to_feed(row), token) for row in rows]
+
+
+async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
+    """The claim that `token` still has on the feed, if it has."""
+    rows = await db.query(BY_TOKEN, {"feed_id": feed_id, "token": token})
+    return Claim(to_feed(rows[0]), token) if rows else None
+
+
+async def take_over_claims(
+    db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
+) -> list[Claim]:
+    """The claims that `token` still has on these feeds, under a token of our own: of two who ask, one gets them."""
+    mine = token_hex(16)
+    values = {"ids": as_list(list(ids)), "old": token, "token": mine, "until": to_iso(now + lease)}
+    [taken] = await db.batch([Step(TAKE_OVER, values)])
+    rows = await db.query(CLAIMED, {"token": mine}) if taken else []
+    return [Claim(to_feed(row), mine) for row in rows]
+
+
+async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, str]:
+    """Of feeds that could not be claimed: somebody else has them, or they are there no more."""
+    there = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
+    return {id: "already_running" if id in there else "feed_deleted" for id in ids}
+
+
+async def renew_claims(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
+    """Starts the lease of everything claimed with `token` anew; how many feeds that still is."""
+    [held] = await db.batch([Step(RENEW, {"token": token, "until": to_iso(now + lease)})])
+    return held
+
+
+async def release_claims(db: Database, claims: Sequence[Claim]) -> None:
+    """Lets go of feeds that were not refreshed; they are due as before."""
+    by_token: dict[str, list[int]] = {}
+    for claim in claims:
+        by_token.setdefault(claim.token, []).append(claim.feed.id)
+    await db.batch([Step(RELEASE_FEEDS, {"ids": as_list(ids), "token": token}) for token, ids in by_token.items()])
+
+
+async def release_claim_tokens(db: Database, tokens: Sequence[str]) -> None:
+    """Lets go of all that is claimed with these tokens, because nobody will work on it."""
+    await db.batch([Step(RELEASE_TOKEN, [{"token": token} for token in tokens])])
+
+
+async def repair_far_future_times(db: Database, now: datetime) -> None:
+    """Frees what would stay claimed, and makes due what would not be due, until a far day that is no real one."""
+    fetches = {"far": to_iso(now + FAR_FETCH), "at": to_iso(now)}
+    await db.batch([Step(FORGET_FAR_CLAIMS, {"far": to_iso(now + FAR_CLAIM)}), Step(FORGET_FAR_FETCHES, fetches)])
+
+
+async def _due(db: Database, now: datetime, most: int) -> list[int]:
+    return [row["id"] for row in await db.query(DUE, {"now": to_iso(now), "most": most})]

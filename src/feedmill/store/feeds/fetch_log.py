@@ -1,0 +1,72 @@
+"""Reads the fetch log of a feed: time, outcome, HTTP status, bytes, milliseconds, new entries."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select
+
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.store.database import Database, Row
+from feedmill.store.schema import fetch_log
+
+# What a fetch may come to without being a failure.
+SUCCESSES = ("updated", "not_modified", "same")
+
+LATEST = (
+    select(fetch_log)
+    .where(fetch_log.c.feed_id == bindparam("feed_id"))
+    .order_by(fetch_log.c.at.desc(), fetch_log.c.id.desc())
+    .limit(bindparam("most"))
+)
+TALLY = (
+    select(fetch_log.c.outcome, func.count().label("fetches"), func.sum(fetch_log.c.new_entries).label("new_entries"))
+    .where(fetch_log.c.feed_id == bindparam("feed_id"), fetch_log.c.at >= bindparam("since"))
+    .group_by(fetch_log.c.outcome)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLogLine:
+    """One line of the log."""
+
+    at: datetime
+    outcome: str
+    http_status: int | None
+    bytes: int
+    ms: int
+    new_entries: int
+    revised_entries: int
+    message: str | None
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome not in SUCCESSES
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTally:
+    """What the fetches of a time come to together."""
+
+    fetches: int = 0
+    failures: int = 0
+    new_entries: int = 0
+
+
+async def latest_fetches(db: Database, feed_id: int, most: int) -> list[FetchLogLine]:
+    """The last fetches, the newest first."""
+    rows = await db.query(LATEST, {"feed_id": feed_id, "most": most})
+    return [to_fetch_log_line(row) for row in rows]
+
+
+def to_fetch_log_line(row: Row) -> FetchLogLine:
+    names = ("outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message")
+    return FetchLogLine(from_iso(row["at"]), *(row[name] for name in names))
+
+
+async def tally_fetches(db: Database, feed_id: int, since: datetime) -> FetchTally:
+    rows = await db.query(TALLY, {"feed_id": feed_id, "since": to_iso(since)})
+    return FetchTally(
+        fetches=sum(row["fetches"] for row in rows),
+        failures=sum(row["fetches"] for row in rows if row["outcome"] not in SUCCESSES),
+        new_entries=sum(int(row["new_entries"]) for row in rows),
+    )

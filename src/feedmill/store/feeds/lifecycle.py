@@ -1,0 +1,93 @@
+"""Stops, starts and removes feeds; a feed is removed in lots.
+
+A feed is removed in lots, so that one with a million entries holds up nobody. What it kept in the object store
+is noted as garbage in the same batch as its rows go: after a crash neither a lost object nor a dangling row is
+left, and removing it again ends what was begun.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
+
+from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.object_garbage import RECORD
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import InsertNew, as_list, one_of
+from feedmill.store.feeds.add_feeds import LOT
+from feedmill.store.schema import (
+    entries,
+    feeds,
+    image_tasks,
+    object_garbage,
+    pool_items,
+    raw_bodies,
+    subscriptions,
+    unread,
+    unread_lists,
+)
+
+# Without its claim a refresh that runs now writes nothing.
+STOP = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"))
+    .values(status="disabled", next_fetch_at=None, next_fetch_why=bindparam("why"))
+    .values(claim_token=None, claimed_until=None)
+)
+START = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed_id"))
+    .values(status="active", next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+    .values(consecutive_failures=0, gone_since=None, merged_into=None)
+)
+SOME_ENTRIES = select(entries.c.id).where(entries.c.feed_id == bindparam("feed_id")).order_by(entries.c.id).limit(LOT)
+_its_subscriptions = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("feed_id"))
+_its_readers = select(subscriptions.c.user_id).where(subscriptions.c.feed_id == bindparam("feed_id"))
+FORGET_UNREAD = unread.delete().where(
+    unread.c.list_id.in_(select(unread_lists.c.id).where(unread_lists.c.user_id.in_(_its_readers))),
+    unread.c.subscription_id.in_(_its_subscriptions),
+)
+IMAGES_TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(image_tasks.c.object_key, bindparam("at")).where(
+        one_of(image_tasks.c.entry_id, "ids"), image_tasks.c.object_key.is_not(None)
+    ),
+)
+DROP_POOL_ITEMS = pool_items.delete().where(one_of(pool_items.c.entry_id, "ids"))
+DROP_ENTRIES = entries.delete().where(one_of(entries.c.id, "ids"))
+RAW_TO_GARBAGE = InsertNew(object_garbage).from_select(
+    ["key", "recorded_at"],
+    select(raw_bodies.c.key, bindparam("at")).where(raw_bodies.c.feed_id == bindparam("feed_id")),
+)
+# Feeds whose subscribers were given to it have nowhere to send people any more.
+FORGET_MERGES = feeds.update().where(feeds.c.merged_into == bindparam("feed_id")).values(merged_into=None)
+DROP_FEED = feeds.delete().where(feeds.c.id == bindparam("feed_id"))
+
+
+async def stop_feed(db: Database, feed_id: int, why: str) -> None:
+    """The feed is not fetched any more until somebody starts it."""
+    await db.batch([Step(STOP, {"feed_id": feed_id, "why": why})])
+
+
+async def start_feed(db: Database, feed_id: int, why: str, now: datetime) -> None:
+    """The feed is due at once, with its failures forgotten."""
+    await db.batch([Step(START, {"feed_id": feed_id, "why": why, "at": to_iso(now)})])
+
+
+async def private_feeds_of(db: Database, user_id: int) -> list[int]:
+    """The feeds that are this user's alone, also those that they do not subscribe to any more."""
+    of_user = feeds.c.url.endswith(f"{PRIVATE_URL_MARKER}{user_id}", autoescape=True)
+    return [row["id"] for row in await db.query(select(feeds.c.id).where(of_user).order_by(feeds.c.id))]
+
+
+async def remove_feed(db: Database, feed_id: int, now: datetime, objects: Sequence[str] = ()) -> None:
+    """Takes the feed away with everything that hangs on it; `objects` are keys of further objects of its own."""
+    await stop_feed(db, feed_id, "it is being removed")
+    mine = {"feed_id": feed_id, "at": to_iso(now)}
+    await db.batch([Step(FORGET_UNREAD, mine)])
+    while some := await db.query(SOME_ENTRIES, mine):
+        ids = {"ids": as_list([row["id"] for row in some]), "at": to_iso(now)}
+        await db.batch([Step(IMAGES_TO_GARBAGE, ids), Step(DROP_POOL_ITEMS, ids), Step(DROP_ENTRIES, ids)])
+    noted = [Step(RECORD, [{"key": key, "recorded_at": to_iso(now)} for key in objects])] if objects else []
+    await db.batch([Step(RAW_TO_GARBAGE, mine), *noted, Step(FORGET_MERGES, mine), Step(DROP_FEED, mine)])

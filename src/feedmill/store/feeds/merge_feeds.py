@@ -1,0 +1,247 @@
+"""Moves the subscribers of one feed to another, with the states of entries that both feeds have.
+
+Entries stay with the feed that brought them, and nothing of the one takes up a guid of the other: no feed can write
+into another by redirecting to it. An admin may have the entries moved too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select
+
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.model.translatable_text import TranslatableText, text_to_stored
+from feedmill.store.archive.retention import LOCK_SUBSCRIPTIONS
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list
+from feedmill.store.feeds import merge_statements as sql
+from feedmill.store.feeds.add_feeds import WAKE
+from feedmill.store.feeds.lifecycle import DROP_POOL_ITEMS, IMAGES_TO_GARBAGE
+from feedmill.store.pools.groups import steps_to_add_feed_to_rules
+from feedmill.store.subscriptions.change_subscription import (
+    NO_SUBSCRIBERS_REASON,
+    REST,
+    SUBSCRIBED_REASON,
+    step_to_lock_feed,
+    steps_to_apply_subscriber_options,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Which feed is given up for which.
+
+    `seen_until`: when the source last was asked. `move_up_to`: an admin has its entries moved too, up to this one.
+    """
+
+    source: int
+    source_url: str
+    target: int
+    target_url: str
+    seen_until: datetime | None = None
+    move_up_to: int | None = None
+
+    @property
+    def seen_until_text(self) -> str:
+        return iso_or_none(self.seen_until) or ""
+
+    @property
+    def both(self) -> dict[str, int]:
+        return {"source": self.source, "target": self.target}
+
+
+class MovableEntry(NamedTuple):
+    """An entry that an admin may have moved."""
+
+    id: int
+    title: str | None
+    link: str | None
+    published_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MergePreview:
+    """What a merge comes to. `movable_entries` go over only if an admin says so; `newest_movable` is the last of them.
+
+    `readers_of_both` and `same_entries` are those of `readers` and `entries` that both feeds have.
+    """
+
+    readers: int
+    readers_of_both: int
+    entries: int
+    same_entries: int
+    movable_entries: int
+    newest_movable: int | None
+    first_movable: tuple[MovableEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _MergeState:
+    """What the steps of a merge depend on: ids, and rows that no statement could write by itself."""
+
+    same: list[int]
+    movable: list[int]
+    movers: list[int]
+    of_both: list[dict[str, int]]
+    states_of_both: list[dict[str, Any]]
+    read_in_source: Sequence[Row]
+    first_unseen: int | None
+    keeps_entries: bool
+
+
+async def preview_merge(db: Database, source: int, target: int) -> MergePreview:
+    both = {"source": source, "target": target}
+    [movable] = await db.query(sql.COUNT_MOVABLE, both)
+    return MergePreview(
+        readers=len(await db.query(sql.READERS, both)),
+        readers_of_both=await _count(db, sql.COUNT_READERS_OF_BOTH, both),
+        entries=await _count(db, sql.COUNT_ALL, both),
+        same_entries=await _count(db, sql.COUNT_SAME, both),
+        movable_entries=int(movable["n"]),
+        newest_movable=movable["newest"],
+        first_movable=tuple(MovableEntry(**row) for row in await db.query(sql.FIRST_MOVABLE, both)),
+    )
+
+
+async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[Step] = ()) -> int:
+    """Gives the subscribers of the source to the target in one batch, `also` in it; how many entries were moved too.
+
+    Done twice, it comes to the same as done once.
+    """
+    found = await _read_state(db, merge)
+    params = merge.both | {
+        "at": to_iso(now),
+        "seen_until": merge.seen_until_text,
+        "movers": as_list(found.movers),
+        "of_both": as_list([pair["old"] for pair in found.of_both]),
+    }
+    await db.batch(
+        [
+            *[step_to_lock_feed(feed_id) for feed_id in sorted((merge.source, merge.target))],
+            Step(LOCK_SUBSCRIPTIONS, {"feeds": as_list([merge.source, merge.target])}),
+            *_steps_for_states(found, params),
+            Step(sql.ADD_UNSEEN, params),
+            *_steps_for_entries(found, params),
+            *_steps_for_subscriptions(found, params),
+            *await _steps_for_feeds(db, merge, now),
+            *await steps_to_add_feed_to_rules(db, merge.source, merge.target, found.first_unseen),
+            *also,
+        ]
+    )
+    return len(found.movable)
+
+
+async def drop_empty_subscriptions(db: Database) -> int:
+    """Ends the subscriptions to feeds that have moved away and have no entries left; how many that was."""
+    [dropped] = await db.batch([Step(sql.DROP_EMPTY)])
+    return dropped
+
+
+async def _read_state(db: Database, merge: Merge) -> _MergeState:
+    both = merge.both
+    same = [row["old"] for row in await db.query(sql.SAME, both)]
+    of_both = [dict(row) for row in await db.query(sql.READERS_OF_BOTH, both)]
+    shared = {pair["old"] for pair in of_both}
+    up_to = merge.move_up_to
+    movable = [] if up_to is None else [row["id"] for row in await db.query(sql.MOVABLE, both | {"up_to": up_to})]
+    # A webhook that waits to tell of an entry tells those who subscribe to its feed.
+    waits = up_to is None and await _count(db, sql.COUNT_WAITING, both)
+    [unseen] = await db.query(sql.FIRST_UNSEEN, both | {"seen_until": merge.seen_until_text})
+    left = await _count(db, sql.COUNT_ALL, both) - len(same) - len(movable)
+    return _MergeState(
+        same=same,
+        movable=movable,
+        movers=[row["id"] for row in await db.query(sql.READERS, both) if row["id"] not in shared],
+        of_both=of_both,
+        states_of_both=[dict(row) for row in await db.query(sql.STATES_OF_BOTH, both)],
+        read_in_source=await db.query(sql.READ_IN_SOURCE, both),
+        first_unseen=unseen["id"],
+        keeps_entries=bool(left or waits),
+    )
+
+
+def _steps_for_states(found: _MergeState, params: dict[str, Any]) -> list[Step]:
+    """What people did to an entry that is the same in both, they did to the target's."""
+    if not found.same:
+        return []
+    return [
+        Step(sql.JOIN_STATES, found.states_of_both),
+        *[Step(copy, params) for copy in (sql.COPY_STATES, sql.COPY_LABELS, sql.COPY_UNREAD)],
+        *[Step(drop, params) for drop in (sql.DROP_STATES, sql.DROP_LABELS, sql.FORGET_UNREAD)],
+        *_steps_to_read(found.read_in_source),
+    ]
+
+
+def _steps_to_read(rows: Sequence[Row]) -> list[Step]:
+    lists = sorted({row["list"] for row in rows})
+    return [
+        Step(sql.READ_IN_TARGET, {"list": one, "ids": as_list([row["new"] for row in rows if row["list"] == one])})
+        for one in lists
+    ]
+
+
+def _steps_for_entries(found: _MergeState, params: dict[str, Any]) -> list[Step]:
+    """Moves the entries that an admin wants moved; of those that are the same in both, the target's stays."""
+    if not found.movable:
+        return []
+    moved, same = params | {"ids": as_list(found.movable)}, params | {"ids": as_list(found.same)}
+    return [
+        Step(sql.ADD_TOMBSTONES, params | {"ids": as_list([*found.movable, *found.same])}),
+        *[Step(drop, same) for drop in (IMAGES_TO_GARBAGE, DROP_POOL_ITEMS, sql.DROP_SAME)],
+        *[Step(move, moved) for move in (sql.MOVE_ENTRIES, sql.MOVE_IMAGES, sql.MOVE_DELIVERIES)],
+        Step(sql.MOVE_UNREAD, [pair | {"ids": as_list(found.movable)} for pair in found.of_both]),
+    ]
+
+
+def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list[Step]:
+    """Everybody reads on in the target, and keeps a subscription to what only the source has."""
+    old = {"ids": as_list([pair["old"] for pair in found.of_both])}
+    return [
+        Step(sql.COPY_FOLDERS, params),
+        Step(sql.MOVE_SUBSCRIPTIONS, params),
+        *(
+            [Step(keep, params) for keep in (sql.KEEP_SUBSCRIPTIONS, sql.KEEP_FOLDERS, sql.KEEP_UNREAD)]
+            if found.keeps_entries
+            else [Step(sql.DROP_SUBSCRIPTIONS, old)]
+        ),
+        Step(sql.COUNT_UNREAD, [{"feed": params["source"]}, {"feed": params["target"]}]),
+    ]
+
+
+async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:
+    """The source rests and says where it went; the target is fetched for those who came."""
+    at, why = to_iso(now), TranslatableText("moved to {url}; its older entries stay here", url=merge.target_url)
+    noted = {"target": merge.target, "feed_id": merge.target, "url": merge.source_url, "until": at}
+    return [
+        *steps_to_apply_subscriber_options([merge.source, merge.target]),
+        await _step_to_inherit(db, merge),
+        Step(WAKE, {"ids": as_list([merge.target]), "at": at, "why": SUBSCRIBED_REASON}),
+        Step(REST, {"feed": merge.target, "why": NO_SUBSCRIBERS_REASON}),
+        Step(sql.LEAVE_FEED, merge.both | {"at": at}),
+        Step(sql.COUNT_ENTRIES, [{"feed": merge.source}, {"feed": merge.target}]),
+        *([] if await db.query(sql.HAS_FORMER_URL, noted) else [Step(sql.ADD_FORMER_URL, noted)]),
+        Step(sql.RETIRE, merge.both | {"to": merge.target_url, "why": text_to_stored(why)}),
+        Step(sql.UPDATE_EARLIER_MERGES, merge.both | {"to": merge.target_url}),
+    ]
+
+
+async def _step_to_inherit(db: Database, merge: Merge) -> Step:
+    """Who wanted the source wants the target: an operator, a file, a folder, the quicker interval."""
+    rows = {row["id"]: row for row in await db.query(sql.INHERITED, {"ids": as_list([merge.source, merge.target])})}
+    source, target = rows[merge.source], rows[merge.target]
+    seconds = [row["interval_seconds"] for row in (source, target) if row["interval_seconds"] is not None]
+    values = {
+        "new_added_by_person": max(source["added_by_person"], target["added_by_person"]),
+        "new_declared": max(source["declared"], target["declared"]),
+        "new_own_title": target["own_title"] or source["own_title"],
+        "new_folder": target["folder"] or source["folder"],
+        "new_interval_seconds": min(seconds, default=None),
+    }
+    return Step(sql.INHERIT, values | {"target": merge.target})
+
+
+async def _count(db: Database, statement: Select[Any], params: dict[str, int]) -> int:
+    [row] = await db.query(statement, params)
+    return int(row["n"])

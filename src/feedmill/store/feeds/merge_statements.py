@@ -1,0 +1,247 @@
+"""The SQL statements of a feed merge: `source` is given up, `target` stays.
+
+An entry is the same in both if the guid and all that it says are, and its text never changed in the source: a forged
+entry that a redirect replaced by the true one must not count as the true one having been read.
+"""
+
+from typing import Any
+
+from sqlalchemy import bindparam, exists, func, select
+
+from feedmill.store.dialect import InsertNew, insert, insert_selected, one_of
+from feedmill.store.schema import (
+    deliveries,
+    entries,
+    entry_labels,
+    feed_urls,
+    feeds,
+    folder_subscriptions,
+    image_tasks,
+    states,
+    subscriptions,
+    tombstones,
+    unread,
+    users,
+)
+
+FIRST_SHOWN = 100
+
+_mine, _theirs = entries.alias("mine"), entries.alias("theirs")
+_sub, _other_sub = subscriptions.alias("sub"), subscriptions.alias("other_sub")
+_state, _other_state = states.alias("state"), states.alias("other_state")
+_inherited = ("added_by_person", "declared", "own_title", "folder", "interval_seconds")
+_kept_states = ("read_at", "starred_at", "later_at", "later_until")
+_of_source, _of_target = _mine.c.feed_id == bindparam("source"), _theirs.c.feed_id == bindparam("target")
+_are_same = (
+    _of_source,
+    _of_target,
+    _theirs.c.guid == _mine.c.guid,
+    _theirs.c.digest == _mine.c.digest,
+    _mine.c.revision_count == 0,
+)
+
+# --- what there is -----------------------------------------------------------------------------------------
+
+SAME = select(_mine.c.id.label("old"), _theirs.c.id.label("new")).where(*_are_same)
+_reads_both = (
+    _sub.c.feed_id == bindparam("source"),
+    _other_sub.c.feed_id == bindparam("target"),
+    _other_sub.c.user_id == _sub.c.user_id,
+)
+READERS_OF_BOTH = select(_sub.c.id.label("old"), _other_sub.c.id.label("new")).where(*_reads_both)
+READERS = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("source"))
+_has_guid = exists().where(_of_target, _theirs.c.guid == _mine.c.guid)
+# What an admin may move: no entry of the target is in the way.
+MOVABLE = select(_mine.c.id).where(_of_source, _mine.c.id <= bindparam("up_to"), ~_has_guid)
+FIRST_MOVABLE = (
+    select(_mine.c.id, _mine.c.title, _mine.c.link, _mine.c.published_at)
+    .where(_of_source, ~_has_guid)
+    .order_by(_mine.c.sort_at.desc(), _mine.c.id.desc())
+    .limit(FIRST_SHOWN)
+)
+COUNT_MOVABLE = select(func.count().label("n"), func.max(_mine.c.id).label("newest")).where(_of_source, ~_has_guid)
+COUNT_SAME = select(func.count().label("n")).select_from(SAME.subquery("same"))
+COUNT_READERS_OF_BOTH = select(func.count().label("n")).select_from(READERS_OF_BOTH.subquery("readers"))
+COUNT_ALL = select(func.count().label("n")).where(entries.c.feed_id == bindparam("source"))
+COUNT_WAITING = select(func.count().label("n")).where(
+    deliveries.c.feed_id == bindparam("source"), deliveries.c.status == "pending"
+)
+INHERITED = select(*(feeds.c[name] for name in ("id", *_inherited))).where(one_of(feeds.c.id, "ids"))
+HAS_FORMER_URL = select(feed_urls.c.id).where(
+    feed_urls.c.feed_id == bindparam("target"), feed_urls.c.url == bindparam("url")
+)
+
+# --- states of entries that are the same --------------------------------------------------------------------
+
+_old_state = [_state.c[name].label(f"old_{name}") for name in _kept_states]
+STATES_OF_SAME = select(_state.c.user_id.label("reader"), _theirs.c.id.label("new"), *_old_state).where(
+    *_are_same, _state.c.entry_id == _mine.c.id
+)
+STATES_OF_BOTH = STATES_OF_SAME.where(
+    _other_state.c.entry_id == _theirs.c.id, _other_state.c.user_id == _state.c.user_id
+)
+READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _theirs.c.id.label("new")).where(
+    *_are_same, states.c.entry_id == _mine.c.id, states.c.read_at.is_not(None), users.c.id == states.c.user_id
+)
+COPY_STATES = insert_selected(states, STATES_OF_SAME)
+JOIN_STATES = (
+    states.update()
+    .where(states.c.user_id == bindparam("reader"), states.c.entry_id == bindparam("new"))
+    .values({name: func.coalesce(states.c[name], bindparam(f"old_{name}")) for name in _kept_states})
+)
+COPY_LABELS = insert_selected(
+    entry_labels,
+    select(entry_labels.c.label_id.label("a"), _theirs.c.id.label("b"), entry_labels.c.sort_at.label("c")).where(
+        *_are_same, entry_labels.c.entry_id == _mine.c.id
+    ),
+)
+_subscribed = unread.c.subscription_id.label("d")
+# Who reads both has the target's row in the list already, or has read it.
+COPY_UNREAD = insert_selected(
+    unread,
+    select(unread.c.list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _subscribed).where(
+        *_are_same, unread.c.entry_id == _mine.c.id, ~one_of(unread.c.subscription_id, "of_both")
+    ),
+)
+# Found anew in each statement, so that nothing goes that was not copied.
+_same_of_source = select(_mine.c.id).where(*_are_same)
+DROP_STATES = states.delete().where(states.c.entry_id.in_(_same_of_source))
+DROP_LABELS = entry_labels.delete().where(entry_labels.c.entry_id.in_(_same_of_source))
+FORGET_UNREAD = unread.delete().where(unread.c.entry_id.in_(_same_of_source))
+READ_IN_TARGET = unread.delete().where(unread.c.list_id == bindparam("list"), one_of(unread.c.entry_id, "ids"))
+_has_read = exists().where(
+    states.c.user_id == _sub.c.user_id, states.c.entry_id == _theirs.c.id, states.c.read_at.is_not(None)
+)
+# What the target brought since the source was last asked, the subscribers of the source have not been offered.
+_is_unseen = (
+    _of_target,
+    _theirs.c.in_feed == 1,
+    _theirs.c.first_seen_at > bindparam("seen_until"),
+    ~exists().where(*_are_same),
+)
+FIRST_UNSEEN = select(func.min(_theirs.c.id).label("id")).where(*_is_unseen)
+ADD_UNSEEN = insert_selected(
+    unread,
+    select(
+        users.c.unread_list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _sub.c.id.label("d")
+    ).where(
+        one_of(_sub.c.id, "movers"),
+        _sub.c.paused == 0,
+        users.c.id == _sub.c.user_id,
+        *_is_unseen,
+        ~_has_read,
+    ),
+)
+
+# --- subscriptions -----------------------------------------------------------------------------------------
+
+COPY_FOLDERS = insert_selected(
+    folder_subscriptions,
+    select(folder_subscriptions.c.folder_id.label("a"), _other_sub.c.id.label("b")).where(
+        *_reads_both, folder_subscriptions.c.subscription_id == _sub.c.id
+    ),
+)
+_given: dict[str, Any] = {"feed_id": bindparam("target")}
+MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "movers")).values(_given)
+_chosen = ("title", "interval_seconds", "archive_policy", "settings", "created_at")
+# The source's subscription to its old entries. It is read with the choices of the one that went over.
+KEEP_SUBSCRIPTIONS = insert_selected(
+    subscriptions,
+    select(_sub.c.user_id, feeds.c.id.label("feed"), *(_sub.c[name] for name in _chosen)).where(
+        one_of(_sub.c.id, "movers"), feeds.c.id == bindparam("source")
+    ),
+    "user_id",
+    "feed_id",
+    *_chosen,
+)
+_kept = subscriptions.alias("kept")
+_was_kept = (one_of(_sub.c.id, "movers"), _kept.c.user_id == _sub.c.user_id, _kept.c.feed_id == bindparam("source"))
+KEEP_FOLDERS = insert_selected(
+    folder_subscriptions,
+    select(folder_subscriptions.c.folder_id.label("a"), _kept.c.id.label("b")).where(
+        *_was_kept, folder_subscriptions.c.subscription_id == _sub.c.id
+    ),
+)
+KEEP_UNREAD = (
+    unread.update()
+    .where(one_of(unread.c.subscription_id, "movers"))
+    .where(unread.c.entry_id.in_(select(entries.c.id).where(entries.c.feed_id == bindparam("source"))))
+    .values(
+        subscription_id=select(_kept.c.id).where(*_was_kept, _sub.c.id == unread.c.subscription_id).scalar_subquery()
+    )
+)
+DROP_SUBSCRIPTIONS = subscriptions.delete().where(one_of(subscriptions.c.id, "ids"))
+COUNT_UNREAD = (
+    subscriptions.update()
+    .where(subscriptions.c.feed_id == bindparam("feed"))
+    .values(
+        unread_count=select(func.count())
+        .select_from(unread.join(users, users.c.unread_list_id == unread.c.list_id))
+        .where(unread.c.subscription_id == subscriptions.c.id, users.c.id == subscriptions.c.user_id)
+        .scalar_subquery()
+    )
+)
+
+# --- entries that an admin has moved -----------------------------------------------------------------------
+
+# So that a restore of the source does not bring them back.
+ADD_TOMBSTONES = InsertNew(tombstones).from_select(
+    ["feed_id", "guid", "purged_at"],
+    select(_mine.c.feed_id, _mine.c.guid, bindparam("at")).where(_of_source, one_of(_mine.c.id, "ids")),
+)
+DROP_SAME = entries.delete().where(
+    one_of(entries.c.id, "ids"),
+    ~exists().where(states.c.entry_id == entries.c.id),
+    ~exists().where(entry_labels.c.entry_id == entries.c.id),
+)
+MOVE_ENTRIES = (
+    entries.update()
+    .where(one_of(entries.c.id, "ids"), entries.c.feed_id == bindparam("source"))
+    .values(_given | {"in_feed": 0, "last_seen_at": bindparam("at")})
+)
+MOVE_IMAGES = image_tasks.update().where(one_of(image_tasks.c.entry_id, "ids")).values(_given)
+MOVE_UNREAD = (
+    unread.update()
+    .where(unread.c.subscription_id == bindparam("old"), one_of(unread.c.entry_id, "ids"))
+    .values(subscription_id=bindparam("new"))
+)
+# What is told of it is read from the feed that has its entries when it is sent.
+MOVE_DELIVERIES = deliveries.update().where(deliveries.c.feed_id == bindparam("source")).values(_given)
+
+# --- the two feeds -----------------------------------------------------------------------------------------
+
+COUNT_ENTRIES = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"))
+    .values(entry_count=select(func.count()).where(entries.c.feed_id == bindparam("feed")).scalar_subquery())
+)
+INHERIT = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("target"))
+    .values({name: bindparam(f"new_{name}") for name in _inherited})
+)
+# Retention counts from now.
+LEAVE_FEED = (
+    entries.update()
+    .where(entries.c.feed_id == bindparam("source"), entries.c.in_feed == 1)
+    .values(in_feed=0, last_seen_at=bindparam("at"))
+)
+RETIRE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("source"))
+    .values(status="disabled", next_fetch_at=None, next_fetch_why=bindparam("why"), moved_to=bindparam("to"))
+    .values(merged_into=bindparam("target"), gone_since=None, declared=0)
+    # A refresh that runs now must not bring entries to where nobody reads them.
+    .values(claim_token=None, claimed_until=None)
+)
+# Feeds that were merged into the source, too, are now read in the target.
+UPDATE_EARLIER_MERGES = (
+    feeds.update()
+    .where(feeds.c.merged_into == bindparam("source"))
+    .values(merged_into=bindparam("target"), moved_to=bindparam("to"))
+)
+ADD_FORMER_URL = insert(feed_urls, "feed_id", "url", "until")
+# Once retention has dropped all that a feed had that moved away, there is nothing left to subscribe to.
+DROP_EMPTY = subscriptions.delete().where(
+    subscriptions.c.feed_id.in_(select(feeds.c.id).where(feeds.c.merged_into.is_not(None), feeds.c.entry_count == 0))
+)

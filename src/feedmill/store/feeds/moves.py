@@ -1,0 +1,52 @@
+"""Former URLs of feeds, and feeds that moved or were merged into others."""
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
+
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.store.database import Database, Step
+from feedmill.store.schema import feed_urls, feeds
+
+UPDATE_MOVED_TO = feeds.update().where(feeds.c.merged_into == bindparam("feed")).values(moved_to=bindparam("new_url"))
+
+
+def step_to_update_moved_to(feed_id: int, url: str) -> Step:
+    """Those whose subscribers were given to this feed say where it is now."""
+    return Step(UPDATE_MOVED_TO, {"feed": feed_id, "new_url": url})
+
+
+FORMER_URLS = select(feed_urls.c.url, feed_urls.c.feed_id).order_by(feed_urls.c.until)
+
+
+async def all_former_urls(db: Database) -> dict[str, int]:
+    """Which feed was at a URL that it has moved away from."""
+    return {row["url"]: row["feed_id"] for row in await db.query(FORMER_URLS)}
+
+
+FORMER = (
+    select(feed_urls.c.url, feed_urls.c.until)
+    .where(feed_urls.c.feed_id == bindparam("feed_id"))
+    .order_by(feed_urls.c.until.desc())
+)
+
+
+async def former_urls_of_feed(db: Database, feed_id: int) -> list[tuple[str, datetime]]:
+    """Where the feed was before, and until when; the last place first."""
+    return [(row["url"], from_iso(row["until"])) for row in await db.query(FORMER, {"feed_id": feed_id})]
+
+
+MERGED = select(feeds.c.id, feeds.c.merged_into).where(feeds.c.merged_into.is_not(None))
+
+
+MOVED = select(feed_urls.c.feed_id).distinct().where(feed_urls.c.until >= bindparam("since"))
+
+
+async def merged_feeds(db: Database) -> dict[int, int]:
+    """The feeds that were merged into others, with the one that each was merged into."""
+    return {row["id"]: row["merged_into"] for row in await db.query(MERGED)}
+
+
+async def feeds_moved_since(db: Database, since: datetime) -> list[int]:
+    """The feeds whose URL has changed since then."""
+    return [row["feed_id"] for row in await db.query(MOVED, {"since": to_iso(since)})]

@@ -1,0 +1,350 @@
+"""Writes the outcome of a refresh in one atomic batch that fails unless the claim still holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
+
+from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.lazy_loggers import get_logger
+from feedmill.model.feed import ERROR_AFTER, Claim, FeedStatus
+from feedmill.model.refresh import (
+    EntryDiff,
+    Failed,
+    FeedMetadata,
+    FeedMove,
+    FetchStats,
+    KnownEntry,
+    Postponed,
+    RawBody,
+    RefreshDecision,
+    Schedule,
+    Unchanged,
+    Updated,
+)
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.model.translatable_text import text_to_stored
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert, one_of
+from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
+from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
+from feedmill.store.feeds.claims import FENCE, read_claim
+from feedmill.store.feeds.feeds import host_of
+from feedmill.store.feeds.moves import step_to_update_moved_to
+from feedmill.store.schema import (
+    entries,
+    feed_urls,
+    feeds,
+    fetch_log,
+    raw_bodies,
+    tombstones,
+)
+from feedmill.store.search.index import text_size
+from feedmill.threads import run_in_thread_if_large
+
+log = get_logger(__name__)
+
+# What the log, the index of raw bodies and the feed's row call a truncated document that is a feed.
+INCOMPLETE = "incomplete"
+TRUNCATED = "the document ends in the middle, so only its complete entries were taken"
+OVERFLOWS = "shares no entry with its last answer: some may have come and gone unseen"
+
+
+class ClaimLost(InfrastructureError):
+    """Somebody else holds the feed now, or it is gone; nothing was written."""
+
+
+# --- reading what is known --------------------------------------------------------------------------------
+
+_known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
+IN_FEED = _known.where(entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1)
+BY_GUID = union_all(
+    _known.where(entries.c.feed_id == bindparam("feed_id"), one_of(entries.c.guid, "guids")),
+    select(literal(0), tombstones.c.guid, literal(""), literal(0), literal(0)).where(
+        tombstones.c.feed_id == bindparam("feed_id"), one_of(tombstones.c.guid, "guids")
+    ),
+)
+
+
+async def find_known_entries(
+    db: Database, feed_id: int, guids: Sequence[str]
+) -> tuple[dict[str, KnownEntry], set[str]]:
+    """What the store has of these entries and of the feed's last answer; and which of them were purged."""
+    rows = list(await db.query(IN_FEED, {"feed_id": feed_id}))
+    seen = {row["guid"] for row in rows}
+    if missing := [guid for guid in guids if guid not in seen]:
+        rows += await db.query(BY_GUID, {"feed_id": feed_id, "guids": as_list(missing)})
+    purged = {row["guid"] for row in rows if not row["id"]}
+    known = {
+        row["guid"]: KnownEntry(row["id"], row["digest"], bool(row["in_feed"]), row["revision_count"])
+        for row in rows
+        if row["id"]
+    }
+    return known, purged
+
+
+# --- the write --------------------------------------------------------------------------------------------
+
+
+def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Update:
+    """An update of the claimed feed that fails without the claim and gives it back; one that is off stays off."""
+    # The fence first: MySQL reads a column that was set further left in its new value.
+    values: list[tuple[str, Any]] = [
+        ("fence", FENCE),
+        ("next_fetch_at", case((off, None), else_=bindparam("next_fetch_at"))),
+        ("next_fetch_why", case((off, feeds.c.next_fetch_why), else_=bindparam("next_fetch_why"))),
+        *((name, bindparam(name)) for name in names),
+        *computed.items(),
+    ]
+    freed = [("claim_token", None), ("claimed_until", None)]
+    return feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
+
+
+# What a person switched off, perhaps during this very fetch, a success does not switch on; what a 410 did, it does.
+_is_disabled = feeds.c.status == FeedStatus.DISABLED
+_is_disabled_by_person = and_(_is_disabled, feeds.c.gone_since.is_(None))
+_success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times")
+_reset_failures: dict[str, Any] = {
+    "status": case((_is_disabled_by_person, FeedStatus.DISABLED), else_=FeedStatus.ACTIVE),
+    "consecutive_failures": 0,
+    "gone_since": None,
+    **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host", "certificate_until")},
+}
+_error = ("last_error", "last_error_kind", "truncated_times")
+_facts = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
+
+FEED_UPDATED = _feed_update(
+    _is_disabled_by_person,
+    *_success,
+    *_error,
+    "body_sha256",
+    "rhythm_seconds",
+    "wishes",
+    **_reset_failures,
+    **{name: func.coalesce(bindparam(name), feeds.c[name]) for name in _facts},
+    last_entry_at=func.coalesce(bindparam("last_entry_at"), feeds.c.last_entry_at),
+    entry_count=feeds.c.entry_count + bindparam("new_entries"),
+)
+FEED_UNCHANGED = _feed_update(
+    _is_disabled_by_person, *_success, **_reset_failures, last_error=None, last_error_kind=None, truncated_times=0
+)
+FEED_FAILED = _feed_update(
+    _is_disabled,
+    "last_fetched_at",
+    "consecutive_failures",
+    "last_error",
+    "last_error_kind",
+    "gone_since",
+    "body_sha256",
+    "etag",
+    "last_modified",
+    status=case((_is_disabled, FeedStatus.DISABLED), else_=bindparam("new_status")),
+)
+FEED_POSTPONED = _feed_update(_is_disabled)
+LOG = insert(
+    fetch_log, "feed_id", "at", "outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message"
+)
+_presence: dict[str, Any] = {"in_feed": bindparam("present"), "last_seen_at": bindparam("at")}
+SEEN = entries.update().where(one_of(entries.c.id, "ids")).values(_presence)
+RAW = insert(
+    raw_bodies,
+    "feed_id",
+    "key",
+    "fetched_at",
+    "http_status",
+    "headers",
+    "sha256",
+    "size",
+    "parse_result",
+    "entry_count",
+    "new_entries",
+)
+ADD_FORMER_URL = insert(feed_urls, "feed_id", "url", "until")
+
+
+async def record_refresh(db: Database, claim: Claim, decision: RefreshDecision, extra: Sequence[Step] = ()) -> None:
+    """Writes the decision and gives the claim back, in one batch; raises `ClaimLost` if it was lost."""
+    await write_fenced(db, claim, [*await _prepare(claim, decision), *extra])
+
+
+async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
+    """Runs a batch that has the fence in it; raises `ClaimLost` if it was undone because of that."""
+    try:
+        await db.batch(steps)
+    except ConstraintViolated as error:
+        if await read_claim(db, claim.feed.id, claim.token) is not None:
+            raise
+        raise ClaimLost(f"feed {claim.feed.id}: {error}") from error
+
+
+async def postpone_feeds(db: Database, waits: Sequence[tuple[Claim, Schedule]]) -> None:
+    """Gives feeds back that were not asked, each due at another time."""
+    rows = [_base(claim, Postponed(schedule)) for claim, schedule in waits]
+    try:
+        await db.batch([Step(FEED_POSTPONED, rows)])
+    except ConstraintViolated as error:
+        log.warning("feeds could not be put off; their claims end by themselves", reason=str(error))
+
+
+async def _prepare(claim: Claim, decision: RefreshDecision) -> list[Step]:
+    """The steps, made in a thread when there is much text to cut into words."""
+    size = text_size([*decision.changes.new, *decision.changes.revised]) if isinstance(decision, Updated) else 0
+    return await run_in_thread_if_large(size, _steps, claim, decision)
+
+
+def _steps(claim: Claim, decision: RefreshDecision) -> list[Step]:
+    match decision:
+        case Updated():
+            return _updated(claim, decision)
+        case Unchanged():
+            return _unchanged(claim, decision)
+        case Failed():
+            return _failed(claim, decision)
+        case Postponed():
+            return [Step(FEED_POSTPONED, _base(claim, decision))]
+
+
+def _unchanged(claim: Claim, unchanged: Unchanged) -> list[Step]:
+    outcome = "not_modified" if unchanged.visit.http_status == 304 else "same"
+    return [
+        Step(FEED_UNCHANGED, _success_values(claim, unchanged)),
+        *_moved(claim, unchanged.move, unchanged.visit),
+        _log(claim, unchanged.visit, outcome),
+    ]
+
+
+def _updated(claim: Claim, updated: Updated) -> list[Step]:
+    changes, visit = updated.changes, updated.visit
+    feed = _success_values(claim, updated) | {
+        "body_sha256": updated.body_sha256,
+        "rhythm_seconds": None if updated.rhythm is None else int(updated.rhythm.total_seconds()),
+        "wishes": updated.wishes,
+        "last_entry_at": iso_or_none(updated.last_entry_at),
+        "new_entries": len(changes.new),
+        "last_error": TRUNCATED if updated.truncated else None,
+        "last_error_kind": INCOMPLETE if updated.truncated else None,
+        "truncated_times": claim.feed.truncated_times + 1 if updated.truncated else 0,
+        **_facts_values(updated.facts),
+    }
+    message = TRUNCATED if updated.truncated else OVERFLOWS if changes.overflows else None
+    outcome = INCOMPLETE if updated.truncated else "updated"
+    log = _log(claim, visit, outcome, len(changes.new), len(changes.revised), message)
+    return [
+        Step(FEED_UPDATED, feed),
+        *_moved(claim, updated.move, visit),
+        *steps_to_add_entries(claim.feed.id, claim.token, changes.new, to_iso(visit.at), in_feed=True),
+        *steps_to_add_revisions(changes.revised, to_iso(visit.at)),
+        *_seen(changes, visit),
+        *_raw(claim, updated.raw, INCOMPLETE if updated.truncated else "ok", updated.entry_count, len(changes.new)),
+        log,
+    ]
+
+
+def _seen(changes: EntryDiff, visit: FetchStats) -> list[Step]:
+    lists = [(1, changes.returned), (0, changes.dropped)]
+    return [
+        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_iso(visit.at)})
+        for present, ids in lists
+        if ids
+    ]
+
+
+def _failed(claim: Claim, failed: Failed) -> list[Step]:
+    feed = claim.feed
+    failures = feed.consecutive_failures + int(failed.counted)
+    status = FeedStatus.ERROR if failures >= ERROR_AFTER else feed.status
+    understood = failed.body_sha256 is None
+    values = _base(claim, failed) | {
+        "last_fetched_at": to_iso(failed.visit.at),
+        "new_status": FeedStatus.DISABLED if failed.disables else status,
+        "consecutive_failures": failures,
+        "last_error": failed.message,
+        "last_error_kind": failed.kind,
+        "gone_since": iso_or_none(failed.gone_since or (feed.gone_since if feed.status == "disabled" else None)),
+        "body_sha256": failed.body_sha256 or feed.body_sha256,
+        # A body that was not understood must be offered again.
+        "etag": feed.etag if understood else None,
+        "last_modified": feed.last_modified if understood else None,
+    }
+    return [
+        Step(FEED_FAILED, values),
+        *_raw(claim, failed.raw, failed.message, 0, 0),
+        _log(claim, failed.visit, failed.kind, message=failed.message),
+    ]
+
+
+def _raw(claim: Claim, raw: RawBody | None, parse_result: str, entry_count: int, new_entries: int) -> list[Step]:
+    if raw is None:
+        return []
+    row = asdict(raw) | {
+        "feed_id": claim.feed.id,
+        "fetched_at": to_iso(raw.fetched_at),
+        "parse_result": parse_result,
+        "entry_count": entry_count,
+        "new_entries": new_entries,
+    }
+    return [Step(RAW, row)]
+
+
+def _moved(claim: Claim, move: FeedMove, visit: FetchStats) -> list[Step]:
+    if move.needs_target and move.to is not None:
+        return steps_to_add_redirect_target(move.to, claim.feed.url, visit.at)
+    if not move.settled or move.to is None:
+        return []
+    old = {"feed_id": claim.feed.id, "url": claim.feed.url, "until": to_iso(visit.at)}
+    return [Step(ADD_FORMER_URL, old), step_to_update_moved_to(claim.feed.id, move.to)]
+
+
+def _log(
+    claim: Claim,
+    visit: FetchStats,
+    outcome: str,
+    new_entries: int = 0,
+    revised_entries: int = 0,
+    message: str | None = None,
+) -> Step:
+    line = {
+        "feed_id": claim.feed.id,
+        "at": to_iso(visit.at),
+        "outcome": outcome,
+        "http_status": visit.http_status,
+        "bytes": visit.bytes,
+        "ms": round(visit.elapsed.total_seconds() * 1000),
+        "new_entries": new_entries,
+        "revised_entries": revised_entries,
+        "message": message,
+    }
+    return Step(LOG, line)
+
+
+# --- values -> parameters ---------------------------------------------------------------------------------
+
+
+def _base(claim: Claim, decision: RefreshDecision) -> dict[str, Any]:
+    return {
+        "feed_id": claim.feed.id,
+        "token": claim.token,
+        "next_fetch_at": iso_or_none(decision.schedule.at),
+        "next_fetch_why": text_to_stored(decision.schedule.why),
+    }
+
+
+def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any]:
+    move, at = success.move, to_iso(success.visit.at)
+    settled = move.to is not None and move.settled
+    return _base(claim, success) | {
+        "etag": success.etag,
+        "last_modified": success.last_modified,
+        "last_fetched_at": at,
+        "last_success_at": at,
+        "moved_to": None if settled else move.to,
+        "moved_times": 0 if settled else move.times,
+        "new_certificate_until": iso_or_none(success.visit.certificate_until),
+        "new_url": move.to if settled else None,
+        "new_host": host_of(move.to) if settled and move.to else None,
+    }
+
+
+def _facts_values(facts: FeedMetadata) -> Mapping[str, Any]:
+    return {name: getattr(facts, name) for name in _facts}

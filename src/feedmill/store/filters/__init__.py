@@ -1,0 +1,1 @@
+"""Filters of subscribers, applied to new entries."""

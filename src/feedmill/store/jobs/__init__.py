@@ -1,0 +1,1 @@
+"""Jobs: batches, their progress, and what runs and waits."""

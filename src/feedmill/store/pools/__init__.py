@@ -1,0 +1,1 @@
+"""Pools: groups, grants, items and the entries that become items."""

@@ -1,0 +1,61 @@
+"""Which users may take from which pool group."""
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, select
+
+from feedmill.model.pool import PoolAccess, PoolGrant, PoolGroup
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.model.user import Actor, Caller, User
+from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_selected
+from feedmill.store.schema import pool_grants, pool_groups, users
+
+_of_group = pool_grants.c.group_id == bindparam("of_group")
+OF_USER = select(pool_grants.c.group_id).where(pool_grants.c.user_id == bindparam("user_id"))
+OF_GROUP = (
+    select(pool_grants.c.user_id, users.c.name, pool_grants.c.granted_at)
+    .select_from(pool_grants.join(users, users.c.id == pool_grants.c.user_id))
+    .where(_of_group)
+    .order_by(users.c.name)
+)
+# From the rows that are there: a group or user that was deleted meanwhile is not an error.
+GRANT = insert_selected(
+    pool_grants,
+    select(pool_groups.c.id.label("a"), users.c.id.label("b"), bindparam("at").label("c")).where(
+        pool_groups.c.id == bindparam("of_group"), users.c.id == bindparam("of_user")
+    ),
+)
+REVOKE = pool_grants.delete().where(_of_group, pool_grants.c.user_id == bindparam("of_user"))
+
+
+async def pool_access(db: Database, who: Caller) -> PoolAccess:
+    """The groups that the caller may take from: an admin all, others those granted; a key no more than its own."""
+    limit = who.key.pool_groups if who.key else None
+    allowed = None if limit is None else frozenset(group.id for group in limit)
+    if not who.user.is_admin:
+        granted = frozenset(row["group_id"] for row in await db.query(OF_USER, {"user_id": who.user.id}))
+        allowed = granted if allowed is None else granted & allowed
+    return PoolAccess(allowed)
+
+
+async def grants_of(db: Database, group_id: int) -> list[PoolGrant]:
+    """Who may take from the group, besides admins, by name."""
+    rows = await db.query(OF_GROUP, {"of_group": group_id})
+    return [PoolGrant(row["user_id"], row["name"], from_iso(row["granted_at"])) for row in rows]
+
+
+async def grant_access(db: Database, group: PoolGroup, user: User, by: Actor, now: datetime) -> None:
+    """Lets the user take from the group; who may already, still may."""
+    row = {"of_group": group.id, "of_user": user.id, "at": to_iso(now)}
+    await db.batch([Step(GRANT, row), audit_step(by, "pool.grant", f"{group.name}: {user.name}", now)])
+
+
+async def revoke_access(db: Database, group: PoolGroup, user: User, by: Actor, now: datetime) -> bool:
+    """Takes that right away; False when the user did not have it."""
+    if user.id not in {each.user_id for each in await grants_of(db, group.id)}:
+        return False
+    row = {"of_group": group.id, "of_user": user.id}
+    await db.batch([Step(REVOKE, row), audit_step(by, "pool.revoke", f"{group.name}: {user.name}", now)])
+    return True

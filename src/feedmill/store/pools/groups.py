@@ -1,0 +1,171 @@
+"""Pool groups: a name, a rule and the options of both pools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from feedmill.errors import Conflict, ConstraintViolated, NotFound
+from feedmill.model.pool import PoolGroup, PoolOptions, PoolRule
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.model.user import Actor
+from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import insert, insert_new
+from feedmill.store.schema import facts, pool_groups, pool_items, users
+
+LOT = 5000
+NOBODY = Actor()
+GATHERED = "pools:gathered"
+
+ALL = (
+    select(pool_groups, users.c.name.label("labels_of_name"))
+    .select_from(pool_groups.outerjoin(users, users.c.id == pool_groups.c.labels_of))
+    .order_by(pool_groups.c.id)
+)
+BY_NAME = ALL.where(pool_groups.c.name == bindparam("name"))
+_labels_of = select(users.c.id).where(users.c.name == bindparam("labels_of_name")).scalar_subquery()
+ADD = insert(pool_groups, "name", "rule", "settings", "created_at").values(labels_of=_labels_of)
+CHANGE = (
+    pool_groups.update()
+    .where(pool_groups.c.id == bindparam("group"))
+    .values({name: bindparam(name) for name in ("name", "rule", "settings", "paused")})
+    .values(labels_of=_labels_of)
+)
+SOME_ITEMS = select(pool_items.c.id).where(pool_items.c.group_id == bindparam("group")).limit(LOT).subquery("some")
+DROP_ITEMS = pool_items.delete().where(pool_items.c.id.in_(select(SOME_ITEMS.c.id)))
+CHANGE_RULE = pool_groups.update().where(pool_groups.c.id == bindparam("group")).values(rule=bindparam("rule"))
+DROP = pool_groups.delete().where(pool_groups.c.id == bindparam("group"))
+READ_GATHERED = select(facts.c.value).where(facts.c.name == GATHERED)
+BEGIN_GATHERED = insert_new(facts, "name", "value")
+ADVANCE_GATHERED = (
+    facts.update()
+    .where(facts.c.name == GATHERED, facts.c.value == bindparam("before"))
+    .values(value=bindparam("after"))
+)
+RESTART_GATHERING = facts.update().where(facts.c.name == GATHERED).values(value="0")
+GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
+
+
+class GroupExists(Conflict):
+    """There is a pool group of that name already."""
+
+    code = "group_exists"
+
+
+class UnknownGroup(NotFound):
+    """There is no such pool group."""
+
+    code = "unknown_group"
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What the column `settings` has: the options of both pools."""
+
+    titles: PoolOptions = field(default_factory=PoolOptions)
+    contents: PoolOptions = field(default_factory=PoolOptions)
+
+
+async def all_groups(db: Database) -> list[PoolGroup]:
+    return [_group(row) for row in await db.query(ALL)]
+
+
+async def group_of_name(db: Database, name: str) -> PoolGroup:
+    """The group of that name; raises `UnknownGroup`."""
+    rows = await db.query(BY_NAME, {"name": name})
+    if not rows:
+        raise UnknownGroup(f"there is no pool group {name!r}")
+    return _group(rows[0])
+
+
+async def add_group(
+    db: Database,
+    name: str,
+    rule: PoolRule,
+    titles: PoolOptions,
+    contents: PoolOptions,
+    now: datetime,
+    by: Actor = NOBODY,
+) -> PoolGroup:
+    """Makes a group and has all entries looked at for it; raises `GroupExists`."""
+    row = {"name": name, "created_at": to_iso(now), **_values(rule, titles, contents)}
+    try:
+        await db.batch(
+            [Step(ADD, row), Step(RESTART_GATHERING), audit_step(by, "pool.create", _subject(name, rule), now)]
+        )
+    except ConstraintViolated as error:
+        raise GroupExists(f"there is a pool group {name!r} already") from error
+    return await group_of_name(db, name)
+
+
+async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
+    """Changes a group to what it is now, and has all entries looked at again."""
+    values = _values(group.rule, group.titles, group.contents)
+    row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
+    done = audit_step(by, "pool.change", _subject(group.name, group.rule), now)
+    try:
+        await db.batch([Step(CHANGE, row), Step(RESTART_GATHERING), done])
+    except ConstraintViolated as error:
+        raise GroupExists(f"there is a pool group {group.name!r} already") from error
+
+
+async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, first_new: int | None) -> list[Step]:
+    """The steps by which rules that name the feed `source` name `target` too, from its entry `first_new` on."""
+    named = [group for group in await all_groups(db) if source in group.rule.feeds and target not in group.rule.feeds]
+    rules = {group.id: replace(group.rule, feeds=(*group.rule.feeds, target)) for group in named}
+    steps = [Step(CHANGE_RULE, {"group": id, "rule": _encode(rule)}) for id, rule in rules.items()]
+    if rules and first_new is not None:
+        steps.append(Step(GATHER_FROM, {"after": str(min(await gathered_up_to(db), first_new - 1))}))
+    return steps
+
+
+async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
+    """Takes a group away, its items lot by lot first."""
+    while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
+        pass
+    await db.batch([Step(DROP, {"group": group.id}), audit_step(by, "pool.delete", group.name, now)])
+
+
+async def gathered_up_to(db: Database) -> int:
+    """The entry up to which all were looked at for the groups there are."""
+    rows = await db.query(READ_GATHERED)
+    if not rows:
+        await db.batch([Step(BEGIN_GATHERED, {"name": GATHERED, "value": "0"})])
+    return int(rows[0]["value"]) if rows else 0
+
+
+async def advance_gathered(db: Database, before: int, after: int) -> bool:
+    """Moves on from `before`; False when somebody has all looked at anew meanwhile."""
+    return await db.batch([Step(ADVANCE_GATHERED, {"before": str(before), "after": str(after)})]) == [1]
+
+
+def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mapping[str, Any]:
+    settings = _encode(_Settings(titles, contents))
+    # Whose labels is a column of its own.
+    return {"rule": _encode(replace(rule, labels_of=None)), "settings": settings, "labels_of_name": rule.labels_of}
+
+
+def _subject(name: str, rule: PoolRule) -> str:
+    """What the audit trail says of a group: also whose labels it hands on."""
+    return f"{name}, labels of {rule.labels_of}" if rule.labels_of else name
+
+
+def _encode(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _group(row: Row) -> PoolGroup:
+    settings = msgspec.json.decode(row["settings"], type=_Settings) if row["settings"] else _Settings()
+    return PoolGroup(
+        id=row["id"],
+        name=row["name"],
+        rule=replace(msgspec.json.decode(row["rule"], type=PoolRule), labels_of=row["labels_of_name"]),
+        created_at=from_iso(row["created_at"]),
+        titles=settings.titles,
+        contents=settings.contents,
+        paused=bool(row["paused"]),
+    )

@@ -1,0 +1,283 @@
+"""Pool items: each change of state is one conditional update, so that the database decides who has an item."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, case, func, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import literal_column
+
+from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemState, PoolKey, PoolKind
+from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, pool_items, revisions
+
+_items = pool_items.c
+# Added to the batch number of what goes back to the head of its pool; no real batch is as new.
+HEAD: ColumnElement[int] = literal_column("1000000000000000")
+_at_head = case((_items.batch_id < HEAD, _items.batch_id + HEAD), else_=_items.batch_id)
+_of_pool = and_(_items.group_id == bindparam("group"), _items.kind == bindparam("pool_kind"))
+_in_order = (_items.batch_id.desc(), _items.id)
+_next = (
+    select(_items.id)
+    .where(_of_pool, _items.status == PoolItemState.AVAILABLE)
+    .order_by(*_in_order)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+
+
+class IsNext(ColumnElement[bool]):
+    """Whether an item is among the next ones, which are looked up once."""
+
+    inherit_cache = False
+
+
+@compiles(IsNext)
+def _in_derived_table(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
+    # In a table of its own, because MySQL lets no update look into its own table.
+    return compiler.process(_items.id.in_(select(_next.subquery("next_items").c.id)), **kw)
+
+
+@compiles(IsNext, "postgresql")
+def _in_array(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
+    # A joined subquery may be run once per row, each time locking and giving other rows.
+    return f"{compiler.process(_items.id, **kw)} = ANY (ARRAY({compiler.process(_next, **kw)}))"
+
+
+def _change(*where: ColumnElement[bool], **values: Any) -> Update:
+    return pool_items.update().where(*where).values(values | {"changed_at": bindparam("at")})
+
+
+def _listed(state: PoolItemState) -> tuple[ColumnElement[bool], ...]:
+    return one_of(_items.id, "ids"), _items.status == state
+
+
+def _number(state: PoolItemState) -> ColumnElement[int]:
+    return literal_column(str(int(state)))
+
+
+# The token of one pool settles nothing in another.
+_mine = (*_listed(PoolItemState.LEASED), _items.taken_by == bindparam("mine"), _of_pool)
+# What came back too often is set aside.
+_is_worn_out = _items.attempts >= bindparam("most_attempts")
+_back = {
+    "status": case((_is_worn_out, _number(PoolItemState.DEAD)), else_=_number(PoolItemState.AVAILABLE)),
+    "batch_id": _at_head,
+    "leased_until": None,
+}
+CLAIM = _change(
+    IsNext(),
+    _items.status == PoolItemState.AVAILABLE,
+    status=bindparam("to"),
+    taken_by=bindparam("token"),
+    attempts=_items.attempts + 1,
+    leased_until=bindparam("until"),
+)
+SETTLE = _change(*_listed(PoolItemState.QUEUED), status=PoolItemState.USED, taken_by=bindparam("token"))
+RELEASE = _change(*_listed(PoolItemState.QUEUED), status=PoolItemState.AVAILABLE, batch_id=_at_head, taken_by=None)
+UNDO = _change(
+    _items.taken_by == bindparam("token_undone"),
+    _items.status == PoolItemState.QUEUED,
+    status=PoolItemState.AVAILABLE,
+    taken_by=None,
+    attempts=_items.attempts - 1,
+)
+ACK = _change(*_mine, status=PoolItemState.USED, leased_until=None)
+NACK = _change(*_mine, **_back)
+# Never looked at by whoever had them, so it was no attempt.
+GIVE_BACK = _change(
+    *_mine, status=PoolItemState.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
+)
+EXTEND = pool_items.update().where(*_mine).values(leased_until=bindparam("until"))
+EXPIRE = _change(_items.status == PoolItemState.LEASED, _items.leased_until <= bindparam("now"), _of_pool, **_back)
+REQUEUE = _change(
+    _of_pool,
+    _items.status == bindparam("state"),
+    status=PoolItemState.AVAILABLE,
+    attempts=0,
+    taken_by=None,
+)
+REQUEUE_SOME = REQUEUE.where(one_of(_items.id, "ids"))
+COUNT = select(_items.status, func.count().label("items")).where(_of_pool).group_by(_items.status)
+LONG_QUEUED = (
+    select(_items.id, _items.entry_id, _items.changed_at, _items.taken_by)
+    .where(_of_pool, _items.status == PoolItemState.QUEUED, _items.changed_at < bindparam("before"))
+    .order_by(_items.id)
+)
+STILL_QUEUED = select(_items.id).where(*_listed(PoolItemState.QUEUED)).order_by(_items.id)
+LISTED = (
+    select(_items.id, _items.entry_id, _items.attempts, _items.changed_at, _items.taken_by)
+    .where(_of_pool, _items.status == bindparam("state"))
+    .order_by(_items.changed_at.desc(), _items.id)
+    .limit(bindparam("most"))
+)
+TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
+
+# --- texts: as they are now, which may be later than when the item was queued -------------------------------
+
+_with_entry = pool_items.join(entries, entries.c.id == _items.entry_id).outerjoin(
+    revisions, and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
+)
+_is_revised = revisions.c.id.is_not(None)
+
+
+def _now(name: str) -> ColumnElement[str]:
+    return case((_is_revised, revisions.c[name]), else_=entries.c[name]).label(name)
+
+
+_texts = {
+    PoolKind.TITLES: [_now("title")],
+    PoolKind.CONTENTS: [_now("content_html"), _now("summary"), entries.c.base_url],
+}
+
+
+def _reading(kind: PoolKind) -> Select[Any]:
+    return select(_items.id, _items.attempts, *_texts[kind]).select_from(_with_entry).order_by(*_in_order)
+
+
+MINE = {
+    kind: _reading(kind).where(_items.taken_by == bindparam("token"), _items.status == bindparam("to"))
+    for kind in PoolKind
+}
+TEXTS = {kind: _reading(kind).where(one_of(_items.id, "ids")) for kind in PoolKind}
+POOL_OF_ITEM = select(_items.group_id, _items.kind).where(_items.id == bindparam("item_id"))
+# What is queued, and whether its text changed since. An item goes with its entry, so that one is there too.
+_edited = (
+    select(func.count())
+    .where(revisions.c.entry_id == _items.entry_id, revisions.c.seen_at >= _items.changed_at)
+    .correlate(pool_items)
+    .scalar_subquery()
+)
+USED_AMONG = select(func.count().label("items")).where(*_listed(PoolItemState.USED))
+QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*_listed(PoolItemState.QUEUED))
+
+
+async def claim_items(
+    db: Database, pool: PoolKey, most: int, to: PoolItemState, token: str, now: datetime, until: datetime | None = None
+) -> list[Row]:
+    """Takes the next available items, newest batch first, with their texts; each goes to one caller only."""
+    values = {
+        **pool.values,
+        "most": most,
+        "to": to,
+        "token": token,
+        "at": to_iso(now),
+        "until": iso_or_none(until),
+    }
+    [taken] = await db.batch([Step(CLAIM, values)])
+    return await db.query(MINE[pool.kind], {"token": token, "to": to}) if taken else []
+
+
+async def undo_queueing(db: Database, token: str, now: datetime) -> int:
+    """Makes available again what was reserved with `token` and surely never shown to anybody."""
+    [undone] = await db.batch([Step(UNDO, {"token_undone": token, "at": to_iso(now)})])
+    return undone
+
+
+async def count_used(db: Database, ids: Sequence[int]) -> int:
+    """How many of these items are used."""
+    [row] = await db.query(USED_AMONG, {"ids": as_list(list(ids))})
+    return int(row["items"])
+
+
+async def queued_and_edited(db: Database, ids: Sequence[int]) -> dict[int, bool]:
+    """Those of these items that are queued and whose entry is there; True for one that was edited since."""
+    rows = await db.query(QUEUED_AND_EDITED, {"ids": as_list(list(ids))})
+    return {row["id"]: bool(row["edited"]) for row in rows}
+
+
+async def settle_items(db: Database, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Marks queued items as used; how many of them were still queued."""
+    [settled] = await db.batch([Step(SETTLE, {"ids": as_list(list(ids)), "token": token, "at": to_iso(now)})])
+    return settled
+
+
+async def item_ids_taken_with(db: Database, token: str) -> set[int]:
+    return {row["id"] for row in await db.query(TAKEN, {"token": token})}
+
+
+async def release_items(db: Database, ids: Sequence[int], now: datetime) -> int:
+    """Makes queued items available again, at the head of their pool."""
+    [released] = await db.batch([Step(RELEASE, {"ids": as_list(list(ids)), "at": to_iso(now)})])
+    return released
+
+
+async def read_item_texts(db: Database, kind: PoolKind, ids: Sequence[int]) -> list[Row]:
+    return await db.query(TEXTS[kind], {"ids": as_list(list(ids))})
+
+
+async def pool_of_item(db: Database, item_id: int) -> PoolKey | None:
+    """The pool that the item is in; None when there is no such item."""
+    rows = await db.query(POOL_OF_ITEM, {"item_id": item_id})
+    return PoolKey(rows[0]["group_id"], PoolKind(rows[0]["kind"])) if rows else None
+
+
+async def ack_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Settles leased items; how many were still leased with that token."""
+    [acked] = await db.batch([Step(ACK, {**_held(pool, ids, token), "at": to_iso(now)})])
+    return acked
+
+
+async def nack_items(
+    db: Database, pool: PoolKey, ids: Sequence[int], token: str, most_attempts: int, now: datetime
+) -> int:
+    """Gives leased items back to the head of their pool, or sets them aside after so many attempts."""
+    values = {**_held(pool, ids, token), "most_attempts": most_attempts, "at": to_iso(now)}
+    [given] = await db.batch([Step(NACK, values)])
+    return given
+
+
+async def give_back_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str, now: datetime) -> int:
+    """Gives leased items back that nobody looked at."""
+    [given] = await db.batch([Step(GIVE_BACK, {**_held(pool, ids, token), "at": to_iso(now)})])
+    return given
+
+
+async def extend_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str, until: datetime) -> int:
+    [extended] = await db.batch([Step(EXTEND, {**_held(pool, ids, token), "until": to_iso(until)})])
+    return extended
+
+
+def _held(pool: PoolKey, ids: Sequence[int], token: str) -> dict[str, int | str]:
+    return {**pool.values, "ids": as_list(list(ids)), "mine": token}
+
+
+async def expire_items(db: Database, pool: PoolKey, most_attempts: int, now: datetime) -> int:
+    """Takes back what was not settled in time, as `nack_items` does."""
+    at = to_iso(now)
+    values = {**pool.values, "most_attempts": most_attempts, "now": at, "at": at}
+    [expired] = await db.batch([Step(EXPIRE, values)])
+    return expired
+
+
+async def requeue_items(
+    db: Database, pool: PoolKey, state: PoolItemState, now: datetime, ids: Sequence[int] | None = None
+) -> int:
+    """Makes used or dead items available again: all of that state, or those among `ids`."""
+    values = {**pool.values, "state": state, "at": to_iso(now)}
+    step = Step(REQUEUE, values) if ids is None else Step(REQUEUE_SOME, values | {"ids": as_list(list(ids))})
+    [requeued] = await db.batch([step])
+    return requeued
+
+
+async def count_items(db: Database, pool: PoolKey) -> PoolCounts:
+    rows = await db.query(COUNT, pool.values)
+    return PoolCounts(**{PoolItemState(row["status"]).name.lower(): row["items"] for row in rows})
+
+
+async def items_in_state(db: Database, pool: PoolKey, state: PoolItemState, most: int) -> list[Row]:
+    """Items of one state, the last changed first."""
+    return await db.query(LISTED, {**pool.values, "state": state, "most": most})
+
+
+async def queued_before(db: Database, pool: PoolKey, before: datetime) -> list[LostPoolItem]:
+    rows = await db.query(LONG_QUEUED, {**pool.values, "before": to_iso(before)})
+    return [LostPoolItem(row["id"], row["entry_id"], from_iso(row["changed_at"]), row["taken_by"]) for row in rows]
+
+
+async def still_queued(db: Database, ids: Sequence[int]) -> set[int]:
+    return {row["id"] for row in await db.query(STILL_QUEUED, {"ids": as_list(list(ids))})}

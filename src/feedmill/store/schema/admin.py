@@ -1,0 +1,45 @@
+"""Tables of the instance: settings, locks, migrations, blocked hosts, audit log."""
+
+from sqlalchemy import Column, Index
+
+from feedmill.store.columns import Id, LongText, Token, Word, ascii_text, key, timestamp
+from feedmill.store.schema.metadata import table
+
+locks = table(
+    "locks",
+    Column("name", ascii_text(128), primary_key=True),
+    Column("token", Token, nullable=False),
+    timestamp("until", required=True),
+)
+
+migrations = table(
+    "migrations",
+    Column("version", Id, primary_key=True, autoincrement=False),
+    timestamp("applied_at", required=True),
+)
+
+facts = table(
+    "facts",
+    Column("name", ascii_text(128), primary_key=True),
+    Column("value", LongText, nullable=False),
+)
+
+# Nobody asks these hosts, nor any below them, while they stand here.
+blocked_hosts = table(
+    "blocked_hosts",
+    Column("host", ascii_text(255), primary_key=True),
+    timestamp("at", required=True),
+    Column("user_id", Id),
+)
+
+# What people with power did: who, what, to what, from where.
+audit = table(
+    "audit",
+    key(),
+    timestamp("at", required=True),
+    Column("user_id", Id),
+    Column("action", Word, nullable=False),
+    Column("subject", LongText),
+    Column("address", ascii_text(64)),
+    Index("audit_at", "at"),
+)

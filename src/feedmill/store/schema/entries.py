@@ -1,0 +1,159 @@
+"""Tables of entries, revisions, tombstones, unread lists, states, labels and full texts."""
+
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, UniqueConstraint
+
+from feedmill.store.columns import (
+    Id,
+    LongText,
+    Token,
+    ascii_text,
+    belongs_to,
+    count,
+    exact_text,
+    flag,
+    key,
+    timestamp,
+)
+from feedmill.store.schema.metadata import table
+
+# An entry is unread for a user while it stands in the user's unread list. Lists that no user points to are
+# what mark-all-read left behind; they can be pointed to again (undo) until a chore empties them.
+unread = table(
+    "unread",
+    Column("list_id", Id, nullable=False),
+    timestamp("sort_at", required=True),
+    Column("entry_id", Id, nullable=False),
+    Column("subscription_id", Id, nullable=False),
+    PrimaryKeyConstraint("list_id", "sort_at", "entry_id"),
+    Index("unread_of_subscription", "list_id", "subscription_id", "sort_at", "entry_id"),
+    sqlite_with_rowid=False,
+)
+
+unread_lists = table(
+    "unread_lists",
+    key(),
+    belongs_to("users"),
+    # By which whoever made the list finds it, and whoever retired it can have it back.
+    Column("token", Token, unique=True),
+    timestamp("created_at", required=True),
+    timestamp("retired_at"),
+    Index("unread_lists_of_user", "user_id"),
+    Index("unread_lists_retired", "retired_at"),
+)
+
+states = table(
+    "states",
+    belongs_to("users"),
+    belongs_to("entries", name="entry_id"),
+    timestamp("read_at"),
+    timestamp("starred_at"),
+    timestamp("later_at"),
+    timestamp("later_until"),
+    PrimaryKeyConstraint("user_id", "entry_id"),
+    Index("states_starred", "user_id", "starred_at", "entry_id"),
+    Index("states_later", "user_id", "later_at", "entry_id"),
+    Index("states_read", "user_id", "read_at", "entry_id"),
+    Index("states_of_entry", "entry_id"),
+    Index("states_later_expiry", "later_until"),
+)
+
+labels = table(
+    "labels",
+    key(),
+    belongs_to("users"),
+    Column("name", exact_text(190), nullable=False),
+    UniqueConstraint("user_id", "name", name="labels_once"),
+)
+
+entry_labels = table(
+    "entry_labels",
+    belongs_to("labels"),
+    belongs_to("entries", name="entry_id"),
+    timestamp("sort_at", required=True),
+    PrimaryKeyConstraint("label_id", "entry_id"),
+    Index("entry_labels_listed", "label_id", "sort_at", "entry_id"),
+    Index("labels_of_entry", "entry_id"),
+)
+
+
+# The whole article behind an entry, once for each way to cut it out of its page: the usual one is empty.
+full_texts = table(
+    "full_texts",
+    belongs_to("entries", name="entry_id"),
+    Column("recipe", Token, nullable=False, server_default=""),
+    timestamp("fetched_at", required=True),
+    Column("url", LongText, nullable=False),
+    Column("content_html", LongText, nullable=False),
+    PrimaryKeyConstraint("entry_id", "recipe"),
+)
+
+# Entries whose whole article is wanted without anybody asking: written in the batch that stores the entry.
+full_text_tasks = table(
+    "full_text_tasks",
+    belongs_to("entries", name="entry_id", primary_key=True, autoincrement=False),
+    count("attempts"),
+    timestamp("next_attempt_at", required=True),
+    Column("claim_token", Token),
+    Index("full_text_tasks_waiting", "next_attempt_at", "entry_id"),
+    Index("full_text_tasks_claimed", "claim_token"),
+)
+
+
+entries = table(
+    "entries",
+    key(),
+    belongs_to("feeds"),
+    Column("guid", exact_text(512), nullable=False),
+    # Where the entry stands in lists: its date, or when it was first seen if that is earlier.
+    timestamp("sort_at", required=True),
+    # The refresh that brought it, so that what depends on it is written in the same batch.
+    Column("refresh_token", Token, nullable=False),
+    Column("digest", Token, nullable=False),
+    flag("in_feed"),
+    timestamp("first_seen_at", required=True),
+    timestamp("last_seen_at", required=True),
+    timestamp("published_at"),
+    timestamp("updated_at"),
+    count("revision_count"),
+    Column("language", ascii_text(64)),
+    Column("link", LongText),
+    Column("title", LongText),
+    Column("author", LongText),
+    Column("image_url", LongText),
+    Column("comments_url", LongText),
+    # What relative addresses in the texts refer to.
+    Column("base_url", LongText),
+    Column("categories", LongText),
+    Column("enclosures", LongText),
+    Column("summary", LongText),
+    # Last, because reading the columns before it then never touches its pages.
+    Column("content_html", LongText),
+    UniqueConstraint("feed_id", "guid", name="entries_identity"),
+    Index("entries_of_feed", "feed_id", "sort_at", "id"),
+    Index("entries_in_feed", "feed_id", "in_feed", "last_seen_at"),
+)
+
+
+revisions = table(
+    "revisions",
+    key(),
+    belongs_to("entries", name="entry_id"),
+    count("number"),
+    timestamp("seen_at", required=True),
+    Column("digest", Token, nullable=False),
+    Column("link", LongText),
+    Column("title", LongText),
+    Column("author", LongText),
+    Column("summary", LongText),
+    Column("content_html", LongText),
+    UniqueConstraint("entry_id", "number", name="revisions_number"),
+)
+
+
+tombstones = table(
+    "tombstones",
+    belongs_to("feeds"),
+    Column("guid", exact_text(512), nullable=False),
+    timestamp("purged_at", required=True),
+    PrimaryKeyConstraint("feed_id", "guid"),
+)

@@ -1,0 +1,124 @@
+"""Tables of feeds, their former URLs, their icons and the fetch log."""
+
+from sqlalchemy import Column, Index, SmallInteger
+
+from feedmill.store.columns import (
+    Id,
+    LongText,
+    Token,
+    Url,
+    Word,
+    ascii_text,
+    belongs_to,
+    count,
+    flag,
+    key,
+    size,
+    timestamp,
+)
+from feedmill.store.schema.metadata import table
+
+feeds = table(
+    "feeds",
+    key(),
+    Column("url", Url, nullable=False, unique=True),
+    Column("host", ascii_text(255), nullable=False),
+    Column("title", LongText),
+    # What the operator calls it and where it is filed (a JSON list); a refresh leaves both alone.
+    Column("own_title", LongText),
+    Column("folder", LongText),
+    Column("site_url", LongText),
+    Column("description", LongText),
+    Column("language", ascii_text(64)),
+    Column("icon_url", LongText),
+    Column("image_url", LongText),
+    Column("hub_url", LongText),
+    Column("status", Word, nullable=False, server_default="active"),
+    Column("archive_policy", Word, nullable=False, server_default="all"),
+    Column("http_options", LongText),
+    # Some subscriber has settings of their own: they are looked at when new entries come.
+    flag("tailored"),
+    flag("added_by_person"),
+    flag("declared"),
+    # What the last whole answer said of itself; saved only together with its entries.
+    Column("etag", LongText),
+    Column("last_modified", LongText),
+    Column("body_sha256", Token),
+    # Of the card that the object store has of it.
+    Column("card_sha256", Token),
+    # The schedule. No next_fetch_at: never by itself (disabled, paused, at rest).
+    timestamp("next_fetch_at"),
+    Column("next_fetch_why", LongText),
+    Column("interval_seconds", Id),
+    Column("rhythm_seconds", Id),
+    Column("wishes", LongText),
+    timestamp("last_fetched_at"),
+    timestamp("last_success_at"),
+    timestamp("last_entry_at"),
+    count("consecutive_failures"),
+    count("truncated_times"),
+    Column("last_error", LongText),
+    Column("last_error_kind", Word),
+    timestamp("gone_since"),
+    Column("moved_to", Url),
+    count("moved_times"),
+    # The feed that its subscribers were given to. It rests, and keeps its entries.
+    Column("merged_into", Id),
+    # When the certificate ends that its server showed last.
+    timestamp("certificate_until"),
+    count("entry_count"),
+    # The claim. `fence` is set to NULL, which it must not be, by a write without the claim: that undoes its batch.
+    Column("claim_token", Token),
+    timestamp("claimed_until"),
+    flag("fence"),
+    timestamp("created_at", required=True),
+    Index("feeds_due", "next_fetch_at"),
+    Index("feeds_claimed", "claim_token"),
+    Index("feeds_host", "host"),
+)
+
+feed_urls = table(
+    "feed_urls",
+    key(),
+    belongs_to("feeds"),
+    Column("url", Url, nullable=False),
+    timestamp("until", required=True),
+    Index("feed_urls_url", "url"),
+    Index("feed_urls_feed", "feed_id"),
+)
+
+
+fetch_log = table(
+    "fetch_log",
+    key(),
+    belongs_to("feeds"),
+    timestamp("at", required=True),
+    Column("outcome", Word, nullable=False),
+    Column("http_status", SmallInteger),
+    size("bytes"),
+    count("ms"),
+    count("new_entries"),
+    count("revised_entries"),
+    Column("message", LongText),
+    Index("fetch_log_of_feed", "feed_id", "at"),
+    Index("fetch_log_at", "at"),
+)
+
+
+# The small picture that a feed is known by, in base64, and when it is next asked for.
+icons = table(
+    "icons",
+    belongs_to("feeds", primary_key=True, autoincrement=False),
+    Column("address", LongText),
+    Column("sha256", Token),
+    Column("media_type", ascii_text(128)),
+    count("attempts"),
+    timestamp("next_attempt_at", required=True),
+    Column("claim_token", Token),
+    timestamp("fetched_at"),
+    # Last, because reading the columns before it then never touches its pages.
+    Column("data", LongText),
+    Index("icons_waiting", "next_attempt_at", "feed_id"),
+    Index("icons_claimed", "claim_token"),
+    Index("icons_by_digest", "sha256", "feed_id"),
+)

@@ -1,0 +1,42 @@
+"""Tables of subscriptions and folders."""
+
+from sqlalchemy import Column, Index, PrimaryKeyConstraint, UniqueConstraint
+
+from feedmill.store.columns import Id, LongText, Word, belongs_to, count, exact_text, flag, key, timestamp
+from feedmill.store.schema.metadata import table
+
+subscriptions = table(
+    "subscriptions",
+    key(),
+    belongs_to("users"),
+    belongs_to("feeds"),
+    Column("title", LongText),
+    Column("interval_seconds", Id),
+    Column("archive_policy", Word),
+    flag("paused"),
+    # Counted in the same batch as whatever changes it, so that the sidebar never scans entries.
+    count("unread_count"),
+    Column("settings", LongText),
+    timestamp("created_at", required=True),
+    UniqueConstraint("user_id", "feed_id", name="subscriptions_once"),
+    Index("subscriptions_of_feed", "feed_id"),
+)
+
+folders = table(
+    "folders",
+    key(),
+    belongs_to("users"),
+    # 0 is the top: NULLs would not be told apart by the constraint below.
+    Column("parent_id", Id, nullable=False, server_default="0"),
+    Column("name", exact_text(190), nullable=False),
+    count("position"),
+    UniqueConstraint("user_id", "parent_id", "name", name="folders_once"),
+)
+
+folder_subscriptions = table(
+    "folder_subscriptions",
+    belongs_to("folders"),
+    belongs_to("subscriptions"),
+    PrimaryKeyConstraint("folder_id", "subscription_id"),
+    Index("folders_of_subscription", "subscription_id"),
+)

@@ -1,0 +1,77 @@
+"""Tables of users, sessions, API tokens and sign-in attempts."""
+
+from sqlalchemy import Column, Index
+
+from feedmill.store.columns import (
+    Id,
+    LongText,
+    Token,
+    Word,
+    ascii_text,
+    belongs_to,
+    count,
+    exact_text,
+    flag,
+    key,
+    timestamp,
+)
+from feedmill.store.schema.metadata import table
+
+users = table(
+    "users",
+    key(),
+    Column("name", exact_text(190), nullable=False, unique=True),
+    Column("password_hash", LongText),
+    flag("is_admin"),
+    Column("status", Word, nullable=False, server_default="active"),
+    # Where this user's unread entries stand; marking all read points it to a new, empty list.
+    Column("unread_list_id", Id, nullable=False, server_default="0"),
+    Column("settings", LongText),
+    Column("quota_feeds", Id),
+    Column("quota_bytes", Id),
+    timestamp("created_at", required=True),
+    timestamp("last_seen_at"),
+)
+
+sessions = table(
+    "sessions",
+    key(),
+    belongs_to("users"),
+    # A browser's session, or an API client's (jwt), whose token is replaced at each renewal.
+    Column("kind", Word, nullable=False, server_default="browser"),
+    Column("token_hash", Token, nullable=False, unique=True),
+    Column("user_agent", LongText),
+    Column("address", ascii_text(64)),
+    timestamp("created_at", required=True),
+    timestamp("last_seen_at", required=True),
+    timestamp("expires_at", required=True),
+    Index("sessions_of_user", "user_id"),
+    Index("sessions_expiry", "expires_at"),
+)
+
+tokens = table(
+    "tokens",
+    key(),
+    belongs_to("users"),
+    Column("name", exact_text(190), nullable=False),
+    Column("token_hash", Token, nullable=False, unique=True),
+    Column("scopes", LongText, nullable=False),
+    timestamp("created_at", required=True),
+    timestamp("last_used_at"),
+    timestamp("expires_at"),
+    timestamp("revoked_at"),
+    # The key that it was made with; it holds only while that one does.
+    Column("made_by", Id),
+    # Whether `token_pool_groups` says from which groups it may take.
+    flag("limited_to_groups"),
+    Index("tokens_of_user", "user_id"),
+)
+
+# How often somebody tried to sign in, by a digest of whom they named or where they came from.
+sign_in_tries = table(
+    "sign_in_tries",
+    Column("of_whom", Token, primary_key=True),
+    count("tries"),
+    timestamp("last_at", required=True),
+    Index("sign_in_tries_age", "last_at"),
+)

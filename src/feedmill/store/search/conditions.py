@@ -1,0 +1,116 @@
+"""Conditions of a search other than words, as SQL, and the condition that a user may see an entry."""
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Exists,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+)
+
+from feedmill.store.dialect import one_of
+from feedmill.store.schema import (
+    entries,
+    entry_labels,
+    feeds,
+    image_tasks,
+    labels,
+    states,
+    subscriptions,
+    unread,
+    users,
+)
+from feedmill.store.search.index import IDS_PER_SECOND
+from feedmill.store.search.query_shapes import ConditionShape
+
+Sql = ColumnElement[bool]
+
+_user = bindparam("user_id", type_=BigInteger())
+_state = exists().where(states.c.user_id == _user, states.c.entry_id == entries.c.id)
+_label = exists().where(
+    entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, labels.c.user_id == _user
+)
+_image = exists().where(image_tasks.c.entry_id == entries.c.id)
+_unread = exists().where(
+    users.c.id == _user,
+    unread.c.list_id == users.c.unread_list_id,
+    unread.c.sort_at == entries.c.sort_at,
+    unread.c.entry_id == entries.c.id,
+)
+is_visible: Sql = or_(
+    entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)),
+    _state.where(or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))),
+    _label,
+)
+
+
+def _carries(media: str) -> Sql:
+    return entries.c.enclosures.like(f'%:"{media}/%')
+
+
+_KINDS: dict[str, Sql] = {
+    "unread": _unread,
+    "read": ~_unread,
+    "starred": _state.where(states.c.starred_at.is_not(None)),
+    "later": _state.where(states.c.later_at.is_not(None)),
+    "archived": _image.where(image_tasks.c.object_key.is_not(None)),
+    "image": or_(entries.c.image_url.is_not(None), _image, _carries("image")),
+    "audio": _carries("audio"),
+    "video": _carries("video"),
+    "enclosure": entries.c.enclosures.is_not(None),
+}
+
+
+def place_of_second(name: str) -> ColumnElement[int]:
+    """The place before everything of the second that the parameter says."""
+    return bindparam(name, type_=BigInteger()) * literal_column(str(IDS_PER_SECOND))
+
+
+def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str], Sql]) -> Sql:
+    """The condition of a shape; `text` makes that of words."""
+    match shape.kind:
+        case "all" | "dated":
+            return and_(true(), *(sql_of(part, place, text) for part in shape.parts))
+        case "any":
+            return or_(*(sql_of(part, place, text) for part in shape.parts))
+        case "not":
+            return not_(sql_of(shape.parts[0], place, text))
+        case "text":
+            return text(shape.name)
+        case "since":
+            return place >= place_of_second(shape.name)
+        case "until":
+            return place < place_of_second(shape.name)
+        case "language":
+            return _in_language(shape.name)
+        case "feeds":
+            return one_of(entries.c.feed_id, shape.name)
+        case "labels":
+            return _has_label(shape.name)
+        case kind:
+            return _KINDS[kind]
+
+
+def _in_language(name: str) -> Sql:
+    code = bindparam(name, type_=String())
+
+    def is_it(column: ColumnElement[str]) -> Sql:
+        return or_(func.lower(column) == code, func.lower(column).like(code + "-%"))
+
+    of_feed = exists().where(feeds.c.id == entries.c.feed_id, is_it(feeds.c.language))
+    # What is not known is not so: a NULL would be neither this nor its opposite.
+    return func.coalesce(is_it(entries.c.language), of_feed)
+
+
+def _has_label(name: str) -> Exists:
+    return exists().where(entry_labels.c.entry_id == entries.c.id, one_of(entry_labels.c.label_id, name))

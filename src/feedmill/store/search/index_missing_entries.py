@@ -1,0 +1,78 @@
+"""Adds entries to the search index that are not in it, after an upgrade or a backup load."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, select
+
+from feedmill.model.timestamps import from_iso
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.schema import entries, revisions
+from feedmill.store.search.index import ADD_MISSING, indexed_words, place_seconds, search_texts
+
+# Looked through at once, and added at once: D1 counts a statement for each of these.
+WINDOW = 10_000
+LOT = 40
+
+_newest = and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
+
+
+def _now(name: str) -> ColumnElement[Any]:
+    """What the feed made of it last."""
+    return case((revisions.c.id.is_(None), entries.c[name]), else_=revisions.c[name]).label(name)
+
+
+LAST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
+MISSING: Select[Any] = (
+    select(
+        entries.c.id,
+        entries.c.sort_at,
+        entries.c.digest,
+        *map(_now, ("link", "title", "author", "summary", "content_html")),
+    )
+    .select_from(entries.outerjoin(revisions, _newest))
+    .where(
+        entries.c.id > bindparam("after"),
+        entries.c.id <= bindparam("until"),
+        ~exists().where(search_texts.c.entry_id == entries.c.id),
+    )
+    .order_by(entries.c.id)
+    .limit(LOT)
+)
+# Until the batch ends no feed can change these entries: it would not find the row that is to hold the change.
+LOCK = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    link: str | None
+    title: str | None
+    author: str | None
+    summary: str | None
+    content_html: str | None
+
+
+async def index_missing_entries(db: Database) -> int:
+    """Makes every entry searchable that is not, in lots; what was done stays done. How many there were."""
+    [last] = await db.query(LAST_ID)
+    added = 0
+    for after in range(0, last["id"], WINDOW):
+        window = {"after": after, "until": after + WINDOW}
+        while lot := await db.query(MISSING, window):
+            await db.batch(await asyncio.to_thread(_steps, lot))
+            added += len(lot)
+            # Not from the start again: one that changes just now is left for the next time.
+            window["after"] = lot[-1]["id"]
+    return added
+
+
+def _steps(lot: Sequence[Row]) -> list[Step]:
+    rows = [
+        {"entry": row["id"], "digest": row["digest"], "seconds": place_seconds(from_iso(row["sort_at"]))}
+        | indexed_words(_Entry(*(row[name] for name in _Entry.__slots__)))
+        for row in lot
+    ]
+    return [Step(LOCK, {"ids": as_list([row["id"] for row in lot])}), Step(ADD_MISSING, rows)]

@@ -1,0 +1,1 @@
+"""Subscriptions of users to feeds, their settings and folders."""

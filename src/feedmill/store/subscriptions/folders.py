@@ -1,0 +1,89 @@
+"""Folders of a user, and the subscriptions in them."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import bindparam, select
+
+from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.model.subscription import Folder
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, insert, insert_new, one_of
+from feedmill.store.schema import folder_subscriptions, folders
+
+FOLDERS = select(folders.c.id, folders.c.parent_id).where(folders.c.user_id == bindparam("of_user"))
+FILED = (
+    select(folder_subscriptions.c.subscription_id).where(one_of(folder_subscriptions.c.folder_id, "folders")).distinct()
+)
+
+OF_USER = select(folders).where(folders.c.user_id == bindparam("user_id")).order_by(folders.c.position, folders.c.name)
+ADD = insert(folders, "user_id", "parent_id", "name", "position")
+ADD_MISSING = insert_new(folders, "user_id", "parent_id", "name", "position")
+BY_NAME = OF_USER.where(folders.c.parent_id == bindparam("parent_id"), folders.c.name == bindparam("name"))
+CHANGE = (
+    folders.update()
+    .where(folders.c.id == bindparam("folder"), folders.c.user_id == bindparam("of_user"))
+    .values({name: bindparam(f"new_{name}") for name in ("parent_id", "name", "position")})
+)
+DROP = folders.delete().where(folders.c.user_id == bindparam("of_user"), one_of(folders.c.id, "ids"))
+
+
+class FolderExists(Conflict):
+    """There is a folder of that name at that place."""
+
+    code = "folder_exists"
+
+
+async def folders_of(db: Database, user_id: int) -> list[Folder]:
+    """All of a user's; those of one parent in the order in which they are shown."""
+    return [_folder(row) for row in await db.query(OF_USER, {"user_id": user_id})]
+
+
+async def add_folder(db: Database, user_id: int, parent_id: int, name: str, position: int) -> Folder:
+    row = {"user_id": user_id, "parent_id": parent_id, "name": name, "position": position}
+    try:
+        await db.batch([Step(ADD, row)])
+    except ConstraintViolated as error:
+        raise FolderExists(f"there is a folder {name!r} already") from error
+    [found] = await db.query(BY_NAME, row)
+    return _folder(found)
+
+
+async def add_missing_folders(db: Database, user_id: int, places: Collection[tuple[int, str]]) -> None:
+    """Makes those of these (parent and name) that are not there."""
+    same = {"user_id": user_id, "position": 0}
+    await db.batch([Step(ADD_MISSING, [same | {"parent_id": parent, "name": name} for parent, name in places])])
+
+
+async def change_folder(db: Database, user_id: int, folder: Folder) -> None:
+    """Writes the folder as it is to be."""
+    values = {"new_parent_id": folder.parent_id, "new_name": folder.name, "new_position": folder.position}
+    try:
+        await db.batch([Step(CHANGE, values | {"folder": folder.id, "of_user": user_id})])
+    except ConstraintViolated as error:
+        raise FolderExists(f"there is a folder {folder.name!r} already") from error
+
+
+async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:
+    """Takes folders away; the subscriptions in them stay."""
+    await db.batch([Step(DROP, {"of_user": user_id, "ids": as_list(list(ids))})])
+
+
+def _folder(row: Row) -> Folder:
+    return Folder(row["id"], row["parent_id"], row["name"], row["position"])
+
+
+async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int) -> tuple[int, ...] | None:
+    """The subscriptions in a folder and in those below it; None when the user has no such folder."""
+    parents = {row["id"]: row["parent_id"] for row in await db.query(FOLDERS, {"of_user": user_id})}
+    if folder_id not in parents:
+        return None
+    filed = await db.query(FILED, {"folders": as_list(_below(folder_id, parents))})
+    return tuple(sorted(row["subscription_id"] for row in filed))
+
+
+def _below(folder_id: int, parents: dict[int, int]) -> list[int]:
+    found, added = {folder_id}, {folder_id}
+    while added:
+        added = {id for id, parent in parents.items() if parent in added} - found
+        found |= added
+    return sorted(found)

@@ -1,0 +1,153 @@
+"""Reads subscriptions: all of a user, one, and which feeds a user has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+
+from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.subscription import Subscription, SubscriptionState
+from feedmill.model.translatable_text import text_from_stored
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.feeds.icons import ICON_NAME
+from feedmill.store.schema import feeds, folder_subscriptions, folders, icons, subscriptions
+
+_of_feed = (
+    "url",
+    "site_url",
+    "icon_url",
+    "status",
+    "gone_since",
+    "entry_count",
+    "next_fetch_at",
+    "next_fetch_why",
+    "last_fetched_at",
+    "last_success_at",
+    "last_entry_at",
+    "consecutive_failures",
+    "last_error",
+    "merged_into",
+)
+LISTED = (
+    select(
+        *(subscriptions.c[name] for name in ("id", "feed_id", "unread_count", "interval_seconds", "archive_policy")),
+        *(subscriptions.c[name] for name in ("paused", "created_at")),
+        *(feeds.c[name] for name in _of_feed),
+        subscriptions.c.title.label("own_title"),
+        feeds.c.title.label("feed_title"),
+        feeds.c.own_title.label("operators_title"),
+        ICON_NAME.label("icon"),
+    )
+    .join_from(subscriptions, feeds, feeds.c.id == subscriptions.c.feed_id)
+    .outerjoin(icons, icons.c.feed_id == subscriptions.c.feed_id)
+    .where(subscriptions.c.user_id == bindparam("user_id"))
+    .order_by(subscriptions.c.id)
+)
+ONE = LISTED.where(subscriptions.c.id == bindparam("subscription_id"))
+FILED = (
+    select(folder_subscriptions.c.subscription_id, folder_subscriptions.c.folder_id)
+    .select_from(folders.join(folder_subscriptions, folder_subscriptions.c.folder_id == folders.c.id))
+    .where(folders.c.user_id == bindparam("user_id"))
+    .order_by(folder_subscriptions.c.folder_id)
+)
+ONE_FILED = FILED.where(folder_subscriptions.c.subscription_id == bindparam("subscription_id"))
+OF_FEEDS = select(subscriptions.c.id, subscriptions.c.feed_id).where(
+    subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids")
+)
+COUNT = select(func.count().label("n")).where(subscriptions.c.user_id == bindparam("user_id"))
+OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("seconds")).where(
+    subscriptions.c.feed_id == bindparam("feed_id"),
+    subscriptions.c.id != bindparam("subscription_id"),
+    subscriptions.c.paused == 0,
+)
+
+
+async def subscriptions_of(db: Database, user_id: int) -> list[Subscription]:
+    """All of a user's, the oldest first."""
+    mine = {"user_id": user_id}
+    filed: dict[int, list[int]] = {}
+    for row in await db.query(FILED, mine):
+        filed.setdefault(row["subscription_id"], []).append(row["folder_id"])
+    return [_subscription(row, filed.get(row["id"], ())) for row in await db.query(LISTED, mine)]
+
+
+async def subscription_of(db: Database, user_id: int, subscription_id: int) -> Subscription | None:
+    one = {"user_id": user_id, "subscription_id": subscription_id}
+    rows = await db.query(ONE, one)
+    filed = [row["folder_id"] for row in await db.query(ONE_FILED, one)] if rows else []
+    return _subscription(rows[0], filed) if rows else None
+
+
+async def subscription_ids_by_feed(db: Database, user_id: int, feed_ids: Sequence[int]) -> dict[int, int]:
+    """By feed the user's subscription, for those of these feeds that have one."""
+    rows = await db.query(OF_FEEDS, {"user_id": user_id, "feed_ids": as_list(list(feed_ids))})
+    return {row["feed_id"]: row["id"] for row in rows}
+
+
+async def count_subscriptions(db: Database, user_id: int) -> int:
+    [row] = await db.query(COUNT, {"user_id": user_id})
+    return int(row["n"])
+
+
+async def smallest_interval_of_others(db: Database, feed_id: int, subscription_id: int) -> int | None:
+    [row] = await db.query(OTHER_INTERVALS, {"feed_id": feed_id, "subscription_id": subscription_id})
+    return None if row["seconds"] is None else int(row["seconds"])
+
+
+def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
+    url, _, private = row["url"].partition(PRIVATE_URL_MARKER)
+    own, theirs = row["own_title"], row["feed_title"]
+    return Subscription(
+        row["id"],
+        row["feed_id"],
+        url,
+        own or row["operators_title"] or theirs or url,
+        own,
+        theirs,
+        row["site_url"],
+        row["icon_url"],
+        tuple(folder_ids),
+        row["unread_count"],
+        row["entry_count"],
+        row["interval_seconds"],
+        row["archive_policy"],
+        bool(row["paused"]),
+        bool(private),
+        _state(row),
+        row["next_fetch_at"],
+        text_from_stored(row["next_fetch_why"] or "") or None,
+        row["last_fetched_at"],
+        row["last_success_at"],
+        row["last_entry_at"],
+        row["consecutive_failures"],
+        row["last_error"],
+        row["created_at"],
+        row["icon"],
+    )
+
+
+def _state(row: Mapping[str, Any]) -> SubscriptionState:
+    """The word that says most. `moved`: its entries are kept here, and the subscriber reads on in another feed."""
+    if row["merged_into"] is not None:
+        return "moved"
+    if row["paused"]:
+        return "paused"
+    if row["status"] == "disabled":
+        return "gone" if row["gone_since"] else "stopped"
+    if row["status"] == "error":
+        return "broken"
+    if row["consecutive_failures"]:
+        return "failing"
+    if row["next_fetch_at"] is None:
+        return "resting"
+    return "healthy" if row["last_fetched_at"] else "queued"
+
+
+OWN = select(subscriptions.c.id).where(
+    subscriptions.c.user_id == bindparam("of_user"), subscriptions.c.id == bindparam("subscription_id")
+)
+
+
+async def has_subscription(db: Database, user_id: int, subscription_id: int) -> bool:
+    return bool(await db.query(OWN, {"of_user": user_id, "subscription_id": subscription_id}))

@@ -1,0 +1,1 @@
+"""Users: accounts, the first admin, sessions, API tokens, sign-in attempts."""

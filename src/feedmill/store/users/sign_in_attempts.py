@@ -1,0 +1,80 @@
+"""Counts sign-in attempts by user name and by address, for all processes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Integer, bindparam, case, null, select
+
+from feedmill.errors import ConstraintViolated
+from feedmill.model.timestamps import from_iso, to_iso
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.schema import sign_in_tries as tries
+
+# Tries that are older don't count.
+ATTEMPTS_KEPT_FOR = timedelta(days=1)
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+SEEN = select(tries).where(one_of(tries.c.of_whom, "keys"))
+BEGIN = insert_new(tries, "of_whom", "tries", "last_at")
+# NULL, which undoes the batch, when somebody else tried meanwhile: so at most one passes each count.
+COUNT = (
+    tries.update()
+    .where(tries.c.of_whom == bindparam("key"))
+    .values(
+        tries=case((tries.c.tries == bindparam("seen"), bindparam("following", type_=Integer)), else_=null()),
+        last_at=bindparam("now"),
+    )
+)
+FORGET = tries.delete().where(one_of(tries.c.of_whom, "keys"))
+TAKE_BACK = tries.update().where(tries.c.of_whom == bindparam("key"), tries.c.tries > 0).values(tries=tries.c.tries - 1)
+DROP_OLD = tries.delete().where(tries.c.last_at < bindparam("before"))
+
+
+@dataclass(frozen=True, slots=True)
+class SignInAttempts:
+    """How often it was tried lately, and when last."""
+
+    times: int = 0
+    last_at: datetime = LONG_AGO
+
+
+async def read_sign_in_attempts(db: Database, keys: Sequence[str]) -> dict[str, SignInAttempts]:
+    """What is known of each key."""
+    rows = await db.query(SEEN, {"keys": as_list(list(keys))})
+    known = {row["of_whom"]: SignInAttempts(row["tries"], from_iso(row["last_at"])) for row in rows}
+    return {key: known.get(key, SignInAttempts()) for key in keys}
+
+
+async def count_sign_in_attempt(db: Database, seen: Mapping[str, SignInAttempts], now: datetime) -> bool:
+    """Counts one more try of each; False when what was seen is no longer so."""
+    begin = [{"of_whom": key, "tries": 0, "last_at": to_iso(LONG_AGO)} for key in seen]
+    counts = [
+        {
+            "key": key,
+            "seen": before.times,
+            "following": before.times + 1 if is_recent(before, now) else 1,
+            "now": to_iso(now),
+        }
+        for key, before in seen.items()
+    ]
+    old = {"before": to_iso(now - ATTEMPTS_KEPT_FOR)}
+    try:
+        await db.batch([Step(BEGIN, begin), Step(COUNT, counts), Step(DROP_OLD, old)])
+    except ConstraintViolated:
+        return False
+    return True
+
+
+def is_recent(tried: SignInAttempts, now: datetime) -> bool:
+    return tried.last_at >= now - ATTEMPTS_KEPT_FOR
+
+
+def step_to_forget_attempts(keys: Sequence[str]) -> Step:
+    return Step(FORGET, {"keys": as_list(list(keys))})
+
+
+def step_to_uncount_attempt(key: str) -> Step:
+    """The step for a try that turned out to be right."""
+    return Step(TAKE_BACK, {"key": key})

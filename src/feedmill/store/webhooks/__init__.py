@@ -1,0 +1,1 @@
+"""Webhooks: endpoints, the delivery queue, the delivery log."""

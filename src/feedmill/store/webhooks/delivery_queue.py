@@ -1,0 +1,142 @@
+"""The queue of webhook deliveries: taken with a lease, result recorded by the holder."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, String, and_, bindparam, case, exists, func, or_, select
+
+from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed, DeliveryStatus, WebhookEvent
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.dialect import as_list, one_of
+from feedmill.store.leases import Leases
+from feedmill.store.schema import deliveries, webhooks
+from feedmill.store.webhooks.delivery_log import to_delivery
+
+_of = deliveries.c
+_due = and_(_of.status == DeliveryStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
+_number = func.row_number().over(partition_by=_of.webhook_id, order_by=(_of.next_attempt_at, _of.id))
+_queues = (
+    select(_of.id, _of.next_attempt_at, _number.label("number"))
+    .join(webhooks, webhooks.c.id == _of.webhook_id)
+    .where(_due, one_of(_of.webhook_id, "webhooks"), or_(webhooks.c.paused == 0, _of.event == WebhookEvent.TEST))
+    .subquery("queues")
+)
+# Some of each webhook, so that one with many holds up no other.
+WAITING = (
+    select(_queues.c.id)
+    .where(_queues.c.number <= bindparam("each", type_=Integer))
+    .order_by(_queues.c.next_attempt_at, _queues.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+MINE = (
+    select(deliveries, webhooks.c.user_id, webhooks.c.url, webhooks.c.secret)
+    .join(webhooks, webhooks.c.id == _of.webhook_id)
+    .order_by(_of.id)
+)
+LEASES = Leases(deliveries, _of.id, _due, WAITING, MINE)
+release_deliveries = LEASES.let_go
+
+_mine = (_of.id == bindparam("delivery"), _of.claim_token == bindparam("token"))
+_freed: dict[str, Any] = {"claim_token": None, "attempts": _of.attempts + 1, "http_status": bindparam("answered")}
+DELIVERED = (
+    deliveries.update()
+    .where(*_mine)
+    .values(
+        status=DeliveryStatus.DELIVERED, next_attempt_at=None, last_error=None, finished_at=bindparam("at"), **_freed
+    )
+)
+FAILED = (
+    deliveries.update()
+    .where(*_mine)
+    .values(status=bindparam("to"), next_attempt_at=bindparam("again_at"), last_error=bindparam("reason"))
+    .values(finished_at=bindparam("ended_at"), **_freed)
+)
+DROPPED = (
+    deliveries.update()
+    .where(*_mine)
+    .values(status=DeliveryStatus.DROPPED, next_attempt_at=None, claim_token=None, finished_at=bindparam("at"))
+)
+# Before the delivery itself is settled: only who still has it may say how its webhook fares.
+_of_mine = (webhooks.c.id == bindparam("webhook"), exists(select(_of.id).where(*_mine)))
+WEBHOOK_SUCCEEDED = (
+    webhooks.update().where(*_of_mine).values(consecutive_failures=0, last_error=None, last_success_at=bindparam("at"))
+)
+_failed_too_often = or_(webhooks.c.consecutive_failures + 1 >= PAUSE_AFTER, bindparam("is_gone", type_=Integer) == 1)
+# The failures last: MySQL reads a column that was set further left in its new value.
+WEBHOOK_FAILED = (
+    webhooks.update()
+    .where(*_of_mine)
+    .ordered_values(
+        (
+            "last_error",
+            case((_failed_too_often, bindparam("why_paused", type_=String)), else_=bindparam("reason", type_=String)),
+        ),
+        ("paused", case((_failed_too_often, 1), else_=webhooks.c.paused)),
+        ("consecutive_failures", webhooks.c.consecutive_failures + 1),
+    )
+)
+POSTPONE = (
+    deliveries.update()
+    .where(
+        _of.webhook_id == bindparam("webhook"),
+        _of.status == DeliveryStatus.PENDING,
+        or_(_of.claim_token == bindparam("token"), _of.next_attempt_at <= bindparam("now")),
+    )
+    .values(claim_token=None, next_attempt_at=bindparam("again_at"))
+)
+
+
+async def take_deliveries(
+    db: Database, webhook_ids: Sequence[int], now: datetime, most: int, each: int
+) -> list[ClaimedDelivery]:
+    """Some of what is due, at most `each` of one webhook; nobody else has them for the time of the lease.
+
+    Only for webhooks whose addresses the caller holds (see `address_leases`).
+    """
+    token, rows = await LEASES.take(db, now, most=most, each=each, webhooks=as_list(list(webhook_ids)))
+    return [_taken(row, token) for row in rows]
+
+
+async def record_delivered(db: Database, taken: ClaimedDelivery, status: int, now: datetime) -> bool:
+    """Says that it arrived; False when it is ours no more."""
+    values = _settling(taken, status) | {"at": to_iso(now)}
+    _, settled = await db.batch([Step(WEBHOOK_SUCCEEDED, values), Step(DELIVERED, values)])
+    return settled == 1
+
+
+async def record_failed_delivery(db: Database, taken: ClaimedDelivery, failed: DeliveryFailed, now: datetime) -> bool:
+    """Says that it did not arrive, and pauses a webhook that has failed too often."""
+    is_over = failed.again_at is None
+    values = _settling(taken, failed.http_status) | {
+        "reason": failed.reason,
+        "why_paused": f"paused, after {PAUSE_AFTER} failures in a row or a 410: {failed.reason}",
+        "is_gone": int(failed.is_gone),
+        "to": DeliveryStatus.DEAD if is_over else DeliveryStatus.PENDING,
+        "again_at": iso_or_none(failed.again_at),
+        "ended_at": to_iso(now) if is_over else None,
+    }
+    _, settled = await db.batch([Step(WEBHOOK_FAILED, values), Step(FAILED, values)])
+    return settled == 1
+
+
+async def record_dropped_delivery(db: Database, taken: ClaimedDelivery, now: datetime) -> None:
+    """Says that there is nothing left to tell."""
+    await db.batch([Step(DROPPED, _settling(taken, None) | {"at": to_iso(now)})])
+
+
+async def postpone_deliveries(db: Database, taken: ClaimedDelivery, until: datetime, now: datetime) -> None:
+    """Has all that waits for this webhook wait until then; it counts as no try."""
+    values = {"webhook": taken.delivery.webhook_id, "token": taken.token}
+    await db.batch([Step(POSTPONE, values | {"now": to_iso(now), "again_at": to_iso(until)})])
+
+
+def _settling(taken: ClaimedDelivery, status: int | None) -> dict[str, Any]:
+    delivery = taken.delivery
+    return {"delivery": delivery.id, "webhook": delivery.webhook_id, "token": taken.token, "answered": status}
+
+
+def _taken(row: Row, token: str) -> ClaimedDelivery:
+    names = ("refresh_token", "user_id", "url", "secret")
+    return ClaimedDelivery(to_delivery(row), token, **{name: row[name] for name in names})

@@ -1,0 +1,51 @@
+"""Reads the feed and the new entries that a webhook event reports."""
+
+from sqlalchemy import Integer, bindparam, func, select
+
+from feedmill.store.database import Database, Row
+from feedmill.store.schema import entries, feeds, subscriptions
+
+FEED = (
+    select(
+        feeds.c.id,
+        feeds.c.url,
+        feeds.c.site_url,
+        feeds.c.status,
+        feeds.c.consecutive_failures,
+        feeds.c.last_error,
+        subscriptions.c.id.label("subscription_id"),
+        subscriptions.c.settings,
+        func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("title"),
+    )
+    .join(subscriptions, subscriptions.c.feed_id == feeds.c.id)
+    .where(feeds.c.id == bindparam("feed_id"), subscriptions.c.user_id == bindparam("reader"))
+)
+_of_refresh = (entries.c.feed_id == bindparam("feed_id"), entries.c.refresh_token == bindparam("refresh_token"))
+NEW_ENTRIES = (
+    select(
+        entries.c.id,
+        entries.c.title,
+        entries.c.link,
+        entries.c.author,
+        entries.c.published_at,
+        entries.c.summary,
+        entries.c.content_html,
+    )
+    .where(*_of_refresh)
+    .order_by(entries.c.sort_at.desc(), entries.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+COUNT_NEW_ENTRIES = select(func.count().label("n")).where(*_of_refresh)
+
+
+async def read_event_feed(db: Database, feed_id: int, user_id: int) -> Row | None:
+    """The feed as its subscriber knows it; None when it is gone, or no longer subscribed to."""
+    rows = await db.query(FEED, {"feed_id": feed_id, "reader": user_id})
+    return rows[0] if rows else None
+
+
+async def read_event_entries(db: Database, feed_id: int, refresh_token: str, most: int) -> tuple[int, list[Row]]:
+    """How many entries a refresh brought, and the newest of them."""
+    key = {"feed_id": feed_id, "refresh_token": refresh_token}
+    [count] = await db.query(COUNT_NEW_ENTRIES, key)
+    return int(count["n"]), await db.query(NEW_ENTRIES, key | {"most": most})

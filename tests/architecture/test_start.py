@@ -1,0 +1,114 @@
+"""A command imports what it uses and no more: a cron job pays for every import each minute."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.external
+
+# Libraries of the web server, of fetching, parsing and logging, and of other databases.
+SERVER = {"fastapi", "starlette", "uvicorn", "jinja2", "pydantic", "jwt"}
+FETCHING = {"aiohttp", "yarl", "lxml", "nh3", "brotli", "publicsuffixlist"}
+TERMINAL = {"rich", "structlog"}
+OTHER_DATABASES = {"asyncpg", "asyncmy", "sqlalchemy.dialects.mysql", "sqlalchemy.dialects.postgresql"}
+# What only a fetch, a saved page or a file of feeds needs.
+WITH_THE_FIRST_USE = {"aiohttp", "yarl", "feedmill.outbound.http_session", "yaml", "lxml.html"}
+SCALE = {"celery", "kombu", "redis", "obstore"}
+COMMAND = """
+import atexit, json, sys
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
+sys.argv = ["feedmill", *sys.argv[1:]]
+from feedmill.cli import main
+main()
+"""
+
+
+def modules_of(data: Path, *command: str) -> set[str]:
+    """Every module that a run of the command has imported by its end."""
+    script = [sys.executable, "-c", COMMAND, "--data", str(data), *command]
+    done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=data)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("command", ["status", "feeds", "export", "user list", "refresh --due"])
+def test_a_command_that_needs_only_the_database_imports_no_more(tmp_path: Path, command: str) -> None:
+    imported = modules_of(tmp_path, *command.split())
+
+    assert "sqlalchemy.dialects.sqlite" in imported
+    assert imported & (SERVER | FETCHING | TERMINAL | OTHER_DATABASES | SCALE) == set()
+
+
+def test_a_command_of_pools_imports_neither_the_web_server_nor_what_fetches(tmp_path: Path) -> None:
+    imported = modules_of(tmp_path, "pool", "list")
+
+    assert "feedmill.pools.service" in imported
+    assert imported & (SERVER | TERMINAL | OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()
+    assert (
+        imported & {"feedmill.app", "feedmill.outbound.client", "feedmill.collect.parsing.parse_feed", "lxml"} == set()
+    )
+
+
+@pytest.mark.parametrize("command", ["--help", "settings", "status --help"])
+def test_what_needs_no_database_imports_none(tmp_path: Path, command: str) -> None:
+    imported = modules_of(tmp_path, *command.split())
+
+    assert imported & (SERVER | FETCHING | OTHER_DATABASES | SCALE) == set()
+    assert "sqlite3" not in imported
+
+
+def test_a_refresh_without_feeds_imports_neither_the_web_server_nor_the_http_client(tmp_path: Path) -> None:
+    imported = modules_of(tmp_path, "refresh", "--all")
+
+    assert "feedmill.outbound.client" in imported
+    assert imported & (SERVER | TERMINAL | OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()
+
+
+COLLECTIONS = """
+import atexit, gc, json, sys
+def collections():
+    return sum(generation["collections"] for generation in gc.get_stats())
+atexit.register(lambda: print(json.dumps([collections() - before, len(gc.get_objects())]), file=sys.stderr))
+sys.argv = ["feedmill", *sys.argv[1:]]
+from feedmill.cli import main
+before = collections()
+main()
+"""
+
+
+def test_a_command_collects_no_garbage_while_it_imports_and_when_it_ends(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", COLLECTIONS, "--data", str(tmp_path), "status"]
+    done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    collections, left_for_the_last_collection = json.loads(done.stderr.splitlines()[-1])
+    assert collections < 20
+    assert left_for_the_last_collection < 1000
+
+
+SERVE = """
+import asyncio, json, sys
+from feedmill.app import build_app
+from feedmill.run.embedded import open_embedded
+from feedmill.serve import asgi
+from feedmill.cli import serve
+from feedmill.settings import load_settings
+
+async def main():
+    async with build_app(load_settings(data=sys.argv[1])) as app, open_embedded(app) as parts:
+        asgi.create_asgi_app(app, parts.batches)
+        print(json.dumps(sorted(sys.modules)))
+
+asyncio.run(main())
+"""
+
+
+def test_a_server_imports_what_the_api_needs_when_that_is_first_asked_for(tmp_path: Path) -> None:
+    script = [sys.executable, "-c", SERVE, str(tmp_path)]
+    done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    imported = set(json.loads(done.stdout))
+    assert "jinja2" in imported
+    assert imported & {"fastapi", "pydantic", "jwt", "cryptography", "feedmill.serve.rest"} == set()
+    assert imported & (OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()

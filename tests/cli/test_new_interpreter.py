@@ -1,0 +1,42 @@
+"""Every command works in an interpreter that has imported nothing yet, as a shell starts it."""
+
+from feedmill.cli import COMMANDS
+from tests.cli.mill import Mill
+from tests.cli.new_interpreter import feedmill
+from tests.flows.world import answer, item
+
+# In this order, each on what those before it left; with a word that it prints. The feed is at {feed}.
+JOURNEY = {
+    "settings": "port = 8000",
+    "migrate": "applied 0001 base",
+    "check": "ok   database",
+    "user add alice": "the first account",
+    "add {feed}": "added feed 1 News, 2 entries",
+    "feeds": "News",
+    "show 1": "Fish & chips",
+    "why 1": "It is well",
+    "pause 1": "feedmill resume 1",
+    "resume 1": "News",
+    "refresh --all --json": '"failed": 0',
+    "export list.opml": "1 feed written",
+    "import list.opml": "0 feeds added",
+    "pool create news": "1 news: 2 titles",
+    "status": "feeds     1: ",
+    "purge": "dropped",
+    "backup kept": "backed up to kept",
+    "restore --all": "1 body replayed",
+    "remove --yes 1": "removed 1 ",
+}
+# Started in a new interpreter by the tests of test_serve.py and test_scaled_out.py.
+SERVERS = {"serve", "api", "scheduler", "worker"}
+
+
+async def test_every_command_works_in_a_new_interpreter(mill: Mill) -> None:
+    url = mill.web.serve("/feed", answer(item("Fish & chips"), item("b"), title="News"))
+
+    for command, word in JOURNEY.items():
+        done = await mill.run(*command.format(feed=url).split(), typed="correct horse\n", run=feedmill)
+
+        assert (done.code, word in done.out) == (0, True), (command, done)
+
+    assert {command.split()[0] for command in JOURNEY} | SERVERS == COMMANDS.keys()

@@ -1,0 +1,49 @@
+"""Large documents are parsed as small ones are, and never in the event loop's own process."""
+
+from datetime import timedelta
+
+import pytest
+
+from feedmill.collect.parsing.parse_feed import parse_feed
+from feedmill.collect.parsing.parse_off_loop import (
+    THREAD_ILL_FORMED,
+    TOO_COMPLEX,
+    ParseJob,
+    parse_in_process,
+    parse_off_loop,
+)
+from feedmill.errors import NotAFeed
+
+RSS = (
+    b"<rss version='2.0'><channel><title>News</title><ttl>60</ttl><skipHours><hour>3</hour></skipHours><item>"
+    b"<guid>1</guid><title>One & only</title><pubDate>Thu, 01 Jan 2026 08:00:00 GMT</pubDate>"
+    b"<enclosure url='https://example.org/a.mp3' type='audio/mpeg' length='3'/><category>a</category>"
+    b"<description>%b</description></item></channel></rss>"
+)
+URL = "https://example.org/feed"
+
+
+def test_a_process_of_its_own_gives_the_same_feed() -> None:
+    document = RSS % b"text"
+
+    assert parse_in_process(ParseJob(document, "text/xml", URL)) == parse_feed(
+        document, content_type="text/xml", url=URL
+    )
+
+
+async def test_a_large_ill_formed_feed_is_read_like_a_small_one() -> None:
+    document = RSS % (b"a & b " * (THREAD_ILL_FORMED // 6))
+
+    feed = await parse_off_loop(document, content_type="text/xml", url=URL)
+
+    assert feed == parse_feed(document, content_type="text/xml", url=URL)
+
+
+async def test_a_large_page_is_no_feed() -> None:
+    with pytest.raises(NotAFeed, match="it looks like html"):
+        await parse_off_loop(b"<html>" + b"<p>a" * THREAD_ILL_FORMED, url=URL)
+
+
+def test_a_document_that_takes_too_long_is_no_feed() -> None:
+    with pytest.raises(NotAFeed, match=TOO_COMPLEX):
+        parse_in_process(ParseJob(RSS % b"text", None, URL), patience=timedelta(milliseconds=1))

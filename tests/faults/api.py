@@ -1,0 +1,38 @@
+"""The API process of a scaled-out installation, in this process, as Alice uses it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import httpx
+
+from feedmill.app import App, build_app
+from feedmill.model.user import SCOPES
+from feedmill.run.distributed import DistributedParts, open_distributed
+from feedmill.serve import asgi
+from feedmill.settings import load_settings
+from feedmill.store.users.api_tokens import add_token
+from tests.faults.scaled import Scaled
+
+ALICE = 1
+
+
+@dataclass(frozen=True)
+class Api:
+    app: App
+    out: DistributedParts
+    alice: httpx.AsyncClient
+
+
+@asynccontextmanager
+async def running_api(scaled: Scaled) -> AsyncIterator[Api]:
+    """Everything of `feedmill api` but the socket."""
+    await add_token(scaled.world.db, ALICE, "test", "fm_alice", SCOPES, datetime.now(UTC))
+    headers = {"Authorization": "Bearer fm_alice"}
+    async with build_app(load_settings(**scaled.world.settings)) as app, open_distributed(app) as out:
+        transport = httpx.ASGITransport(asgi.create_asgi_app(app, out.batches))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost/api", headers=headers, timeout=30
+        ) as alice:
+            yield Api(app, out, alice)

@@ -1,0 +1,98 @@
+"""Several schedulers call webhooks: never two at once at one address, also when one of them is killed."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from feedmill.model.webhook import DeliveryStatus
+from feedmill.store.feeds.feeds import feeds_of_ids
+from tests.faults.api import ALICE
+from tests.faults.scaled import Scaled, scaled_out
+from tests.library.receivers import EVERYTHING, Receivers, open_client
+from tests.services.server import Service
+from tests.waiting import slow_pace, until
+from tests.www import Answer, Seen, Wire
+
+pytestmark = pytest.mark.timeout(300)
+
+LONGEST = 150
+EVENTS = 40
+# Longer than a round takes on a busy machine: the product ends its rounds well within its own lease.
+LEASE = 20
+# The connection ends after an answer, so it says so.
+OK = Answer(status=200, headers={"Connection": "close"})
+
+
+@dataclass
+class Receiver:
+    """Takes a moment for each request, and counts those that are open at the same time."""
+
+    takes: float = 0.03
+    open: Counter[str] = field(default_factory=Counter)
+    most_open: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+
+    async def answer(self, seen: Seen, wire: Wire) -> None:
+        self.requests += 1
+        self.open[seen.path] += 1
+        self.most_open[seen.path] = max(self.most_open[seen.path], self.open[seen.path])
+        await slow_pace(self.takes)
+        self.open[seen.path] -= 1
+        await wire.send(OK.encode())
+
+
+async def _told_of_all(scaled: Scaled, receiver: Receiver) -> Receivers:
+    """Alice has two webhooks at one address and one at another, and there is much to tell."""
+    here = Receivers(scaled.world.db, open_client(), scaled.world.farm.web, datetime.now(UTC))
+    [row] = (await scaled.world.feeds())[:1]
+    [feed] = await feeds_of_ids(here.db, [row["id"]])
+    for path in ("/one", "/one", "/other"):
+        await here.webhooks.create(ALICE, here.web.serve(path, receiver.answer), EVERYTHING)
+    for _ in range(EVENTS):
+        await here.happens(feed)
+    return here
+
+
+async def test_two_schedulers_never_deliver_to_one_address_at_once(tmp_path: Path, postgres_service: Service) -> None:
+    receiver = Receiver()
+    async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
+        here = await _told_of_all(scaled, receiver)
+        for _ in range(2):
+            await scaled.start("scheduler", lease=60)
+
+        await until(lambda: _all_arrived(here), LONGEST, "not all was delivered")
+
+        assert {delivery.attempts for delivery in await here.outbox()} == {1}
+
+    assert receiver.most_open == {"/one": 1, "/other": 1}
+    assert receiver.requests == 3 * EVENTS
+
+
+async def test_a_killed_scheduler_leaves_the_address_to_the_other_one_at_a_time(
+    tmp_path: Path, postgres_service: Service
+) -> None:
+    receiver = Receiver()
+    async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
+        here = await _told_of_all(scaled, receiver)
+        first = await scaled.start("scheduler", lease=LEASE)
+        await until(lambda: _has_heard(receiver, 20), otherwise="nothing was delivered")
+        second = await scaled.start("scheduler", lease=LEASE)
+        await until(lambda: _has_heard(receiver, 40), otherwise="nothing more was delivered")
+        await first.kill()
+
+        await until(lambda: _all_arrived(here), LONGEST, "not all was delivered")
+
+        assert second.is_alive
+        assert {delivery.attempts for delivery in await here.outbox()} == {1}
+    assert receiver.most_open == {"/one": 1, "/other": 1}
+
+
+async def _all_arrived(here: Receivers) -> bool:
+    return {delivery.status for delivery in await here.outbox()} == {DeliveryStatus.DELIVERED}
+
+
+async def _has_heard(receiver: Receiver, requests: int) -> bool:
+    return receiver.requests >= requests

@@ -1,0 +1,145 @@
+"""Every form that changes something refuses what it does not understand, and changes nothing when it does.
+
+The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it is
+there. `tests/web/valid_forms.py` has a form that each takes; here it is sent with one thing wrong at a time.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from starlette.routing import Route
+
+from feedmill.model.entry_lists import MarkAllRead
+from feedmill.serve.web.core.form_fields import DECLARED_FORMS, FormField
+from feedmill.serve.web.routes import ROUTES
+from feedmill.store import schema
+from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from tests.hostile.test_other_peoples_pages import Things, things
+from tests.serve.rest.database_content import everything
+from tests.serve.rest.site import Site
+from tests.web import valid_forms
+from tests.web.visitor import Visitor
+
+__all__ = ["things"]
+
+POSTED = {route.path: route for route in ROUTES if isinstance(route, Route) and "POST" in (route.methods or ())}
+ODD = ("nonsense", "feed/300", "/nowhere", "", " ", "-1", "1.5", "9" * 30, "٣", "0x10", "true", "yes ", "1;2", "%00")
+# What a field takes as text because the page says beside it what is wrong.
+WRONG_TEXTS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("/admin/users/{id:int}", "quota_feeds"): ("-1", "many", "1.5", "9" * 30),
+    ("/admin/users/{id:int}", "quota_bytes"): ("-1", "many"),
+    ("/admin/users/new", "name"): ("", "a b", "x" * 300),
+    ("/admin/feeds/{id:int}", "url"): ("", "javascript:alert(1)"),
+    ("/admin/feeds/{id:int}/merge", "into"): ("", "nonsense", "9" * 30),
+    ("/pools/{id:int}", "since"): ("yesterday", "2026-13-01"),
+    ("/pools/{id:int}", "min_length"): ("many", "-1"),
+    ("/pools/{id:int}", "titles_size"): ("many", "0"),
+    ("/pools/{id:int}", "titles_guarantee"): ("perhaps",),
+    ("/feed/{id:int}/edit", "block_rules"): ('"', "is:unread"),
+    ("/feed/{id:int}/edit", "keep_selector"): ("p:hover", ","),
+    ("/feed/{id:int}/edit", "http_headers"): ("no colon",),
+    ("/bookmarks", "url"): ("", "javascript:alert(1)"),
+    ("/settings/webhooks", "url"): ("", "javascript:alert(1)", "ftp://example.org/"),
+    ("/settings/webhooks/{id:int}", "url"): ("", "javascript:alert(1)"),
+    ("/folders", "name"): ("", " "),
+    ("/labels", "name"): ("", " "),
+    ("/keys/edit", "star"): ("no such key",),
+    ("/settings/password", "again"): ("something else",),
+}
+# What is asked for is in the address: these take the whole page or nothing.
+ACTIONS = {
+    "/settings/webhooks/{id:int}/{action}": "test",
+    "/pools/{id:int}/{action}": "pause",
+    "/pools/{id:int}/{kind}/{action}": "requeue",
+    "/admin/users/{id:int}/{action}": "enable",
+    "/admin/feeds/{id:int}/{action}": "pause",
+}
+
+
+def test_every_form_declares_its_fields_and_is_tested() -> None:
+    assert {path for path, route in POSTED.items() if route.endpoint not in DECLARED_FORMS} == set()
+    assert set(POSTED) == set(valid_forms.FORMS)
+
+
+async def test_a_malformed_form_is_refused_and_changes_nothing(site: Site, alice: Visitor, things: Things) -> None:
+    values, csrf = await _values(site, alice, things), alice.csrf()
+    before = everything(site)
+    taken = []
+
+    for path, route in POSTED.items():
+        form = valid_forms.filled(valid_forms.FORMS[path], values) | {"csrf": csrf}
+        for wrong, request in malformed_forms(path, form, DECLARED_FORMS[route.endpoint]):
+            answer = await alice.client.post(_address(path, things), **request)
+            taken += [] if 400 <= answer.status_code < 500 else [(path, wrong, answer.status_code)]
+        assert everything(site) == before, path
+
+    assert taken == []
+
+
+async def test_each_form_that_is_varied_is_one_that_is_taken(site: Site, alice: Visitor, things: Things) -> None:
+    values = await _values(site, alice, things)
+    refused = {}
+
+    for path, fields in valid_forms.FORMS.items():
+        answer = await alice.send(_address(path, things), **valid_forms.filled(fields, values))
+        refused |= {path: answer.status_code} if answer.status_code >= 400 else {}
+
+    # Nobody may register here, and the session that is named was over when she signed in again.
+    assert refused == {"/register": 403, "/settings/sessions/{id:int}/end": 404}
+
+
+@pytest.mark.parametrize(
+    "view", ["feed/1", "/feed", "/feed/x", "/feeds", "", "unread", "/starred", "/later", "/history"]
+)
+async def test_a_wrong_word_marks_nothing_read(site: Site, alice: Visitor, view: str) -> None:
+    before = everything(site)
+
+    answer = await alice.send("/mark-all-read", view=view, age="")
+
+    assert answer.status_code == 422
+    assert everything(site) == before
+
+
+def malformed_forms(
+    path: str, form: dict[str, Any], declared: Mapping[str, FormField]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is wrong, and the request."""
+    yield "an unknown field", {"data": form | {"no_such_field": "1"}}
+    yield "a field in the address", {"data": form, "params": {"view": "/all"}}
+    for name, field in declared.items():
+        if field.is_required:
+            yield f"no {name}", {"data": {key: form[key] for key in form if key != name}}
+        if not field.is_repeated:
+            yield f"{name} twice", {"data": form | {name: [form.get(name, ""), form.get(name, "")]}}
+        if not field.is_file:
+            rest = {key: form[key] for key in form if key != name}
+            yield f"{name} as a file", {"data": rest, "files": {name: ("x.txt", b"1")}}
+        for value in [odd for odd in ODD if not field.fits(odd)] + list(WRONG_TEXTS.get((path, name), ())):
+            yield f"{name}={value}", {"data": form | {name: value}}
+
+
+def _address(path: str, things: Things) -> str:
+    path = path.replace("{action}", ACTIONS.get(path, "delete")).replace("{kind}", "titles")
+    path = path.replace("{host}", "example.org").replace("{what}", "images")
+    return things.fill(path) if "{id:int}" in path else re.sub(r"\{\w+:int\}", "1", path)
+
+
+async def _values(site: Site, alice: Visitor, things: Things) -> dict[str, Any]:
+    ids = things.ids
+    [feed, other, *_] = await site.app.db.query(select(schema.feeds).order_by(schema.feeds.c.id))
+    swept = await mark_unread_as_read(site.app.db, (await alice.user(site)).id, MarkAllRead(), datetime.now(UTC))
+    return {
+        "entry": ids["/item"],
+        "feed": ids["/feed"],
+        "folder": ids["/folder"],
+        "label": ids["/label"],
+        "url": site.web.url("/page"),
+        "feed_url": feed["url"],
+        "other_feed": other["id"],
+        "undo": swept.undo,
+        "body": things.others["body"],
+    }

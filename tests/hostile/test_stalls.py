@@ -1,0 +1,52 @@
+"""The server answers while it works on the largest and worst of what strangers send (docs/decisions/event-loop.md)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.hostile.large_documents import feed_of_articles, fill, hostile_articles, hostile_feeds
+from tests.hostile.stalls import Reader, reading
+
+pytestmark = pytest.mark.external
+
+# Seconds for which the loop gives no answer because of what the server itself does (`stalls.py`).
+LONGEST_STALL = 0.25
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    with reading(tmp_path_factory.mktemp("stalls")) as reader:
+        yield reader
+
+
+@pytest.mark.parametrize("shape", hostile_feeds(10_000))
+def test_no_large_feed_holds_the_event_loop(reader: Reader, shape: str) -> None:
+    url = reader.publish(f"{shape.replace(' ', '-')}.xml", hostile_feeds()[shape])
+
+    with reader.prober() as prober:
+        answer = reader.subscribe(url)
+
+    assert answer.status_code in (201, 422), answer.text
+    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
+
+
+def test_no_large_article_holds_the_event_loop(reader: Reader) -> None:
+    url = reader.publish("articles.xml", feed_of_articles(hostile_articles()))
+    entry_ids = reader.entries_of(reader.subscribe(url))
+
+    with reader.prober() as prober:
+        for entry_id in entry_ids:
+            reader.read(entry_id)
+
+    assert len(entry_ids) == len(hostile_articles())
+    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"
+
+
+def test_no_large_list_of_feeds_holds_the_event_loop(reader: Reader) -> None:
+    outlines = fill("<outline text='a' xmlUrl='", 5_000_000)
+
+    with reader.prober() as prober:
+        answer = reader.import_opml(f"<opml><body>{outlines}")
+
+    assert answer.status_code == 422, answer.text
+    assert prober.longest_held < LONGEST_STALL, f"{prober.longest_held:.2f} s, of {prober.worst_wall:.2f} s on the wall"

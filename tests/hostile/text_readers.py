@@ -1,0 +1,536 @@
+"""Every function that reads text from strangers, as a call with one text.
+
+A key is the function's name below `feedmill`; after a colon it says where in the input the text stands. Functions that
+take text which strangers can't choose, or which is short by then, are named in `NOT_HOSTILE`.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import gettempdir
+from types import SimpleNamespace
+
+import lxml.html
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+
+from feedmill.archive import keys, object_paths
+from feedmill.archive.images import file_types, lots
+from feedmill.collect import feed_moves, pasted_url
+from feedmill.collect.declared import config_file
+from feedmill.collect.declared.feeds_file import read_declarations
+from feedmill.collect.discovery import page_feeds, site_patterns, site_software
+from feedmill.collect.entries import changes as reconcile
+from feedmill.collect.entries import storable_fields
+from feedmill.collect.parsing import balance_tags, decode, parse_feed, repair, sniff_content, truncation, xml_tree
+from feedmill.collect.parsing.formats import (
+    dates,
+    element_names,
+    extensions,
+    field_texts,
+    jsonfeed,
+    loose_dates,
+    xml_scope,
+)
+from feedmill.errors import FeedmillError
+from feedmill.html import images as html
+from feedmill.html import (
+    links,
+    page,
+    placeholders,
+    plain_text,
+    readability,
+    rewrite_tags,
+    sanitize,
+    selectors,
+    srcset,
+    tags,
+)
+from feedmill.i18n import catalogue, explanations
+from feedmill.i18n import dates as moments
+from feedmill.library import cursors
+from feedmill.library.admin import blocked_hosts
+from feedmill.library.archive import line_diff, raw_bodies
+from feedmill.library.bookmarks import fetch_pages
+from feedmill.library.entries import article, full_text, lists, text_diff
+from feedmill.library.filters import rules
+from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
+from feedmill.library.subscriptions import folders, http_options, opml
+from feedmill.library.users import manage_users
+from feedmill.logs import redact_event
+from feedmill.model import control_characters, fetch_outcome, hosts
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.parsed_feed import ParsedEntry
+from feedmill.model.pool import PoolRule
+from feedmill.outbound import content_encoding, fetch_options, request_headers, response_headers, urls
+from feedmill.outbound.errors import RefusedError
+from feedmill.pools import rules as pool_rules
+from feedmill.serve.http import archived_images, jwt_tokens, sse
+from feedmill.serve.web.core import flash, keymap
+from feedmill.serve.web.core import local_redirect as web_places
+from feedmill.serve.web.core import page as web_page
+from feedmill.serve.web.entries import list_filter, list_views
+from feedmill.serve.web.feeds import option_fields
+from feedmill.serve.web.search import search_view
+from feedmill.serve.web.subscriptions import discovery, subscribe_problems
+from feedmill.serve.web.users import sessions as session_pages
+from feedmill.store.feeds import feeds
+from feedmill.store.search import index, tokenizer
+
+Read = Callable[[str], object]
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+URL = "https://example.org/feed"
+# What a client of ours takes for one header at most.
+HEADER = 8192
+REFUSALS = (
+    FeedmillError,
+    RefusedError,
+    ValueError,
+    MultiPartException,
+    content_encoding.UnknownEncoding,
+    line_diff.TooDifferent,
+)
+
+_WORDS = catalogue.translator("en")
+_RULES = rules.parse_rules("a word\nin:title:other", '"a phrase" OR begin*')
+_POOL_RULE = PoolRule(words=("word", "字"), without=("other",), min_length=10)
+_SOUGHT = query_hints.words_to_highlight('word "a phrase" begin* 字')
+_NAMES = query_names.UserNames()
+_ALL = frozenset({"img", "image", "amp-img", "source", "video"})
+_LOOP = asyncio.new_event_loop()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _response(text: str, content_type: str = "text/html") -> fetch_outcome.Response:
+    return fetch_outcome.Response(
+        URL,
+        URL,
+        200,
+        {},
+        _bytes(text),
+        content_type,
+        fetch_outcome.Validators(None, None),
+        fetch_outcome.Freshness(None, None),
+        None,
+        True,
+        0,
+        NOW,
+        timedelta(),
+    )
+
+
+def _answer(name: bytes, text: str) -> response_headers.HttpResponse:
+    return response_headers.HttpResponse(200, [(name, _bytes(text))])
+
+
+def _request(headers: dict[str, str] | None = None, query: str = "", body: bytes = b"") -> Request:
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    raw = [(name.encode(), _bytes(value)) for name, value in (headers or {}).items()]
+    xml_scope = {"type": "http", "method": "POST", "path": "/", "query_string": _bytes(query), "headers": raw}
+    return Request(xml_scope, receive)
+
+
+def _form(body: bytes, content_type: str) -> object:
+    request = _request({"content-type": content_type, "origin": "http://testserver"}, body=body)
+    return _LOOP.run_until_complete(request.form(max_fields=web_page.MAX_FIELDS))
+
+
+def _parse(text: str, content_type: str = "application/xml") -> object:
+    return parse_feed.parse_feed(_bytes(text), content_type=content_type, url=URL)
+
+
+def _in_rss(text: str) -> str:
+    return f"<rss version='2.0'><channel><title>t</title><item><title>{text}</title></item></channel></rss>"
+
+
+def _json_item(**fields: str) -> str:
+    return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{"id": "1"} | fields]})
+
+
+def _reconciled(text: str) -> object:
+    entry = ParsedEntry(guid=text, link=text, title=text, content_html=text, summary=text, categories=(text,))
+    changes = reconcile.compare_entries({"1": entry}, {}, (), NOW, site_url=URL, with_images=True)
+    return [index.indexed_words(new) for new in changes.new]
+
+
+def _page(text: str) -> page.WebPage:
+    return page.WebPage(f"https://mastodon.example/@{text[:2000]}", text, text, (), {"generator": text})
+
+
+def _file(text: str, suffix: str) -> Path:
+    path = Path(gettempdir()) / f"feedmill-growth.{suffix}"
+    path.write_bytes(_bytes(text))
+    return path
+
+
+def _judged(text: str) -> object:
+    entry = SimpleNamespace(link=text, title=text, author=text, summary=None, content_html=text)
+    return rules.judge_entry(_RULES, entry)  # type: ignore[arg-type]
+
+
+def _candidate(text: str) -> pool_rules.PoolCandidate:
+    return pool_rules.PoolCandidate(1, 1, (text,), NOW, text, text, text)
+
+
+def _versions(text: str) -> tuple[str, str]:
+    return text, text[: len(text) // 2] + " changed " + text[len(text) // 2 :]
+
+
+def _elements(selector: str, text: str) -> object:
+    chosen = selectors.parse_selector(selector)
+    assert chosen is not None
+    return chosen.outermost(lxml.html.document_fromstring(f"<body>{text}</body>"))
+
+
+READERS: dict[str, Read] = {
+    # HTML
+    "html.tags.tags": lambda text: list(tags.tags(text)),
+    "html.tags.tags: as XML": lambda text: list(tags.tags(text, tags.XML)),
+    "html.tags.tags: in a tag": lambda text: list(tags.tags(f"<a {text}>")),
+    "html.tags.tags: in a script": lambda text: list(tags.tags(f"<script>{text}")),
+    "html.tags.find_tags": lambda text: list(tags.find_tags(text, _ALL)),
+    "html.tags.find_tags: in a tag": lambda text: list(tags.find_tags(f"<p {text}>", _ALL)),
+    "html.tags.attributes": lambda text: tags.attributes(f"<a {text}>", tags.Tag("a", 0, len(text) + 4, 2)),
+    "html.tags.decode_attribute": tags.decode_attribute,
+    "html.tags.decode_text": tags.decode_text,
+    "html.srcset.parse_srcset": srcset.parse_srcset,
+    "html.plain_text.plain_text": lambda text: plain_text.plain_text(text, None),
+    "html.plain_text.plain_text: excerpt": lambda text: plain_text.plain_text(text, 300),
+    "html.images.find_image_urls": lambda text: html.find_image_urls(f"<img src=a>{text}", URL),
+    "html.images.find_image_urls: in srcset": lambda text: html.find_image_urls(f"<img srcset='{text}'>", URL),
+    "html.images.replace_images": lambda text: html.replace_images(f"<img src=a>{text}", URL, {}),
+    "html.images.replace_images: in a tag": lambda text: html.replace_images(f"<img {text} src=a>", URL, {}),
+    "html.links.find_base_url": lambda text: html.find_base_url(f"{text}<base href=/a>", URL),
+    "html.links.find_base_url: in the address": lambda text: html.find_base_url(f"<base href='{text}'>", URL),
+    "html.sanitize.sanitize_html": lambda text: sanitize.sanitize_html(text, URL),
+    "html.sanitize.sanitize_html: in an element": lambda text: sanitize.sanitize_html(f"<table><tr><td><p>{text}", URL),
+    "html.sanitize.sanitize_html: in a tag": lambda text: sanitize.sanitize_html(f"<img {text} src=a>", URL),
+    "html.sanitize.sanitize_html: in srcset": lambda text: sanitize.sanitize_html(f'<img srcset="{text}">', URL),
+    "html.sanitize.sanitize_html: in an address": lambda text: sanitize.sanitize_html(f'<a href="{text}">x</a>', URL),
+    "html.sanitize.sanitize_html: in an inline image": lambda text: sanitize.sanitize_html(
+        f'<img src="data:image/png;base64,{text}">', URL
+    ),
+    "html.sanitize.render_article_html": lambda text: sanitize.render_article_html(
+        text, URL, {"https://example.org/a": "/images/1"}
+    ),
+    "html.rewrite_tags.rewrite_tags": lambda text: rewrite_tags.rewrite_tags(text, lambda _, found: found),
+    "html.rewrite_tags.rewrite_tags: in a paragraph": lambda text: rewrite_tags.rewrite_tags(
+        f"<p>{text}", lambda _, found: found
+    ),
+    "html.readability.extract_article": readability.extract_article,
+    "html.readability.extract_article: in an article": lambda text: readability.extract_article(
+        f"<article><p>{'Some words of prose, and more. ' * 10}<p>{text}</article>"
+    ),
+    "html.readability.extract_article: in a class": lambda text: readability.extract_article(
+        f"<div class='{text}'><p>a</div>"
+    ),
+    "library.entries.full_text.extract_full_text": lambda text: full_text.extract_full_text(
+        _response(text), FeedSettings()
+    ),
+    "library.bookmarks.fetch_pages.page_facts": lambda text: fetch_pages.page_facts(_response(f"<title>{text}")),
+    "library.entries.article.reading_minutes": article.reading_minutes,
+    "library.entries.lists.one_line": lists.one_line,
+    "library.archive.raw_bodies.decode_raw_body": lambda text: raw_bodies.decode_raw_body(_bytes(text), "text/html"),
+    "html.placeholders.RemoteImageReplacer": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(text),
+    "html.placeholders.RemoteImageReplacer: in a tag": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(
+        f"<img {text}"
+    ),
+    "html.placeholders.RemoteImageReplacer: in srcset": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(
+        f'<img src="/a" srcset="{text}">'
+    ),
+    "html.selectors.parse_selector": selectors.parse_selector,
+    "html.selectors.Selector.outermost": lambda text: _elements("div p > .a, [role=main] b i", text),
+    # Feeds
+    "collect.parsing.decode.decode": lambda text: decode.decode(_bytes(text), "text/xml; charset=gb2312"),
+    "collect.parsing.decode.decode: broken bytes": lambda text: decode.decode(
+        _bytes(text) + b"\xff", "charset=shift_jis"
+    ),
+    "collect.parsing.decode.decode: after an escape": lambda text: decode.decode(b"\x1b$B" + _bytes(text)),
+    "collect.parsing.decode.decode: in the declaration": lambda text: decode.decode(_bytes(f"<?xml {text}") + b"\xff"),
+    "collect.parsing.decode.codec_for": decode.codec_for,
+    "collect.parsing.sniff_content.content_kind": lambda text: sniff_content.content_kind(_bytes(text)),
+    "collect.parsing.sniff_content.prologue_end": lambda text: sniff_content.prologue_end(_bytes(text)[:4096]),
+    "collect.parsing.repair.repair": repair.repair,
+    "collect.parsing.repair.repair: in the prologue": lambda text: repair.repair(f"<!DOCTYPE rss [{text}"),
+    "collect.parsing.repair.repair: in a feed": lambda text: repair.repair(_in_rss(text)),
+    "collect.parsing.repair.repair: in the root": lambda text: repair.repair(f"<rss {text}><channel>"),
+    "collect.parsing.repair.repair: in an element without end": lambda text: repair.repair(f"<img {text}"),
+    "collect.parsing.repair.number_references": repair.number_references,
+    "collect.parsing.balance_tags.balance": balance_tags.balance,
+    "collect.parsing.balance_tags.balance: in a tag": lambda text: balance_tags.balance(f"<a {text}>"),
+    "collect.parsing.xml_tree.read_strictly": lambda text: _strictly(f"<a>{text}</a>"),
+    "collect.parsing.xml_tree.read_strictly: in a tag": lambda text: _strictly(f"<a {text}></a>"),
+    "collect.parsing.xml_tree.read_tolerantly": lambda text: xml_tree.read_tolerantly(_bytes(f"<a>{text}</a>")),
+    "collect.parsing.xml_tree.read_tolerantly: in a tag": lambda text: xml_tree.read_tolerantly(
+        _bytes(f"<a {text}></a>")
+    ),
+    "collect.parsing.parse_feed.parse_feed": _parse,
+    "collect.parsing.parse_feed.parse_feed: RSS title": lambda text: _parse(_in_rss(text)),
+    "collect.parsing.parse_feed.parse_feed: RSS content": lambda text: _parse(
+        f"<rss><channel><item><description><![CDATA[{text}]]></description></item></channel></rss>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: RSS item": lambda text: _parse(
+        f"<rss><channel><item>{text}</item></channel></rss>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: RSS channel": lambda text: _parse(f"<rss><channel>{text}</channel></rss>"),
+    "collect.parsing.parse_feed.parse_feed: RSS attribute": lambda text: _parse(
+        f"<rss><channel><item><enclosure url='{text}'/><category domain='{text}'/></item></channel></rss>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: RSS fields": lambda text: _parse(
+        f"<rss><channel><item><link>{text}</link><guid>{text}</guid><pubDate>{text}</pubDate><author>{text}</author>"
+        f"<category>{text}</category></item></channel></rss>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: Atom": lambda text: _parse(
+        f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><title type='html'>{text}</title><link href='{text}'/>"
+        f"<updated>{text}</updated><content type='xhtml'><div>{text}</div></content></entry></feed>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: RDF": lambda text: _parse(
+        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>"
+        f"<item rdf:about='{text}'><title>{text}</title><description>{text}</description></item></rdf:RDF>"
+    ),
+    "collect.parsing.parse_feed.parse_feed: JSON": lambda text: _parse(
+        _json_item(title=text, content_html=text, url=text, date_published=text), "application/json"
+    ),
+    "collect.parsing.truncation.is_truncated": lambda text: truncation.is_truncated(
+        f"<rss>{text}", _bytes(f"<rss>{text}")
+    ),
+    "collect.parsing.truncation.unfinished_entry": truncation.unfinished_entry,
+    "collect.parsing.truncation.read_truncated_json": lambda text: truncation.read_truncated_json('{"items": [' + text),
+    "collect.parsing.formats.jsonfeed.read_json_feed": lambda text: jsonfeed.read_json_feed("{" + text, URL, "utf-8"),
+    "collect.entries.changes.compare_entries": _reconciled,
+    "collect.entries.storable_fields.text": storable_fields.text,
+    "collect.entries.storable_fields.storable_link": storable_fields.storable_link,
+    "collect.entries.storable_fields.identity": storable_fields.identity,
+    "collect.entries.storable_fields.language": storable_fields.language,
+    "collect.parsing.formats.field_texts.clip_text": field_texts.clip_text,
+    "collect.parsing.formats.xml_scope.clean_language": xml_scope.clean_language,
+    "collect.parsing.formats.xml_scope.XmlScope.resolve": lambda text: xml_scope.XmlScope(URL).resolve(text),
+    "collect.parsing.formats.element_names.ElementNames": lambda text: element_names.ElementNames("")[f"{text}}}item"],
+    "collect.parsing.formats.element_names.split_name": element_names.split_name,
+    "collect.parsing.formats.element_names.opens_feed": element_names.opens_feed,
+    # Dates
+    "collect.parsing.formats.dates.parse_date": dates.parse_date,
+    "collect.parsing.formats.loose_dates.parse_loose_date": lambda text: loose_dates.parse_loose_date(text[:100]),
+    "collect.parsing.formats.extensions.parse_duration": extensions.parse_duration,
+    "library.search.query_dates.read_range": lambda text: query_dates.read_range(text, NOW),
+    "library.search.query_dates.read_span": lambda text: query_dates.read_span(text, NOW),
+    "library.search.query_dates.read_moment": lambda text: query_dates.read_moment(text, NOW),
+    "outbound.response_headers.parse_http_date": response_headers.parse_http_date,
+    # OPML and declared feeds
+    "library.subscriptions.opml.read_opml": lambda text: opml.read_opml(_bytes(f"<opml><body>{text}")),
+    "library.subscriptions.opml.read_opml: in an outline": lambda text: opml.read_opml(
+        _bytes(f"<opml><outline {text}")
+    ),
+    "library.subscriptions.opml.read_opml: in the title": lambda text: opml.read_opml(
+        _bytes(f"<opml><title>{text}<outline>")
+    ),
+    "library.subscriptions.opml.write_opml": lambda text: opml.write_opml(
+        [opml.OpmlFeed(URL, text, URL, (text,))], title=text
+    ),
+    "collect.declared.config_file.read_config_file": lambda text: config_file.read_config_file(_file(text, "yaml")),
+    "collect.declared.config_file.read_config_file: JSON": lambda text: config_file.read_config_file(
+        _file(text, "json")
+    ),
+    "collect.declared.feeds_file.read_declarations": lambda text: read_declarations(
+        _file(json.dumps({"feeds": [{"url": text, "interval": text, "folder": text}]}), "yaml")
+    ),
+    # Search language and rules
+    "library.search.query_tokens.tokenize": query_tokens.tokenize,
+    "library.search.query_parser.parse_query": lambda text: query_parser.parse_query(
+        query_tokens.tokenize(text[:1000]), _NAMES, NOW
+    ),
+    "library.search.query_hints.terms_of": lambda text: query_hints.terms_of(text[:1000]),
+    "library.search.query_hints.words_to_highlight": lambda text: query_hints.words_to_highlight(text[:1000]),
+    "library.search.query_hints.looser_searches": lambda text: query_hints.looser_searches(text[:1000]),
+    "library.search.query_names.UserNames": lambda text: (_NAMES.feeds(text), _NAMES.folder(text), _NAMES.labels(text)),
+    "library.filters.rules.parse_rules": lambda text: rules.parse_rules(text, text),
+    "library.filters.rules.judge_entry": _judged,
+    "pools.rules.matches_rule": lambda text: pool_rules.matches_rule(_POOL_RULE, _candidate(text)),
+    "library.search.snippets.snippet": lambda text: snippets.snippet(text, _SOUGHT),
+    "serve.web.search.search_view.highlight": lambda text: search_view.highlight(text, _SOUGHT),
+    "store.search.tokenizer.words_of": tokenizer.words_of,
+    "store.search.tokenizer.words_of: after CJK": lambda text: tokenizer.words_of(f"字{text}"),
+    "store.search.tokenizer.words_of_html": tokenizer.words_of_html,
+    "store.search.tokenizer.words_of_html: in a tag": lambda text: tokenizer.words_of_html(f"<script {text}"),
+    "store.search.tokenizer.words_of_html: after a comment": lambda text: tokenizer.words_of_html(f"<!-- -->{text}"),
+    "store.search.tokenizer.words_of_url": lambda text: tokenizer.words_of_url(f"https://{text}/{text}"),
+    "store.search.tokenizer.fold_text": tokenizer.fold_text,
+    "store.search.tokenizer.site_word": lambda text: tokenizer.site_word(text[: tokenizer.MAX_HOST]),
+    "store.search.tokenizer.query_words": lambda text: tokenizer.query_words(text[:1000]),
+    # Differences
+    # Beyond the pairs that it compares at most: up to there the time grows with the pairs, and ends.
+    "library.entries.text_diff.diff_text": lambda text: text_diff.diff_text("a. " * 600 + text, "b. " * 600 + text),
+    "library.archive.line_diff.diff_lines": lambda text: line_diff.diff_lines(*_versions(text)),
+    # HTTP
+    "outbound.response_headers.HttpResponse": lambda text: _answer(b"x", text).text("x"),
+    "outbound.response_headers.validators_of": lambda text: response_headers.validators_of(_answer(b"etag", text)),
+    "outbound.response_headers.freshness_of": lambda text: response_headers.freshness_of(
+        _answer(b"cache-control", text)
+    ),
+    "outbound.response_headers.freshness_of: expires": lambda text: response_headers.freshness_of(
+        _answer(b"expires", text)
+    ),
+    "outbound.response_headers.retry_after_of": lambda text: response_headers.retry_after_of(
+        _answer(b"retry-after", text), NOW
+    ),
+    "outbound.content_encoding.BodyDecoder": lambda text: content_encoding.BodyDecoder(text, 1000),
+    "outbound.content_encoding.BodyDecoder: in the body": lambda text: content_encoding.BodyDecoder("", 1 << 30).feed(
+        _bytes(text)
+    ),
+    "outbound.request_headers.request_headers": lambda text: request_headers.request_headers(
+        "agent", fetch_outcome.Validators(text, text), fetch_options.parse_options(None)
+    ),
+    "serve.http.archived_images.matches_etag": lambda text: archived_images.matches_etag(
+        _request({"if-none-match": text[:HEADER]}), '"a"'
+    ),
+    "serve.http.sse.parse_last_event_id": sse.parse_last_event_id,
+    "serve.web.users.sessions.device": session_pages.device_name,
+    "i18n.catalogue.best_language": catalogue.best_language,
+    "serve.web.core.page.checked_form: in the type": lambda text: web_page._UTF_8.fullmatch(f"text/html;{text}"),
+    "serve.web.core.page.checked_form: in the body": lambda text: _form(
+        _bytes(text), "application/x-www-form-urlencoded"
+    ),
+    "serve.web.core.page.checked_form: in a part": lambda text: _form(
+        _bytes(f'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n{text}\r\n--x--\r\n'),
+        "multipart/form-data; boundary=x",
+    ),
+    "serve.web.core.page.checked_form: in a part's header": lambda text: _form(
+        _bytes(f"--x\r\nContent-Disposition: form-data; {text}\r\n\r\na\r\n--x--\r\n"),
+        "multipart/form-data; boundary=x",
+    ),
+    "serve.web.core.page.lang_attribute": web_page.lang_attribute,
+    "serve.web.entries.list_filter.list_filter_of": lambda text: list_filter.list_filter_of(
+        _request({"cookie": f"{list_filter.VIEWS_COOKIE}={text[:HEADER]}"}), "a", list_filter.ListFilter()
+    ),
+    "serve.web.entries.list_filter.list_filter_of: query": lambda text: list_filter.list_filter_of(
+        _request(query=text[:HEADER]), "a", list_filter.ListFilter()
+    ),
+    "serve.web.core.flash.read_flash": lambda text: flash.read_flash(
+        _request({"cookie": f"{flash.FLASH_COOKIE}={text[:HEADER]}"}), _WORDS
+    ),
+    "serve.web.core.keymap.split_keys": keymap.split_keys,
+    "serve.web.core.keymap.keymap_errors": lambda text: keymap.keymap_errors(
+        {**keymap.DEFAULT_KEYMAP, "star": keymap.split_keys(text[:2000])}
+    ),
+    "i18n.dates.time_zone": moments.time_zone,
+    "i18n.explanations.sentence_key": lambda text: explanations.sentence_key(text[: explanations.MAX_SENTENCE_LENGTH]),
+    "i18n.explanations.render_explanation": lambda text: explanations.render_explanation(text, _WORDS),
+    "serve.web.subscriptions.subscribe_problems.display_host": subscribe_problems.display_host,
+    "serve.web.entries.list_views.read_view": list_views.read_view,
+    "serve.web.core.local_redirect.local_path": web_places.local_path,
+    "serve.web.subscriptions.discovery.url_in_text": lambda text: discovery.url_in_text("", text),
+    "serve.web.feeds.option_fields.read_id": option_fields.read_id,
+    "serve.web.feeds.option_fields.read_interval": option_fields.read_interval,
+    "serve.web.search.search_view.search_path": search_view.search_path,
+    "serve.http.jwt_tokens.read_token": lambda text: jwt_tokens.read_token("k" * 32, jwt_tokens.ACCESS, text),
+    "serve.http.jwt_tokens.read_token: in three parts": lambda text: jwt_tokens.read_token(
+        "k" * 32, jwt_tokens.ACCESS, f"a.{text}.b"
+    ),
+    "library.cursors.from_cursor": cursors.from_cursor,
+    "library.cursors.key_at": lambda text: cursors.key_at(text, str),
+    "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(
+        http_options.RequestOptionsForm(headers=text)
+    ),
+    "library.subscriptions.http_options.parse_http_options: user agent": lambda text: http_options.parse_http_options(
+        http_options.RequestOptionsForm(user_agent=text)
+    ),
+    "outbound.fetch_options.parse_options": fetch_options.parse_options,
+    # Addresses
+    "collect.pasted_url.parse_pasted_url": pasted_url.parse_pasted_url,
+    "html.links.absolute_url": lambda text: links.absolute_url(text, URL),
+    "html.links.safe_link": links.safe_link,
+    "collect.feed_moves.is_same_site": lambda text: feed_moves.is_same_site(f"https://{text[:8000]}/", URL),
+    "html.links.is_plain_url": links.is_plain_url,
+    "html.links.absolute_url: complete": lambda text: links.absolute_url(f"https://example.org/{text}", URL),
+    "html.links.absolute_url: at the limit": lambda text: links.absolute_url(text[: links.MAX_LENGTH], f"{URL}/{text}"),
+    "outbound.urls.parse_url": urls.parse_url,
+    "outbound.urls.parse_url: host": lambda text: urls.parse_url(f"https://{text[:8000]}/"),
+    "outbound.urls.parse_url: path": lambda text: urls.parse_url(f"https://example.org/{text[:8000]}"),
+    "outbound.urls.resolve_location": lambda text: urls.resolve_location(urls.parse_url(URL), _bytes(text)),
+    "outbound.urls.is_ip_address": urls.is_ip_address,
+    "store.feeds.feeds.host_of": feeds.host_of,
+    "library.admin.blocked_hosts.parse_blocked_host": blocked_hosts.parse_blocked_host,
+    "collect.pasted_url.parse_url_without_login": pasted_url.parse_url_without_login,
+    "library.subscriptions.folders.clip_path": lambda text: folders.clip_path(tuple(text.split("/"))),
+    "library.users.manage_users.normalize_user_name": manage_users.normalize_user_name,
+    "model.hosts.host_and_parents": lambda text: list(hosts.host_and_parents(text[:255])),
+    "model.control_characters.replace_control_characters": control_characters.replace_control_characters,
+    "logs.redact_event": lambda text: redact_event(None, "info", {"event": text, "url": text}),
+    # Discovery
+    "html.page.read_page": lambda text: page.read_page(text, URL),
+    "html.page.read_page: in a link": lambda text: page.read_page(f"<a href='{text}' title='{text}'>{text}</a>", URL),
+    "collect.parsing.decode.decode_page": lambda text: decode.decode_page(_bytes(f"<meta {text}"), None),
+    "collect.discovery.page_feeds.find_page_feeds": lambda text: page_feeds.find_page_feeds(
+        _bytes(text), content_type=None, url=URL
+    ),
+    "collect.discovery.page_feeds.find_page_feeds: in links": lambda text: page_feeds.find_page_feeds(
+        _bytes(f"<link rel=alternate type=text/xml href='/{text}' title='{text}'><a href='/?{text}'>{text}</a>"),
+        content_type=None,
+        url=URL,
+    ),
+    "collect.discovery.page_feeds.candidate_urls": lambda text: page_feeds.candidate_urls(
+        f"https://example.org/{text[:8000]}"
+    ),
+    "collect.discovery.site_patterns.site_feeds": lambda text: site_patterns.site_feeds(_page(text)),
+    "collect.discovery.site_patterns.site_feeds: YouTube": lambda text: site_patterns.site_feeds(
+        page.WebPage("https://youtube.com/", f'<meta itemprop="identifier" content="{text}')
+    ),
+    "collect.discovery.site_patterns.site_feeds: podcast": lambda text: site_patterns.site_feeds(
+        page.WebPage("https://podcasts.apple.com/", f'"feedUrl":"https:{text}')
+    ),
+    "collect.discovery.site_software.software_feeds": lambda text: list(site_software.software_feeds(_page(text))),
+    # Archive
+    "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
+    "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),
+    "archive.images.file_types.is_svg": lambda text: file_types.is_svg(_bytes(f"<svg{text}")),
+    "archive.images.lots.host_of_url": lots.host_of_url,
+    "archive.keys.parse_image_key": keys.parse_image_key,
+    "archive.keys.parse_raw_body_key": keys.parse_raw_body_key,
+    "archive.keys.parse_descriptor_key": keys.parse_descriptor_key,
+    "archive.keys.guid_digest": keys.guid_digest,
+    "archive.object_paths.path_of": object_paths.path_of,
+    "archive.object_paths.folder_of": object_paths.folder_of,
+    "archive.object_paths.key_of": object_paths.key_of,
+}
+
+
+def _strictly(text: str) -> object:
+    try:
+        return xml_tree.read_strictly(_bytes(text))
+    except xml_tree.IllFormed:
+        return None
+
+
+NOT_HOSTILE = frozenset(
+    {
+        # Other names of what is measured, or parts of it.
+        "collect.restore_bodies.parse_body",
+        "collect.parsing.parse_feed.parse_well_formed_utf8",
+        "collect.parsing.parse_off_loop.parse_off_loop",
+        "html.images.image_slots",
+        "html.tags.end_of_raw_text",
+        "html.tags.is_self_closing",
+        # They look at the beginning or the end alone, or at an address that was checked before.
+        "collect.parsing.formats.links.is_web_url",
+        "collect.parsing.formats.xml_scope.scope_of",
+        "collect.discovery.site_software.origin",
+        "collect.parsing.sniff_content.is_binary",
+        # Their expressions match whole texts of a fixed form, or what we wrote ourselves.
+        "archive.s3",
+        "engine.celery_logs",
+        "cli.output.text",
+        "library.search.run_search",
+        "serve.http.feed_icons",
+        "serve.web.archive.feed_archive",
+        "store.drivers.d1_statements",
+        "store.drivers.bulk_insert",
+    }
+)

@@ -1,0 +1,68 @@
+"""A feed whose login can't be decrypted: our own failure, and of that feed alone."""
+
+from typing import Any
+
+import pytest
+
+from feedmill.encryption import Encryption
+from feedmill.engine.jobs import RefreshFeed
+from feedmill.outbound.fetch_options import encrypt_options, same_options
+from tests.flows.world import ENCRYPTION, SECRET_KEY, World, answer, encrypted, item
+from tests.run.conftest import Mill
+
+LOGIN = '{"basic_auth": ["alice", "secret"]}'
+OTHER_KEY = Encryption(lambda: "b" * 40, lambda: "b" * 40)
+
+
+async def test_it_is_neither_asked_nor_blamed_and_the_others_go_on(world: World, mill: Mill, logged: list[Any]) -> None:
+    locked, other = await world.add("/locked", answer(item("a"))), await world.add("/open", answer(item("b")))
+    login = encrypt_options(OTHER_KEY, LOGIN)
+    assert login is not None
+    await world.change(locked, http_options=login.value)
+
+    stopped = await mill.handlers(RefreshFeed(locked.id))
+    others_wait = mill.handlers.breaker.is_open(world.now)
+    await mill.handlers(RefreshFeed(other.id))
+
+    assert stopped is not None
+    assert (stopped.outcome, "secret_key" in (stopped.message or "")) == ("failed", True)
+    assert not others_wait
+    after = await world.feed(locked)
+    assert (after.consecutive_failures, after.last_error, after.last_fetched_at) == (0, None, None)
+    assert after.next_fetch_at is not None
+    assert world.web.seen("/locked") == []
+    [line] = [one for one in logged if one.get("feed_id") == locked.id]
+    assert ("secret_key" in line["reason"], line["exc_info"], SECRET_KEY in str(line)) == (True, None, False)
+    assert await world.titles() == ["b"]
+
+
+async def test_it_is_fetched_once_the_key_is_there(world: World, mill: Mill) -> None:
+    locked = await world.add("/locked", answer(item("a")))
+    await world.change(locked, http_options=encrypted(LOGIN).value)
+
+    await mill.handlers(RefreshFeed(locked.id))
+
+    assert "authorization" in world.web.seen("/locked")[0].headers
+    assert await world.titles() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (None, None, True),
+        (LOGIN, None, False),
+        (None, LOGIN, False),
+        (LOGIN, LOGIN, True),
+        (LOGIN, LOGIN.replace("secret", "other"), False),
+    ],
+)
+def test_two_feeds_are_compared_by_what_their_logins_decrypt_to(one: str, other: str, same: bool) -> None:
+    first, second = encrypt_options(ENCRYPTION, one), encrypt_options(ENCRYPTION, other)
+
+    assert same_options(ENCRYPTION, first, second) is same
+
+
+def test_logins_that_can_not_be_decrypted_are_never_the_same() -> None:
+    login = encrypted(LOGIN)
+
+    assert not same_options(OTHER_KEY, login, login)

@@ -1,0 +1,130 @@
+"""For every page route that changes something: a form that it takes.
+
+`{feed}`, `{entry}`, `{label}`, `{folder}`, `{url}` and the like stand for what a test has; see `filled`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from feedmill.library.feeds.starters import StarterFeed
+from feedmill.serve.web.core.keymap import DEFAULT_KEYMAP, is_configurable
+from feedmill.serve.web.pools.group_form import EMPTY_VALUES
+from tests.browser.papers import PASSWORD
+
+# Nobody listens there; tests that send the form put it into the place of the real ones.
+STARTER = StarterFeed("A feed to begin with", "http://127.0.0.1:9/starter", "en")
+
+Form = Mapping[str, Any]
+
+HTTP = {f"http_{name}": "" for name in ("name", "password", "cookie", "proxy", "user_agent", "headers")}
+FEED = {
+    "title": "Mine",
+    "url": "{feed_url}",
+    "folder": ["{folder}"],
+    "new_folder": "",
+    "interval": "3600",
+    "images": "none",
+    "label": ["{label}"],
+    "new_label": "",
+    "retention": "30",
+    "block_rules": "ads",
+    "keep_rules": "",
+    "keep_selector": ".post",
+    "drop_selector": "",
+    **HTTP,
+}
+ADDED = {"url": "{url}", "feed": ["{url}"], "folder": "{folder}", "interval": "3600", "images": "all", **HTTP}
+GROUP = {name: str(value) for name, value in EMPTY_VALUES.items() if name != "titles_form"} | {"name": "mine"}
+NEW_ACCOUNT = {"name": "erin", "password": PASSWORD, "again": PASSWORD}
+
+# In an order in which each can be sent after the others.
+FORMS: Mapping[str, Form] = {
+    "/marks": {"do": ["read:{entry}", "star"], "id": ["{entry}"], "next": "/unread", "quiet": "yes"},
+    "/marks/label": {"id": ["{entry}"], "label": "{label}", "next": "/unread"},
+    "/marks/images": {"id": ["{entry}"], "next": "/unread"},
+    "/mark-all-read": {"view": "/feed/{feed}", "age": "7", "up_to": "{entry}"},
+    "/undo": {"undo": "{undo}", "next": "/unread"},
+    "/item/{id:int}/labels": {"label": ["{label}"], "new": "", "next": "/unread"},
+    "/item/{id:int}/full-text": {"in": "/feed/{feed}"},
+    "/feeds": {"id": ["{feed}"], "do": "folder:{folder}", "next": "/feeds"},
+    "/feed/{id:int}/edit": FEED,
+    "/feed/{id:int}/edit/preview": FEED,
+    "/feed/{id:int}/health": {"do": "pause"},
+    "/feed/{id:int}/health/test": {"url": "{url}", "at": "site"},
+    "/feed/{id:int}/archive/images": {"do": "free", "older": "90"},
+    "/feed/{id:int}/archive/reparse": {"body": "{body}"},
+    "/subscribe": ADDED,
+    "/subscribe/look": ADDED,
+    "/subscribe/add": ADDED,
+    "/starters": {"feed": [STARTER.url]},
+    "/import": {"opml": "<opml version='2.0'><body><outline xmlUrl='{url}'/></body></opml>", "do": "import"},
+    "/refresh-all": {"view": "/feed/{feed}"},
+    "/jobs/{id:int}/cancel": {},
+    "/folders": {"name": "Made", "parent": "{folder}"},
+    "/folders/{id:int}": {"name": "Renamed", "parent": ""},
+    "/labels": {"name": "made"},
+    "/labels/{id:int}": {"name": "renamed"},
+    "/searches": {"q": "mill", "name": "mills", "in": "/feed/{feed}"},
+    "/bookmarks": {"url": "{url}", "note": "a note"},
+    "/bookmarks/{id:int}": {"title": "Mine", "note": ""},
+    "/bookmarks/{id:int}/retry": {},
+    "/look": {"theme": "dark", "next": "/look", "quiet": "yes"},
+    "/settings": {
+        "theme": "dark",
+        "language": "en",
+        "density": "cards",
+        "zone": "Europe/Rome",
+        "keys": "on",
+        "marks": "open",
+    },
+    "/settings/keys": {"name": "mine", "scope": ["read"], "days": "30"},
+    "/settings/webhooks": {"url": "{url}", "event": ["entries.new"]},
+    "/settings/webhooks/{id:int}": {"url": "{url}", "event": ["feed.failing"]},
+    "/settings/webhooks/{id:int}/{action}": {},
+    "/settings/webhooks/{id:int}/deliveries/{delivery:int}": {},
+    "/keys/edit": {action: ", ".join(keys) for action, keys in DEFAULT_KEYMAP.items() if is_configurable(action)},
+    "/pools/new": GROUP | {"name": "other"},
+    "/pools/{id:int}": GROUP,
+    "/pools/{id:int}/grants": {"taker": "alice"},
+    "/pools/{id:int}/grants/{user:int}/revoke": {},
+    "/pools/{id:int}/{action}": {},
+    "/pools/{id:int}/{kind}/{action}": {},
+    "/pools/{id:int}/{kind}/take": {},
+    "/pools/{id:int}/{kind}/put-back": {"id": "1", "token": ""},
+    "/admin/users/new": {"name": "frank", "password": PASSWORD, "is_admin": "yes"},
+    "/admin/users/{id:int}": {"quota_feeds": "10", "quota_bytes": "", "is_admin": "yes"},
+    "/admin/users/{id:int}/{action}": {},
+    "/admin/feeds/{id:int}": {"url": "https://example.org/moved"},
+    "/admin/feeds/{id:int}/merge": {"into": "{other_feed}"},
+    "/admin/feeds/{id:int}/{action}": {},
+    "/admin/hosts/{host}/block": {},
+    "/admin/hosts/{host}/unblock": {},
+    "/admin/queue/retry/{what}": {},
+    "/register": NEW_ACCOUNT,
+    "/setup": NEW_ACCOUNT,
+    "/login": {"name": "alice", "password": PASSWORD, "next": "/"},
+    "/labels/{id:int}/delete": {},
+    "/folders/{id:int}/delete": {},
+    "/searches/{id:int}/delete": {"q": "mill"},
+    "/bookmarks/{id:int}/delete": {},
+    "/settings/keys/{id:int}/revoke": {},
+    "/feeds/unsubscribe": {"id": ["{feed}"], "next": "/feeds"},
+    "/settings/sessions/{id:int}/end": {},
+    "/settings/sessions/end-others": {},
+    "/settings/password": {"username": "alice", "current": PASSWORD, "new": f"{PASSWORD}2", "again": f"{PASSWORD}2"},
+    "/logout": {},
+}
+
+
+def filled(form: Form, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The form with the values of a test in place."""
+    return {
+        name: [_fill(one, values) for one in value] if isinstance(value, list) else _fill(value, values)
+        for name, value in form.items()
+    }
+
+
+def _fill(text: str, values: Mapping[str, Any]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
