@@ -41,7 +41,7 @@ async def furnish(site: Site) -> None:
     site.web.serve("/wheel.png", Answer(picture(480, 270), headers={"Content-Type": "image/png"}))
     await archive_images(site.app.images)
     alice, now, db = await papers.reader(site), datetime.now(UTC), site.app.db
-    wood, water = [(await add_label(db, alice.id, name))["id"] for name in ("Wood 木", "Water")]
+    wood, water = [(await add_label(db, alice.id, name)).id for name in ("Wood 木", "Water")]
     for entry_id, marks in {
         1: EntryMarks(starred=True, add_labels=(wood, water)),
         2: EntryMarks(add_labels=(wood,)),

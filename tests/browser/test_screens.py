@@ -91,7 +91,7 @@ def kept(house: House) -> None:
         app, alice = house.site.app, await papers.reader(house.site)
         label = await add_label(app.db, alice.id, "Wood & water 木と水")
         await apply_marks_to_entry(
-            app.db, alice.id, 1, EntryMarks(add_labels=(label["id"],), starred=True), datetime.now(UTC)
+            app.db, alice.id, 1, EntryMarks(add_labels=(label.id,), starred=True), datetime.now(UTC)
         )
         await save_search(app.db, alice.id, "Wheels", "wheel OR 水轮")
         await app.bookmarks.save(alice.id, "https://example.org/a-page-with-rather-a-long-address", None, "A note")

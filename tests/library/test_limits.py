@@ -4,7 +4,7 @@ import pytest
 
 from feedmill.errors import LimitExceeded
 from feedmill.library.entries.labels import ensure_label, make_label
-from feedmill.library.search.run_search import create_saved_search
+from feedmill.library.search.saved_searches import create_saved_search
 from feedmill.library.subscriptions.folders import ensure_folders, make_folder
 from feedmill.library.users.limits import MAX_COUNTS, ByteQuotaReached, check_byte_quota
 from feedmill.model.user import User
@@ -39,7 +39,7 @@ async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: 
             await refused
     assert await ensure_label(db, alice.id, "one")
     assert ("one",) in await ensure_folders(db, alice.id, [("one",), ("two",)])
-    assert (await make_label(db, bob.id, "three"))["name"] == "three"
+    assert (await make_label(db, bob.id, "three")).name == "three"
 
 
 async def test_the_quota_of_bytes_counts_what_is_kept_of_the_feeds_of_a_person(any_db: Database) -> None:

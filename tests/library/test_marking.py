@@ -103,7 +103,7 @@ async def test_later_can_not_end_before_it_begins(db: Database) -> None:
 async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
     shelf = Shelf(any_db)
     alice, [a, b] = await _shelf_of_alice(shelf, "ab")
-    red, blue = [(await add_label(any_db, alice.id, name))["id"] for name in ("red", "blue")]
+    red, blue = [(await add_label(any_db, alice.id, name)).id for name in ("red", "blue")]
 
     await apply_marks(any_db, alice.id, [a, b], EntryMarks(add_labels=(red, blue)), NOW)
     await apply_marks(any_db, alice.id, [a], EntryMarks(add_labels=(red,), remove_labels=(blue,)), NOW)
@@ -116,7 +116,7 @@ async def test_the_label_of_another_is_not_there(db: Database) -> None:
     shelf = Shelf(db)
     alice, ids = await _shelf_of_alice(shelf, "a")
     charlie = await shelf.person("charlie")
-    theirs = (await add_label(db, charlie.id, "red"))["id"]
+    theirs = (await add_label(db, charlie.id, "red")).id
 
     with pytest.raises(NotFound):
         await apply_marks(db, alice.id, ids, EntryMarks(add_labels=(theirs,)), NOW)
@@ -220,7 +220,7 @@ async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> N
     feeds = [await shelf.feed(name) for name in ("one", "two", "three")]
     one, two, _ = [await shelf.subscribe(alice, feed) for feed in feeds]
     [[a], _, _] = [await shelf.arrive(feed, title) for feed, title in zip(feeds, "abc", strict=True)]
-    label = (await add_label(db, alice.id, "red"))["id"]
+    label = (await add_label(db, alice.id, "red")).id
     await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     scopes = {
         "subscription": EntryScope((one,)),

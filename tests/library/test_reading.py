@@ -26,7 +26,7 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
     one, two = await shelf.subscribe(alice, first), await shelf.subscribe(alice, second)
     came = zip([first, second, first, second, third], "abcde", strict=True)
     [[a], [b], [c], [d], _] = [await shelf.arrive(feed, title) for feed, title in came]
-    label = (await add_label(any_db, alice.id, "red"))["id"]
+    label = (await add_label(any_db, alice.id, "red")).id
     await apply_marks(any_db, alice.id, [a, d], EntryMarks(read=True), NOW)
     await apply_marks(any_db, alice.id, [b, c], EntryMarks(starred=True, later=True), NOW)
     await apply_marks(any_db, alice.id, [a, c], EntryMarks(add_labels=(label,)), NOW)
@@ -145,7 +145,7 @@ async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database
     alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
     hers, _ = await shelf.subscribe(alice, feed, title="Mine"), await shelf.subscribe(bob, feed)
     [entry] = await shelf.arrive(feed, "a", summary="<p>In&nbsp;short</p>")
-    label = (await add_label(db, alice.id, "red"))["id"]
+    label = (await add_label(db, alice.id, "red")).id
     await apply_marks(
         db, alice.id, [entry], EntryMarks(read=True, starred=True, later=NOW + DAY, add_labels=(label,)), NOW
     )
@@ -175,7 +175,7 @@ async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: 
     alice, feed = await shelf.person(), await shelf.feed()
     hers = await shelf.subscribe(alice, feed)
     starred, later, labelled, read = await shelf.arrive(feed, "starred", "later", "labelled", "read")
-    label = (await add_label(db, alice.id, "red"))["id"]
+    label = (await add_label(db, alice.id, "red")).id
     await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
     await apply_marks(db, alice.id, [later], EntryMarks(later=True), NOW)
     await apply_marks(db, alice.id, [labelled], EntryMarks(add_labels=(label,)), NOW)
@@ -234,7 +234,7 @@ async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Databas
     shelf = Shelf(db)
     alice, charlie, feed = await shelf.person("alice"), await shelf.person("charlie"), await shelf.feed()
     hers = await shelf.subscribe(alice, feed)
-    folder, label = await shelf.folder(alice, "f", hers), (await add_label(db, alice.id, "red"))["id"]
+    folder, label = await shelf.folder(alice, "f", hers), (await add_label(db, alice.id, "red")).id
 
     asked = [(hers, None, None), (None, folder, None), (None, None, label)]
     said = await asyncio.gather(

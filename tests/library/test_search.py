@@ -42,7 +42,7 @@ async def test_names_are_the_persons_own(db: Database) -> None:
     await shelf.folder(alice, "Inner", second, parent_id=outer)
     [a] = await shelf.arrive(one, "a")
     await shelf.arrive(two, "b")
-    label = (await add_label(db, alice.id, "To Read"))["id"]
+    label = (await add_label(db, alice.id, "To Read")).id
     await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     expected = {
         "feed:cafe": ["a"],

@@ -29,7 +29,7 @@ async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_label
     await shelf.subscribe(bob, feed)
     first, second, _ = await shelf.arrive(feed, "one", "two", "three", content_html="<p>old</p><script>x</script>")
     label = await add_label(any_db, alice.id, "later on")
-    await apply_marks_to_entry(any_db, alice.id, first, EntryMarks(starred=True, add_labels=(int(label["id"]),)), NOW)
+    await apply_marks_to_entry(any_db, alice.id, first, EntryMarks(starred=True, add_labels=(label.id,)), NOW)
     await apply_marks_to_entry(any_db, alice.id, second, EntryMarks(starred=True), NOW + HOUR)
     await apply_marks_to_entry(any_db, bob.id, second, EntryMarks(starred=True), NOW)
     revised = Revision(first, 1, "d", "https://x.example/1", "one!", None, None, "<p>new</p>")

@@ -78,9 +78,9 @@ async def revise(db: Database, entry_id: int, title: str, at: datetime, html: st
 
 async def label(db: Database, user_id: int, name: str, entry_ids: list[int]) -> int:
     """What happens when a person gives entries a label; the label's id."""
-    row = await add_label(db, user_id, name)
-    await db.batch(steps_to_label(user_id, entry_ids, [row["id"]]))
-    return int(row["id"])
+    added = await add_label(db, user_id, name)
+    await db.batch(steps_to_label(user_id, entry_ids, [added.id]))
+    return added.id
 
 
 async def items_of(db: Database, kind: PoolKind = PoolKind.TITLES) -> list[dict[str, object]]:

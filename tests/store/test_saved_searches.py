@@ -2,6 +2,7 @@
 
 import pytest
 
+from feedmill.model.search_query import SavedSearch
 from feedmill.store.database import Database
 from feedmill.store.search.saved_searches import SearchExists, drop_saved_search, save_search, saved_searches_of
 from tests.library.shelf import Shelf
@@ -13,10 +14,10 @@ async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database)
 
     saved = await save_search(any_db, alice.id, "chips", "芯片 OR chip*")
 
-    assert await saved_searches_of(any_db, alice.id) == [{"id": saved["id"], "name": "chips", "query": "芯片 OR chip*"}]
+    assert await saved_searches_of(any_db, alice.id) == [SavedSearch(saved.id, "chips", "芯片 OR chip*")]
     assert await saved_searches_of(any_db, bob.id) == []
-    assert not await drop_saved_search(any_db, bob.id, saved["id"])
-    assert await drop_saved_search(any_db, alice.id, saved["id"])
+    assert not await drop_saved_search(any_db, bob.id, saved.id)
+    assert await drop_saved_search(any_db, alice.id, saved.id)
     assert await saved_searches_of(any_db, alice.id) == []
 
 

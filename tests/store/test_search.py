@@ -142,7 +142,7 @@ async def test_conditions_find_what_they_say(any_db: Database) -> None:
     [a] = await shelf.arrive(feed, "a", at=NOW - 10 * DAY, language="en-GB", enclosures=audio)
     [b] = await shelf.arrive(feed, "b", at=NOW - 2 * DAY, image_url="https://example.org/b.png")
     await shelf.arrive(other, "c", at=NOW - DAY, language="de")
-    label = (await add_label(any_db, alice.id, "red"))["id"]
+    label = (await add_label(any_db, alice.id, "red")).id
     await apply_marks(any_db, alice.id, [a], EntryMarks(read=True, starred=True), NOW)
     await apply_marks(any_db, alice.id, [b], EntryMarks(later=True, add_labels=(label,)), NOW)
     await any_db.batch([Step(feeds.update().where(feeds.c.id == feed).values(language="en"))])
@@ -184,9 +184,9 @@ async def test_nobody_finds_what_they_can_not_see(any_db: Database) -> None:
     shelf, alice, feed = await a_shelf(any_db)
     bob, charlie = await shelf.person("bob"), await shelf.person("charlie")
     _, starred, later, labelled = await shelf.arrive(feed, "one", "two", "three", "four", content_html="secret")
-    label = (await add_label(any_db, alice.id, "red"))["id"]
+    label = (await add_label(any_db, alice.id, "red")).id
     subscribed = await shelf.subscribe(bob, feed)
-    label_of_bob = (await add_label(any_db, bob.id, "red"))["id"]
+    label_of_bob = (await add_label(any_db, bob.id, "red")).id
     await apply_marks(any_db, bob.id, [starred], EntryMarks(starred=True, read=True), NOW)
     await apply_marks(any_db, bob.id, [later], EntryMarks(later=True), NOW)
     await apply_marks(any_db, bob.id, [labelled], EntryMarks(add_labels=(label_of_bob,)), NOW)

@@ -38,7 +38,7 @@ async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alic
     saved = await save(alice, one.id, **wanted)
     page = await alice.see(f"/feed/{one.id}/edit")
 
-    labels = {row["name"]: row["id"] for row in await labels_of(site.app.db, (await alice.user(site)).id)}
+    labels = {each.name: each.id for each in await labels_of(site.app.db, (await alice.user(site)).id)}
     label = labels["To read"]
     assert saved.status_code == 303
     assert await kept(site, alice) == FeedSettings(
@@ -148,9 +148,9 @@ async def test_a_feed_is_added_with_a_label_and_rules(site: Site, charlie: Visit
     assert {"label", "new_label", "block_rules", "keep_rules"} <= set(form.xpath("//form//@name"))
     assert added.status_code == 303
     assert (mine.unread_count, mine.entry_count) == (2, 3)
-    assert (label["name"], label["entries"]) == ("Clay", 2)
+    assert (label.name, label.entries) == ("Clay", 2)
     assert await subscription_settings(site.app.db, charlies, mine.id) == FeedSettings(
-        block_rules='"kilns 2"', label_ids=(label["id"],)
+        block_rules='"kilns 2"', label_ids=(label.id,)
     )
 
 

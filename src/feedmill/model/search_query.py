@@ -1,8 +1,10 @@
-"""A search query as a tree of conditions."""
+"""A search query as a tree of conditions, and a saved search."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+from msgspec import Struct
 
 SearchField = Literal["any", "title", "author", "text"]
 EntryStateName = Literal["unread", "read", "starred", "later", "archived"]
@@ -70,3 +72,11 @@ class Or:
 
 
 SearchCondition = TextMatch | HasState | HasMedia | DateRange | InLanguage | InFeeds | HasLabel | Not | And | Or
+
+
+class SavedSearch(Struct, frozen=True, gc=False):
+    """A search that a user saved under a name."""
+
+    id: int
+    name: str
+    query: str

@@ -1,22 +1,26 @@
-"""Creates, renames and deletes a user's labels."""
+"""Lists, creates, renames and deletes a user's labels."""
 
 from feedmill.errors import Conflict, NotFound
 from feedmill.library.users.limits import check_count_limit
-from feedmill.store.database import Database, Row
+from feedmill.model.label import UserLabel
+from feedmill.store.database import Database
 from feedmill.store.entries import labels
+from feedmill.store.entries.labels import labels_of
+
+__all__ = ["drop_label", "ensure_label", "find_label", "labels_of", "make_label", "rename_label"]
 
 NO_SUCH = "there is no such label"
 
 
-async def find_label(db: Database, user_id: int, label_id: int) -> Row:
-    """`id`, `name`, and how many `entries` bear it; `NotFound` when the user has none such."""
+async def find_label(db: Database, user_id: int, label_id: int) -> UserLabel:
+    """A label of the user's; `NotFound` when there is none such."""
     found = await labels.read_label(db, user_id, label_id)
     if found is None:
         raise NotFound(NO_SUCH)
     return found
 
 
-async def make_label(db: Database, user_id: int, name: str) -> Row:
+async def make_label(db: Database, user_id: int, name: str) -> UserLabel:
     """A new label; `Conflict` when the user has one of that name."""
     await check_count_limit(db, user_id, "labels")
     return await labels.add_label(db, user_id, name)
@@ -24,14 +28,14 @@ async def make_label(db: Database, user_id: int, name: str) -> Row:
 
 async def ensure_label(db: Database, user_id: int, name: str) -> int:
     """The label of that name, made if it is not there yet."""
-    there = next((row for row in await labels.labels_of(db, user_id) if row["name"] == name), None)
+    there = next((label for label in await labels_of(db, user_id) if label.name == name), None)
     try:
-        return int((there or await make_label(db, user_id, name))["id"])
+        return (there or await make_label(db, user_id, name)).id
     except Conflict:
         return await ensure_label(db, user_id, name)  # somebody else made it just now
 
 
-async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> Row:
+async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> UserLabel:
     if not await labels.rename_label(db, user_id, label_id, name):
         raise NotFound(NO_SUCH)
     return await find_label(db, user_id, label_id)

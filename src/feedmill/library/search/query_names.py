@@ -1,11 +1,12 @@
 """Resolves the names of feeds, folders and labels in a search query."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from feedmill.library.search.query_tokens import QueryToken
+from feedmill.model.label import UserLabel
 from feedmill.model.subscription import Folder, Subscription
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.entries.labels import labels_of
 from feedmill.store.search.tokenizer import fold_text
 from feedmill.store.subscriptions.folders import folders_of
@@ -16,7 +17,7 @@ from feedmill.store.subscriptions.subscriptions import subscriptions_of
 class UserNames:
     subscriptions: Sequence[Subscription] = ()
     own_folders: Sequence[Folder] = ()
-    own_labels: Sequence[Row] = field(default=())
+    own_labels: Sequence[UserLabel] = ()
 
     def feeds(self, name: str) -> tuple[int, ...]:
         """Those whose title or address has these words, or of the subscriptions of these numbers."""
@@ -38,7 +39,7 @@ class UserNames:
 
     def labels(self, name: str) -> tuple[int, ...]:
         plain = fold_text(name)
-        return tuple(row["id"] for row in self.own_labels if fold_text(row["name"]) == plain)
+        return tuple(label.id for label in self.own_labels if fold_text(label.name) == plain)
 
 
 async def load_names(db: Database, user_id: int, tokens: Iterable[QueryToken]) -> UserNames:

@@ -1,4 +1,4 @@
-"""Runs a search over a user's entries, page by page, and saves searches."""
+"""Runs a search over a user's entries, page by page."""
 
 import re
 from dataclasses import dataclass
@@ -10,13 +10,11 @@ from feedmill.library.entries.lists import EntrySummary, to_summaries
 from feedmill.library.search.query_names import load_names
 from feedmill.library.search.query_parser import parse_query
 from feedmill.library.search.query_tokens import tokenize
-from feedmill.library.users.limits import check_count_limit
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import And, SearchCondition, SearchOrder
 from feedmill.model.timestamps import from_iso
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.search.find_entries import RANKED, find_best_matches, find_newest_matches
-from feedmill.store.search.saved_searches import save_search
 
 _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
@@ -51,12 +49,6 @@ async def run_search(db: Database, user_id: int, asked: SearchRequest, now: date
     if asked.order == "date":
         return await _newest(db, user_id, condition, asked)
     return await _best(db, user_id, condition, asked)
-
-
-async def create_saved_search(db: Database, user_id: int, name: str, text: str) -> Row:
-    """Keeps a search that was read before under a name; raises `SearchExists` for one that is taken."""
-    await check_count_limit(db, user_id, "saved_searches")
-    return await save_search(db, user_id, name, text)
 
 
 async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> SearchCondition:

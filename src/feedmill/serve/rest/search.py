@@ -8,16 +8,15 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from feedmill.errors import NotFound
 from feedmill.library.search.query_tokens import MOST_CHARACTERS
-from feedmill.library.search.run_search import SearchRequest, create_saved_search, parse_search, run_search
-from feedmill.model.search_query import SearchOrder
+from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
+from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of
+from feedmill.model.search_query import SavedSearch, SearchOrder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId, RequestBody, ShortText
 from feedmill.serve.rest.core.pagination import Cursor, Limit
 from feedmill.serve.rest.entries.schemas import EntryResponse
-from feedmill.store.search.saved_searches import drop_saved_search, saved_searches_of
 
 router = APIRouter(tags=["search"])
 
@@ -68,19 +67,20 @@ async def search_entries(
 async def list_searches(app: TheApp, who: Reader) -> SavedSearchPage:
     """The searches that you keep."""
     found = await saved_searches_of(app.db, who.user.id)
-    return SavedSearchPage(items=[SavedSearchResponse.model_validate(dict(one)) for one in found])
+    return SavedSearchPage(items=[_to_response(saved) for saved in found])
 
 
 @router.post("/searches", status_code=201, responses=problem_responses(409))
 async def create_search(app: TheApp, who: Writer, asked: SaveSearchRequest) -> SavedSearchResponse:
     """Keeps a search under a name."""
     await parse_search(app.db, who.user.id, asked.query, datetime.now(UTC))
-    return SavedSearchResponse.model_validate(
-        dict(await create_saved_search(app.db, who.user.id, asked.name, asked.query))
-    )
+    return _to_response(await create_saved_search(app.db, who.user.id, asked.name, asked.query))
 
 
 @router.delete("/searches/{search_id}", status_code=204, responses=problem_responses(404))
 async def delete_search(app: TheApp, who: Writer, search_id: PathId) -> None:
-    if not await drop_saved_search(app.db, who.user.id, search_id):
-        raise NotFound("there is no such search")
+    await drop_saved_search(app.db, who.user.id, search_id)
+
+
+def _to_response(saved: SavedSearch) -> SavedSearchResponse:
+    return SavedSearchResponse.model_validate(saved, from_attributes=True)

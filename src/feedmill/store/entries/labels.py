@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
-from feedmill.store.database import Database, Row, Step
+from feedmill.model.label import UserLabel
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, labels
 
@@ -35,21 +36,21 @@ LABEL = insert_selected(
 UNLABEL = entry_labels.delete().where(entry_labels.c.label_id.in_(_some), one_of(entry_labels.c.entry_id, "ids"))
 
 
-async def labels_of(db: Database, user_id: int) -> list[Row]:
-    """A user's labels by name, each with how many entries bear it."""
-    return await db.query(ALL, {"of_user": user_id})
+async def labels_of(db: Database, user_id: int) -> list[UserLabel]:
+    """A user's labels by name."""
+    return [UserLabel(**row) for row in await db.query(ALL, {"of_user": user_id})]
 
 
-async def read_label(db: Database, user_id: int, label_id: int) -> Row | None:
+async def read_label(db: Database, user_id: int, label_id: int) -> UserLabel | None:
     rows = await db.query(ONE, {"of_user": user_id, "label_id": label_id})
-    return rows[0] if rows else None
+    return UserLabel(**rows[0]) if rows else None
 
 
-async def add_label(db: Database, user_id: int, name: str) -> Row:
+async def add_label(db: Database, user_id: int, name: str) -> UserLabel:
     """A new label; `Conflict` when the user has one of that name."""
     await _change(db, Step(ADD, {"user_id": user_id, "name": name}), name)
     [added] = await db.query(NAMED, {"of_user": user_id, "name": name})
-    return added
+    return UserLabel(**added)
 
 
 async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> bool:

@@ -3,7 +3,8 @@
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import Conflict, ConstraintViolated
-from feedmill.store.database import Database, Row, Step
+from feedmill.model.search_query import SavedSearch
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import saved_searches
 
@@ -24,21 +25,22 @@ class SearchExists(Conflict):
     code = "search_exists"
 
 
-async def saved_searches_of(db: Database, user_id: int) -> list[Row]:
-    """A person's searches: `id`, `name`, `query`."""
-    return await db.query(ALL, {"of_user": user_id})
+async def saved_searches_of(db: Database, user_id: int) -> list[SavedSearch]:
+    """A user's searches in their order."""
+    return [SavedSearch(**row) for row in await db.query(ALL, {"of_user": user_id})]
 
 
-async def save_search(db: Database, user_id: int, name: str, query: str) -> Row:
+async def save_search(db: Database, user_id: int, name: str, query: str) -> SavedSearch:
+    """Saves a search; raises `SearchExists` if the user has one of that name."""
     try:
         await db.batch([Step(ADD, {"user_id": user_id, "name": name, "query": query})])
     except ConstraintViolated as error:
         raise SearchExists(f"there is a search {name!r} already") from error
     [saved] = await db.query(NAMED, {"of_user": user_id, "name": name})
-    return saved
+    return SavedSearch(**saved)
 
 
 async def drop_saved_search(db: Database, user_id: int, search_id: int) -> bool:
-    """False: the person has no such search."""
+    """False: the user has no such search."""
     [dropped] = await db.batch([Step(DROP, {"of_user": user_id, "search_id": search_id})])
     return dropped == 1

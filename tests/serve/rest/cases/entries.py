@@ -38,7 +38,7 @@ def _of_entry(path: str, json: Any = None, secret: str | None = SECRET) -> Case:
 def _of_label(json: Any = None, secret: str | None = SECRET) -> Case:
     async def ask(site: Site, alice: Person) -> Asked:
         label = await add_label(site.app.db, alice.user.id, SECRET)
-        return Asked(f"/labels/{label['id']}", json, secret)
+        return Asked(f"/labels/{label.id}", json, secret)
 
     return Case(ask)
 

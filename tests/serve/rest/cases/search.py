@@ -21,7 +21,7 @@ async def _kept(site: Site, alice: Person) -> Asked:
 
 async def _one_kept(site: Site, alice: Person) -> Asked:
     saved = await save_search(site.app.db, alice.user.id, "Her gnus", "gnus")
-    return Asked(f"/searches/{saved['id']}")
+    return Asked(f"/searches/{saved.id}")
 
 
 CASES = {

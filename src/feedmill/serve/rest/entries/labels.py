@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from feedmill.library.entries.labels import drop_label, find_label, make_label, rename_label
+from feedmill.library.entries.labels import drop_label, find_label, labels_of, make_label, rename_label
+from feedmill.model.label import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.entries.schemas import LabelPage, LabelRequest, LabelResponse
-from feedmill.store.entries.labels import labels_of
 
 router = APIRouter(prefix="/labels", tags=["labels"])
 
@@ -16,25 +16,29 @@ router = APIRouter(prefix="/labels", tags=["labels"])
 async def list_labels(app: TheApp, who: Reader) -> LabelPage:
     """All of them, by name."""
     found = await labels_of(app.db, who.user.id)
-    return LabelPage(items=[LabelResponse.model_validate(dict(label)) for label in found])
+    return LabelPage(items=[_to_response(label) for label in found])
 
 
 @router.post("", status_code=201, responses=problem_responses(409))
 async def create_label(app: TheApp, who: Writer, asked: LabelRequest) -> LabelResponse:
-    return LabelResponse.model_validate(dict(await make_label(app.db, who.user.id, asked.name)))
+    return _to_response(await make_label(app.db, who.user.id, asked.name))
 
 
 @router.get("/{label_id}", responses=problem_responses(404))
 async def read_label(app: TheApp, who: Reader, label_id: PathId) -> LabelResponse:
-    return LabelResponse.model_validate(dict(await find_label(app.db, who.user.id, label_id)))
+    return _to_response(await find_label(app.db, who.user.id, label_id))
 
 
 @router.patch("/{label_id}", responses=problem_responses(404, 409))
 async def change_label(app: TheApp, who: Writer, label_id: PathId, asked: LabelRequest) -> LabelResponse:
-    return LabelResponse.model_validate(dict(await rename_label(app.db, who.user.id, label_id, asked.name)))
+    return _to_response(await rename_label(app.db, who.user.id, label_id, asked.name))
 
 
 @router.delete("/{label_id}", status_code=204, responses=problem_responses(404))
 async def delete_label(app: TheApp, who: Writer, label_id: PathId) -> None:
     """Entries that bore it stay."""
     await drop_label(app.db, who.user.id, label_id)
+
+
+def _to_response(label: UserLabel) -> LabelResponse:
+    return LabelResponse.model_validate(label, from_attributes=True)

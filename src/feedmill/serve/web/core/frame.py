@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from feedmill.library.entries.labels import labels_of
 from feedmill.library.jobs.user_jobs import running_job
+from feedmill.library.search.saved_searches import saved_searches_of
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.entries.labels import labels_of
 from feedmill.store.jobs.batches import Batch
-from feedmill.store.search.saved_searches import saved_searches_of
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
@@ -125,8 +125,8 @@ async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
         folded=frozenset(int(id) for id in folded.split(".") if id.isdecimal() and len(id) < 17),
         folders=tree,
         feeds=loose,
-        labels=[SidebarLabel(row["id"], row["name"]) for row in labels],
-        searches=[SidebarSearch(row["name"], row["query"]) for row in searches],
+        labels=[SidebarLabel(label.id, label.name) for label in labels],
+        searches=[SidebarSearch(saved.name, saved.query) for saved in searches],
         job=job,
     )
 

@@ -13,13 +13,13 @@ from feedmill.html.placeholders import RemoteImageReplacer
 from feedmill.i18n.catalogue import translator
 from feedmill.library.archive.images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
+from feedmill.library.entries.labels import labels_of
+from feedmill.model.label import UserLabel
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.appearance import language_of
 from feedmill.serve.web.core.page import start_of_day, the_app
 from feedmill.serve.web.entries.list_filter import list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
-from feedmill.store.database import Row
-from feedmill.store.entries.labels import labels_of
 from feedmill.threads import run_in_thread_if_large
 
 PLAYABLE_TYPES = ("audio", "video")
@@ -49,7 +49,7 @@ class ArticleView:
     hidden: int
     is_full: bool
     attached: list[Attachment]
-    labels: list[Row]
+    labels: list[UserLabel]
 
     @property
     def previous(self) -> str | None:
@@ -89,7 +89,7 @@ async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress
 
 
 async def article_view(
-    request: Request, article: Article, view: ViewAddress, labels: Sequence[Row] = ()
+    request: Request, article: Article, view: ViewAddress, labels: Sequence[UserLabel] = ()
 ) -> ArticleView:
     app = the_app(request)
     kept = (await image_urls(app.db, app.blobs, [article.id]))[article.id]

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
-from feedmill.library.entries.labels import ensure_label
+from feedmill.library.entries.labels import ensure_label, labels_of
 from feedmill.library.entries.lists import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
@@ -18,7 +18,6 @@ from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, TEXT, accepts
 from feedmill.serve.web.core.local_redirect import local_path
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_template, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.entries.labels import labels_of
 
 LONGEST_NAME = 100
 
@@ -32,12 +31,12 @@ async def change_entry_labels(request: Request) -> Response:
     if not await entry_summaries(db, user_id, [entry_id]):
         raise NotFound("there is no such entry")
     ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
-    if ticked - {str(row["id"]) for row in await labels_of(db, user_id)}:
+    if ticked - {str(label.id) for label in await labels_of(db, user_id)}:
         raise NotFound("there is no such label")
     name = new_label_name(sent)
     if name:
         ticked.add(str(await ensure_label(db, user_id, name)))
-    every = [row["id"] for row in await labels_of(db, user_id)]
+    every = [label.id for label in await labels_of(db, user_id)]
     marks = EntryMarks(
         add_labels=tuple(id for id in every if str(id) in ticked),
         remove_labels=tuple(id for id in every if str(id) not in ticked),

@@ -5,13 +5,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
-from feedmill.library.entries.labels import drop_label, find_label, make_label, rename_label
+from feedmill.library.entries.labels import drop_label, find_label, labels_of, make_label, rename_label
 from feedmill.model.user import User
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.entries.labels import labels_of
 
 PATH = "/labels"
 LONGEST_NAME = 100
@@ -39,9 +38,9 @@ async def change_label(request: Request) -> Response:
     written = form_text(await checked_form(request), "name")
     db, label = the_app(request).db, await find_label(the_app(request).db, caller.user.id, path_id(request))
     try:
-        await rename_label(db, caller.user.id, label["id"], _name(written))
+        await rename_label(db, caller.user.id, label.id, _name(written))
     except (BadInput, Conflict) as error:
-        return await _shown(request, caller.user, {str(label["id"]): _wrong(error)}, 422)
+        return await _shown(request, caller.user, {str(label.id): _wrong(error)}, 422)
     return redirect(PATH, flash_success("labels.renamed", name=_name(written)))
 
 
@@ -51,8 +50,8 @@ async def delete_label(request: Request) -> Response:
     caller = await signed_in(request)
     await checked_form(request)
     db, label = the_app(request).db, await find_label(the_app(request).db, caller.user.id, path_id(request))
-    await drop_label(db, caller.user.id, label["id"])
-    return redirect(PATH, flash_success("labels.deleted", name=label["name"]))
+    await drop_label(db, caller.user.id, label.id)
+    return redirect(PATH, flash_success("labels.deleted", name=label.name))
 
 
 def _name(written: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.library.entries.labels import find_label
 from feedmill.library.entries.lists import EntryListQuery
 from feedmill.library.entries.scopes import find_scope
 from feedmill.library.subscriptions.folders import find_folder
@@ -14,7 +15,6 @@ from feedmill.model.subscription import Subscription
 from feedmill.serve.web.core.form_fields import FormField
 from feedmill.serve.web.entries.list_filter import ListFilter
 from feedmill.store.database import Database
-from feedmill.store.entries.labels import read_label
 
 NAMED_VIEWS = ("unread", "today", "all", "starred", "later", "history")
 SCOPED_VIEWS = ("feed", "folder", "label")
@@ -100,7 +100,4 @@ async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: 
         return OpenedView(address, scope, feed.title, feed)
     if address.kind == "folder":
         return OpenedView(address, scope, (await find_folder(db, user_id, address.id)).name)
-    label = await read_label(db, user_id, address.id)
-    if label is None:
-        raise NotFound("there is no such label")
-    return OpenedView(address, scope, label["name"])
+    return OpenedView(address, scope, (await find_label(db, user_id, address.id)).name)

@@ -12,7 +12,8 @@ from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.library.entries.labels import find_label
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
 from feedmill.library.search.query_tokens import MOST_CHARACTERS, BadSearch
-from feedmill.library.search.run_search import SearchRequest, create_saved_search, parse_search, run_search
+from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
+from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -40,7 +41,6 @@ from feedmill.serve.web.search.search_view import (
     search_path,
 )
 from feedmill.store.database import Database
-from feedmill.store.search.saved_searches import drop_saved_search, saved_searches_of
 
 ROWS = 50
 LONGEST_CURSOR = 200
@@ -105,8 +105,7 @@ async def save_search(request: Request) -> Response:
 async def delete_saved_search(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
-    if not await drop_saved_search(the_app(request).db, caller.user.id, path_id(request)):
-        raise NotFound("there is no such search")
+    await drop_saved_search(the_app(request).db, caller.user.id, path_id(request))
     asked = _plain(form_text(sent, "q"))
     return redirect(search_path(asked) if asked else PATH, flash_success("search.forgotten"))
 
@@ -133,7 +132,7 @@ async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
         return SearchScope(address, (await find_subscription(db, user_id, address.id)).title)
     if address.kind == "folder":
         return SearchScope(address, (await find_folder(db, user_id, address.id)).name)
-    return SearchScope(address, (await find_label(db, user_id, address.id))["name"])
+    return SearchScope(address, (await find_label(db, user_id, address.id)).name)
 
 
 async def _find(request: Request, user: User, question: SearchForm) -> SearchResults:
@@ -163,7 +162,7 @@ async def _suggestions(request: Request, user: User, question: SearchForm) -> li
 async def _show_page(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:
     """The page; `more` is what is known beyond `EMPTY_RESULT`."""
     saved = await saved_searches_of(the_app(request).db, user.id)
-    kept = next((row for row in saved if row["query"] == question.whole), None)
+    kept = next((search for search in saved if search.query == question.whole), None)
     active = search_path(question.whole) if question.text else PATH
     values = dict(EMPTY_RESULT) | more | {"question": question, "saved": saved, "kept": kept, "examples": EXAMPLES}
     return await render_page(request, "search/search.html", status, active=active, **values)

@@ -1,0 +1,22 @@
+"""Lists, creates and deletes a user's saved searches."""
+
+from feedmill.errors import NotFound
+from feedmill.library.users.limits import check_count_limit
+from feedmill.model.search_query import SavedSearch
+from feedmill.store.database import Database
+from feedmill.store.search import saved_searches
+from feedmill.store.search.saved_searches import saved_searches_of
+
+__all__ = ["create_saved_search", "drop_saved_search", "saved_searches_of"]
+
+
+async def create_saved_search(db: Database, user_id: int, name: str, text: str) -> SavedSearch:
+    """Saves a search that was parsed before; raises `SearchExists` if the user has one of that name."""
+    await check_count_limit(db, user_id, "saved_searches")
+    return await saved_searches.save_search(db, user_id, name, text)
+
+
+async def drop_saved_search(db: Database, user_id: int, search_id: int) -> None:
+    """Deletes the search; `NotFound` when the user has none such."""
+    if not await saved_searches.drop_saved_search(db, user_id, search_id):
+        raise NotFound("there is no such search")

@@ -1,0 +1,18 @@
+"""Labels of a user."""
+
+from msgspec import Struct
+
+
+class UserLabel(Struct, frozen=True, gc=False):
+    """A label with the number of entries that have it."""
+
+    id: int
+    name: str
+    entries: int
+
+
+class EntryLabel(Struct, frozen=True, gc=False):
+    """A label as an entry shows it."""
+
+    id: int
+    name: str
