@@ -103,7 +103,7 @@ async def measure(way: Callable[[App, list[str], Path], Awaitable[None]], port: 
             [claim] = await claim_feeds(app.db, [feed.id], datetime.now(UTC))
             await refresh_feed(app.tools, claim)
             later = datetime.now(UTC) + timedelta(hours=1)
-            urls = [row["original_url"] for row in await waiting_images(app.db, later, 1_000_000)]
+            urls = [image.url for image in await waiting_images(app.db, later, 1_000_000)]
             wall, cpu = time.perf_counter(), time.process_time()
             await way(app, urls, folder)
             spent = time.perf_counter() - wall, time.process_time() - cpu

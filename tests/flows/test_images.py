@@ -105,7 +105,7 @@ async def test_a_task_whose_worker_died_before_its_first_attempt_comes_back(any_
     world.web.serve("/a.png", Answer(pictures.PNG))
     await showing(world, "/a.png")
     [waiting] = await waiting_images(world.db, world.now, 10)
-    [taken] = await take_image_tasks(world.db, [waiting["id"]], world.now)
+    [taken] = await take_image_tasks(world.db, [waiting.id], world.now)
     assert (taken.attempts, (await archive(world)).taken) == (0, 0)
 
     world.now += timedelta(seconds=181)

@@ -91,7 +91,7 @@ async def test_dead_letters_are_listed_and_requeued_on_command(
     with pytest.raises(PoolEmpty):
         await any_pools.lease("news", TITLES)
     [dead] = await any_pools.items("news", TITLES, PoolItemState.DEAD)
-    assert dead["attempts"] == 2
+    assert dead.attempts == 2
     assert await any_pools.requeue("news", TITLES) == 1
     assert len((await any_pools.lease("news", TITLES)).items) == 1
 

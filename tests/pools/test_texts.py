@@ -4,6 +4,7 @@ import threading
 
 from feedmill.model.pool import PoolKind, PoolOptions
 from feedmill.pools.item_texts import ItemTexts
+from feedmill.store.pools.items import PoolItemSource
 
 
 async def test_contents_are_sanitized_beside_the_loop() -> None:
@@ -13,8 +14,8 @@ async def test_contents_are_sanitized_beside_the_loop() -> None:
         threads.add(threading.get_ident())
         return html
 
-    rows = [{"id": n, "content_html": "<p>x</p>", "summary": None, "base_url": None} for n in range(3)]
-    items = await ItemTexts(sanitize).items(PoolKind.CONTENTS, PoolOptions(), rows)
+    sources = [PoolItemSource(n, attempts=1, content_html="<p>x</p>") for n in range(3)]
+    items = await ItemTexts(sanitize).items(PoolKind.CONTENTS, PoolOptions(), sources)
 
     assert [item.id for item in items] == [0, 1, 2]
     assert threads.isdisjoint({threading.get_ident()})

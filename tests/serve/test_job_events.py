@@ -15,7 +15,7 @@ from feedmill.serve.http.sse import HEARTBEAT, format_event, parse_last_event_id
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.jobs.batches import Batch, BatchProgress, JobOutcome, start_batch, step_to_end_job
-from feedmill.store.jobs.feeds_in_progress import feeds_in_progress
+from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
 from tests.library.shelf import NOW, Shelf
 
 LONG_AGO = datetime(2026, 2, 18, tzinfo=UTC)
@@ -89,8 +89,8 @@ async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them
     await claim_feeds(any_db, running, NOW + timedelta(seconds=1))
     elsewhere = await feeds_in_progress(any_db, batch_id, alice.id, (), NOW)
 
-    assert here == [{"subscription_id": mine[0], "title": f"feed {fetched}"}]
-    assert [each["subscription_id"] for each in elsewhere] == mine[:2]
+    assert here == [FeedInProgress(mine[0], f"feed {fetched}")]
+    assert [each.subscription_id for each in elsewhere] == mine[:2]
     assert await feeds_in_progress(any_db, batch_id, alice.id, (), NOW + timedelta(days=1)) == []
 
 

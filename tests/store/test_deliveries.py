@@ -159,9 +159,9 @@ async def test_what_is_told_is_read_when_it_is_sent(any_db: Database) -> None:
     count, newest = await read_event_entries(any_db, taken.delivery.feed_id, taken.refresh_token or "", 2)
     feed = await read_event_feed(any_db, taken.delivery.feed_id, hook.user_id)
 
-    assert (count, [row["id"] for row in newest]) == (3, [ids[2], ids[1]])
+    assert (count, [entry.id for entry in newest]) == (3, [ids[2], ids[1]])
     assert feed is not None
-    assert feed["url"] == "https://example.org/feed"
+    assert feed.url == "https://example.org/feed"
     assert await read_event_feed(any_db, taken.delivery.feed_id, hook.user_id + 1) is None
 
 

@@ -53,7 +53,7 @@ def labelled_by(user: str) -> PoolRule:
 
 async def take(db: Database, group_id: int, most: int, to: PoolItemState, token: str = "t1") -> list[int]:
     until = NOW + MINUTE if to is PoolItemState.LEASED else None
-    return [row["id"] for row in await claim_items(db, PoolKey(group_id, TITLES), most, to, token, NOW, until)]
+    return [item.id for item in await claim_items(db, PoolKey(group_id, TITLES), most, to, token, NOW, until)]
 
 
 async def test_items_come_newest_batch_first_and_in_order_within_it(any_db: Database) -> None:
@@ -62,9 +62,9 @@ async def test_items_come_newest_batch_first_and_in_order_within_it(any_db: Data
     newer = await add_entries(any_db, ["c1", "c2"], NOW + timedelta(hours=1))
     await add_stored_entries(any_db, {(group.id, TITLES): [*older, *newer]}, NOW)
 
-    rows = await claim_items(any_db, PoolKey(group.id, TITLES), 5, PoolItemState.USED, "t1", NOW)
+    items = await claim_items(any_db, PoolKey(group.id, TITLES), 5, PoolItemState.USED, "t1", NOW)
 
-    assert [row["title"] for row in rows] == ["c1", "c2", "b1", "b2", "a1"]
+    assert [item.title for item in items] == ["c1", "c2", "b1", "b2", "a1"]
     assert {item["batch_id"] for item in await items_of(any_db)} == {20260218073000, 20260218083000, 20260218093000}
 
 
@@ -114,9 +114,9 @@ async def test_a_claim_hands_out_the_text_as_it_is_now(any_db: Database) -> None
     [first, _] = await items_of(any_db)
     await revise(any_db, first["entry_id"], "a, corrected", NOW - MINUTE)  # type: ignore[arg-type]
 
-    rows = await claim_items(any_db, PoolKey(group.id, TITLES), 2, PoolItemState.USED, "t1", NOW)
+    items = await claim_items(any_db, PoolKey(group.id, TITLES), 2, PoolItemState.USED, "t1", NOW)
 
-    assert [row["title"] for row in rows] == ["a, corrected", "b"]
+    assert [item.title for item in items] == ["a, corrected", "b"]
 
 
 async def test_released_items_go_to_the_head(any_db: Database) -> None:
@@ -126,9 +126,9 @@ async def test_released_items_go_to_the_head(any_db: Database) -> None:
     newer = await add_entries(any_db, ["newer"], NOW + timedelta(days=1))
     await add_stored_entries(any_db, {(group.id, TITLES): newer}, NOW)
 
-    rows = await claim_items(any_db, PoolKey(group.id, TITLES), 9, PoolItemState.USED, "t2", NOW)
+    items = await claim_items(any_db, PoolKey(group.id, TITLES), 9, PoolItemState.USED, "t2", NOW)
 
-    assert [row["title"] for row in rows] == ["c", "newer"]
+    assert [item.title for item in items] == ["c", "newer"]
 
 
 async def test_a_lease_is_settled_by_its_token_alone(any_db: Database) -> None:
@@ -201,11 +201,11 @@ async def test_what_was_queued_long_ago_is_told(any_db: Database) -> None:
 async def test_entries_join_by_guid_and_joining_again_changes_nothing(any_db: Database) -> None:
     group = await add_group(any_db, "news", PoolRule(), PoolOptions(), PoolOptions(), NOW)
     await add_entries(any_db, ["a", "b", "汉字"])
-    [row, *_] = await candidates_after(any_db, 0)
+    [candidate, *_] = await candidates_after(any_db, 0)
     guids = {(group.id, TITLES): ["a", "汉字"], (group.id + 1, TITLES): ["b"]}
 
     for _ in range(2):
-        await any_db.batch(steps_to_add_new_entries(row["feed_id"], guids, NOW))
+        await any_db.batch(steps_to_add_new_entries(candidate.feed_id, guids, NOW))
 
     assert await count_items(any_db, PoolKey(group.id, TITLES)) == PoolCounts(available=2)
     assert len(await items_of(any_db)) == 2
@@ -219,7 +219,7 @@ async def test_entries_that_the_named_account_labelled_are_found_until_they_are_
     await label(any_db, alice.id, "other", [third])
     await label(any_db, bob.id, "best", [first])
 
-    assert [row["id"] for row in await labelled_candidates_after(any_db, group.id, ["best", "x"], 0)] == [second]
+    assert [entry.id for entry in await labelled_candidates_after(any_db, group.id, ["best", "x"], 0)] == [second]
     await add_stored_entries(any_db, {(group.id, TITLES): [second]}, NOW)
     assert await labelled_candidates_after(any_db, group.id, ["best"], 0) == []
 

@@ -138,6 +138,17 @@ class PoolItem:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolItemDetails:
+    """An item without its text: how often it was taken, and by whom and when its state changed last."""
+
+    id: int
+    entry_id: int
+    attempts: int
+    changed_at: datetime
+    taken_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PoolLease:
     """Items in somebody's hand until `until`; only `token` can settle them. `attempts` counts this one."""
 

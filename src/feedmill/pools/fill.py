@@ -104,8 +104,8 @@ class Filler:
         tools, kind, options = self.tools, pool.kind, pool.options
         sure = False
         try:
-            rows = await claim_items(tools.db, pool.key, most, PoolItemState.QUEUED, token, tools.clock())
-            items = await tools.texts.items(kind, options, rows)
+            sources = await claim_items(tools.db, pool.key, most, PoolItemState.QUEUED, token, tools.clock())
+            items = await tools.texts.items(kind, options, sources)
             sure = True
         finally:
             if not sure:

@@ -9,17 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.pool import PoolGroup, PoolKind
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
-from feedmill.model.timestamps import from_iso
 from feedmill.pools.group_cache import PoolGroupCache
 from feedmill.pools.rules import PoolCandidate, choose_pools
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.pools.gather_entries import (
+    StoredCandidate,
     add_stored_entries,
     candidates_after,
     labelled_candidates_after,
@@ -71,9 +69,9 @@ class Gatherer:
 
     async def _look_through(self, groups: Sequence[PoolGroup], begun: int, now: datetime) -> int:
         looked, after, settled = 0, begun, begun
-        while rows := await candidates_after(self.db, after):
-            await self._join(groups, [_old(row) for row in rows], now)
-            looked, after = looked + len(rows), rows[-1]["id"]
+        while entries := await candidates_after(self.db, after):
+            await self._join(groups, [_stored(entry) for entry in entries], now)
+            looked, after = looked + len(entries), entries[-1].id
             if after - LOOK_BACK > settled:
                 if not await advance_gathered(self.db, settled, after - LOOK_BACK):
                     return looked  # a group came or changed: the next round begins anew
@@ -84,9 +82,9 @@ class Gatherer:
 
     async def _look_at_labelled(self, group: PoolGroup, now: datetime) -> int:
         looked, after, names = 0, 0, group.rule.labels
-        while rows := await labelled_candidates_after(self.db, group.id, names, after):
-            await self._join([group], [_old(row, frozenset(names)) for row in rows], now)
-            looked, after = looked + len(rows), rows[-1]["id"]
+        while entries := await labelled_candidates_after(self.db, group.id, names, after):
+            await self._join([group], [_stored(entry, frozenset(names)) for entry in entries], now)
+            looked, after = looked + len(entries), entries[-1].id
         return looked
 
     async def _join(self, groups: Sequence[PoolGroup], entries: Sequence[PoolCandidate], now: datetime) -> None:
@@ -110,14 +108,14 @@ def _new(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:
     )
 
 
-def _old(row: Row, labels: frozenset[str] = frozenset()) -> PoolCandidate:
+def _stored(entry: StoredCandidate, labels: frozenset[str] = frozenset()) -> PoolCandidate:
     return PoolCandidate(
-        key=row["id"],
-        feed_id=row["feed_id"],
-        folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
-        sort_at=from_iso(row["sort_at"]),
-        language=row["language"],
-        title=row["title"],
-        html=row["content_html"] or row["summary"],
+        key=entry.id,
+        feed_id=entry.feed_id,
+        folder=entry.folder,
+        sort_at=entry.sort_at,
+        language=entry.language,
+        title=entry.title,
+        html=entry.html,
         labels=labels,
     )

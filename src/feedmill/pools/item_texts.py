@@ -7,39 +7,41 @@ from dataclasses import dataclass
 from feedmill.coordination.pool_queues import QueuedItem
 from feedmill.html.plain_text import plain_text
 from feedmill.model.pool import ContentFormat, PoolItem, PoolKind, PoolOptions
-from feedmill.store.database import Row
+from feedmill.store.pools.items import PoolItemSource
 
 Sanitize = Callable[[str, str | None], str]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemTexts:
-    """Makes items of rows. `sanitize` takes HTML and what its addresses are relative to."""
+    """Makes the texts of items. `sanitize` takes HTML and the URL that its links are relative to."""
 
     sanitize: Sanitize
 
-    async def items(self, kind: PoolKind, options: PoolOptions, rows: Sequence[Row]) -> list[PoolItem]:
+    async def items(self, kind: PoolKind, options: PoolOptions, sources: Sequence[PoolItemSource]) -> list[PoolItem]:
         """Many items. Contents are made in threads: a thousand long ones take seconds, half of them outside Python."""
 
-        def made(some: Sequence[Row]) -> list[PoolItem]:
-            return [self.item(kind, options, row) for row in some]
+        def made(some: Sequence[PoolItemSource]) -> list[PoolItem]:
+            return [self.item(kind, options, source) for source in some]
 
         if kind is PoolKind.TITLES:
-            return made(rows)
+            return made(sources)
         # Two, because while one is inside the sanitiser proper the other runs our own part of it.
-        half = len(rows) // 2
-        first, second = await asyncio.gather(asyncio.to_thread(made, rows[:half]), asyncio.to_thread(made, rows[half:]))
+        half = len(sources) // 2
+        first, second = await asyncio.gather(
+            asyncio.to_thread(made, sources[:half]), asyncio.to_thread(made, sources[half:])
+        )
         return first + second
 
-    def item(self, kind: PoolKind, options: PoolOptions, row: Row) -> PoolItem:
-        return PoolItem(row["id"], self._title(row) if kind is PoolKind.TITLES else self._contents(options, row))
+    def item(self, kind: PoolKind, options: PoolOptions, source: PoolItemSource) -> PoolItem:
+        return PoolItem(source.id, self._title(source) if kind is PoolKind.TITLES else self._contents(options, source))
 
-    def _title(self, row: Row) -> str:
-        return plain_text(row["title"] or "", None)
+    def _title(self, source: PoolItemSource) -> str:
+        return plain_text(source.title or "", None)
 
-    def _contents(self, options: PoolOptions, row: Row) -> str:
-        html = row["content_html"] or row["summary"] or ""
-        return plain_text(html, None) if options.form is ContentFormat.TEXT else self.sanitize(html, row["base_url"])
+    def _contents(self, options: PoolOptions, source: PoolItemSource) -> str:
+        html = source.content_html or source.summary or ""
+        return plain_text(html, None) if options.form is ContentFormat.TEXT else self.sanitize(html, source.base_url)
 
 
 def to_queued_items(items: Sequence[PoolItem], options: PoolOptions) -> list[QueuedItem]:

@@ -27,6 +27,6 @@ async def end_expired_leases(tools: PoolTools, pool: Pool) -> int:
 async def _claim(tools: PoolTools, pool: Pool, most: int, who: str, length: timedelta | None) -> PoolLease:
     now, token = tools.clock(), new_token(who)
     until = now + (length or pool.options.lease)
-    rows = await claim_items(tools.db, pool.key, most, PoolItemState.LEASED, token, now, until)
-    items = await tools.texts.items(pool.kind, pool.options, rows)
-    return PoolLease(token, until, tuple(items), tuple(row["attempts"] for row in rows))
+    sources = await claim_items(tools.db, pool.key, most, PoolItemState.LEASED, token, now, until)
+    items = await tools.texts.items(pool.kind, pool.options, sources)
+    return PoolLease(token, until, tuple(items), tuple(source.attempts for source in sources))

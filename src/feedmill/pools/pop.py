@@ -17,7 +17,7 @@ from feedmill.store.pools.items import (
     count_used,
     item_ids_taken_with,
     queued_and_edited,
-    read_item_texts,
+    read_item_sources,
     settle_items,
 )
 
@@ -43,10 +43,10 @@ async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[QueuedIte
 
 async def take_available(tools: PoolTools, pool: Pool, most: int, to: PoolItemState, token: str) -> list[PoolItem]:
     """Items straight from the database, by the same states, so that no list can ever have them too."""
-    rows = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
+    sources = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
     if tools.lists is not None:
-        tools.fallbacks[pool.key] += len(rows)
-    return await tools.texts.items(pool.kind, pool.options, rows)
+        tools.fallbacks[pool.key] += len(sources)
+    return await tools.texts.items(pool.kind, pool.options, sources)
 
 
 async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem]) -> list[PoolItem]:
@@ -55,8 +55,8 @@ async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedIte
     if gone := [queued.id for queued in popped if queued.id not in edited]:
         tools.doubles[pool.key] += await count_used(tools.db, gone)
     stale = [queued.id for queued in popped if edited.get(queued.id) or (queued.ref and queued.id in edited)]
-    rows = await read_item_texts(tools.db, pool.kind, stale) if stale else []
-    fresh = {item.id: item for item in await tools.texts.items(pool.kind, pool.options, rows)}
+    sources = await read_item_sources(tools.db, pool.kind, stale) if stale else []
+    fresh = {item.id: item for item in await tools.texts.items(pool.kind, pool.options, sources)}
     return [fresh.get(queued.id) or PoolItem(queued.id, queued.text) for queued in popped if queued.id in edited]
 
 

@@ -15,6 +15,7 @@ from feedmill.model.pool import (
     PoolFailure,
     PoolGroup,
     PoolItem,
+    PoolItemDetails,
     PoolItemState,
     PoolKey,
     PoolKind,
@@ -41,7 +42,6 @@ from feedmill.pools.maintain import PoolMaintainer
 from feedmill.pools.mark_used import UsedItemMarker
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool, PoolTools
 from feedmill.pools.pop import pop
-from feedmill.store.database import Row
 from feedmill.store.pools.grants import pool_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -51,7 +51,7 @@ from feedmill.store.pools.items import (
     items_in_state,
     nack_items,
     pool_of_item,
-    read_item_texts,
+    read_item_sources,
     requeue_items,
 )
 from feedmill.store.pools.usage_rate import used_by_minute
@@ -253,7 +253,9 @@ class PoolService:
         pool = await self._any_pool(name, kind)
         return await requeue_items(self.tools.db, pool.key, state, self.tools.clock(), ids)
 
-    async def items(self, name: str | int, kind: PoolKind, state: PoolItemState, most: int = 100) -> list[Row]:
+    async def items(
+        self, name: str | int, kind: PoolKind, state: PoolItemState, most: int = 100
+    ) -> list[PoolItemDetails]:
         """Items of one state, the last changed first."""
         return await items_in_state(self.tools.db, (await self._any_pool(name, kind)).key, state, most)
 
@@ -266,8 +268,8 @@ class PoolService:
         if key is None or not access.allows(key.group_id):
             return None
         options = (await self.known.named(key.group_id)).options(key.kind)
-        rows = await read_item_texts(self.tools.db, key.kind, [item_id])
-        items = await self.tools.texts.items(key.kind, options, rows)
+        sources = await read_item_sources(self.tools.db, key.kind, [item_id])
+        items = await self.tools.texts.items(key.kind, options, sources)
         return items[0] if items else None
 
     async def close(self) -> None:

@@ -100,11 +100,11 @@ async def _take(tools: ImageTools) -> list[ImageTask]:
     """Some images of each host; where a host has too many, the others wait for their turn."""
     now, ids = tools.clock(), list[int]()
     for _ in range(MAX_LOOKS):
-        rows = await waiting_images(tools.db, now, WINDOW)
-        lot = choose_lot([(row["id"], row["original_url"]) for row in rows], LOT, tools.gap, now)
+        waiting = await waiting_images(tools.db, now, WINDOW)
+        lot = choose_lot(waiting, LOT, tools.gap, now)
         await postpone_images(tools.db, lot.later, now)
         ids = lot.taken
-        if len(rows) < WINDOW or not lot.later:
+        if len(waiting) < WINDOW or not lot.later:
             break
     return await take_image_tasks(tools.db, ids, now)
 

@@ -7,8 +7,8 @@ from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.file_types import detect_image_type
 from feedmill.archive.keys import IMAGES_PREFIX, full_image_key, guid_digest, image_key, parse_image_key
 from feedmill.errors import BlobMissing, ConstraintViolated
-from feedmill.store.archive.image_tasks import record_image_found, unfetched_images
-from feedmill.store.database import Database, Row
+from feedmill.store.archive.image_tasks import UnfetchedImage, record_image_found, unfetched_images
+from feedmill.store.database import Database
 from feedmill.store.feeds.feeds import all_feeds
 
 
@@ -25,14 +25,14 @@ async def _find_of_feed(db: Database, blobs: Blobs, feed_id: int, now: datetime)
     tasks = await unfetched_images(db, feed_id) if keys else []
     found = 0
     for task in tasks:
-        for key in keys.get((guid_digest(task["guid"]), task["position"]), []):
+        for key in keys.get((guid_digest(task.guid), task.position), []):
             if await _is_taken(db, blobs, task, key, now):
                 found += 1
                 break
     return found
 
 
-async def _is_taken(db: Database, blobs: Blobs, task: Row, key: str, now: datetime) -> bool:
+async def _is_taken(db: Database, blobs: Blobs, task: UnfetchedImage, key: str, now: datetime) -> bool:
     """Whether the object is this task's image and stands in its row now."""
     try:
         body = await blobs.get(key)
@@ -42,11 +42,11 @@ async def _is_taken(db: Database, blobs: Blobs, task: Row, key: str, now: dateti
     if type is None or key not in _keys_of(task, type.extension):
         return False
     try:
-        return await record_image_found(db, task["id"], key, type, len(body), sha256(body).hexdigest(), now)
+        return await record_image_found(db, task.id, key, type, len(body), sha256(body).hexdigest(), now)
     except ConstraintViolated:
         return False  # two guids share the short key, and the other one has it
 
 
-def _keys_of(task: Row, extension: str) -> tuple[str, str]:
-    place = (task["feed_id"], task["guid"], task["position"], extension)
+def _keys_of(task: UnfetchedImage, extension: str) -> tuple[str, str]:
+    place = (task.feed_id, task.guid, task.position, extension)
     return full_image_key(*place), image_key(*place)

@@ -1,5 +1,6 @@
 """`feedmill pool pop`, `lease`, `ack`, `lost` and other commands on items."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -96,10 +97,10 @@ def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -
 @pass_context
 def items(context: Context, name: str, kind: str, state: str, most: int) -> None:
     """List items in one state, the last changed first: who has them, since when, how many attempts."""
-    for row in run_with_pools(
+    for item in run_with_pools(
         context.quiet_settings, lambda world: world.pools.items(name, PoolKind(kind), STATES[state], most)
     ):
-        print_record(dict(row))
+        print_record(asdict(item) | {"changed_at": to_iso(item.changed_at)})
 
 
 @click.command()

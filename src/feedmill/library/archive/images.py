@@ -12,6 +12,7 @@ from feedmill.library.archive.raw_bodies import MAX_ID
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.image import ImageStatus
 from feedmill.store.archive.feed_images import (
+    FeedImageTask,
     entries_without_images,
     images_before,
     make_waiting_images_due,
@@ -85,15 +86,23 @@ async def list_images(
     db: Database, blobs: Blobs, feed_id: int, status: ImageStatus, before: int | None, most: int
 ) -> tuple[list[FeedImage], int | None]:
     """Images in that state, the newest first, and the number before which there are more."""
-    rows = await images_before(db, feed_id, status, before or MAX_ID, most + 1)
-    keys = [row["object_key"] if status is ImageStatus.SUCCESS else None for row in rows[:most]]
-    urls = [await image_url(blobs, key) if key else None for key in keys]
-    names = ("original_url", "size", "attempts", "last_error", "next_attempt_at")
-    items = [
-        FeedImage(row["id"], row["entry_id"], row["title"] or "", url=url, **{name: row[name] for name in names})
-        for row, url in zip(rows, urls, strict=False)
-    ]
-    return items, items[-1].id if len(rows) > most else None
+    tasks = await images_before(db, feed_id, status, before or MAX_ID, most + 1)
+    images = [await _feed_image(blobs, task, status is ImageStatus.SUCCESS) for task in tasks[:most]]
+    return images, images[-1].id if len(tasks) > most else None
+
+
+async def _feed_image(blobs: Blobs, task: FeedImageTask, is_archived: bool) -> FeedImage:
+    return FeedImage(
+        id=task.id,
+        entry_id=task.entry_id,
+        entry_title=task.entry_title or "",
+        original_url=task.original_url,
+        url=await image_url(blobs, task.object_key) if is_archived and task.object_key else None,
+        size=task.size,
+        attempts=task.attempts,
+        last_error=task.last_error,
+        next_attempt_at=task.next_attempt_at,
+    )
 
 
 async def retry_failed_images(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:

@@ -18,7 +18,6 @@ from feedmill.engine.concurrency import gather_all
 from feedmill.html.plain_text import plain_text
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
-from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -35,9 +34,7 @@ from feedmill.model.webhook import ClaimedDelivery, DeliveryFailed, WebhookEvent
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
 from feedmill.outbound.redirects import RequestPayload
-from feedmill.store.database import Database, Row
-from feedmill.store.filters.entry_filters import to_filter_sample
-from feedmill.store.subscriptions.feed_settings import decode_settings
+from feedmill.store.database import Database
 from feedmill.store.webhooks.delivery_queue import (
     postpone_deliveries,
     record_delivered,
@@ -46,7 +43,7 @@ from feedmill.store.webhooks.delivery_queue import (
     release_deliveries,
     take_deliveries,
 )
-from feedmill.store.webhooks.event_data import read_event_entries, read_event_feed
+from feedmill.store.webhooks.event_data import EventEntry, EventFeed, read_event_entries, read_event_feed
 from feedmill.store.webhooks.url_leases import lease_due_urls, release_urls
 
 log = get_logger(__name__)
@@ -191,11 +188,13 @@ async def _read_payload(db: Database, taken: ClaimedDelivery) -> dict[str, Any] 
     told["feed"] = _feed(feed)
     if delivery.event is not WebhookEvent.NEW_ENTRIES:
         return told
-    count, brought = await _new_entries(db, taken, decode_settings(feed["settings"]))
+    count, brought = await _new_entries(db, taken, feed.settings)
     return told | {"entry_count": count, "entries": await asyncio.to_thread(_entries, brought)} if count else None
 
 
-async def _new_entries(db: Database, taken: ClaimedDelivery, settings: FeedSettings) -> tuple[int, Sequence[Row]]:
+async def _new_entries(
+    db: Database, taken: ClaimedDelivery, settings: FeedSettings
+) -> tuple[int, Sequence[EventEntry]]:
     """How many entries came, and the newest of them; without those that the person's rules block."""
     most = MOST_JUDGED if settings.has_rules else MOST_ENTRIES
     count, brought = await read_event_entries(db, taken.delivery.feed_id, taken.refresh_token or "", most)
@@ -205,19 +204,33 @@ async def _new_entries(db: Database, taken: ClaimedDelivery, settings: FeedSetti
     return count, brought[:MOST_ENTRIES]
 
 
-def _not_blocked(rules: FilterRules, brought: Sequence[Row]) -> list[Row]:
-    return [row for row in brought if not judge_entry(rules, to_filter_sample(row)).is_blocked]
+def _not_blocked(rules: FilterRules, entries: Sequence[EventEntry]) -> list[EventEntry]:
+    return [entry for entry in entries if not judge_entry(rules, entry).is_blocked]
 
 
-def _feed(row: Row) -> dict[str, Any]:
-    told = {name: value for name, value in row.items() if name != "settings"}
-    return told | {"url": row["url"].partition(PRIVATE_URL_MARKER)[0]}
+def _feed(feed: EventFeed) -> dict[str, Any]:
+    return {
+        "id": feed.id,
+        "url": feed.url,
+        "site_url": feed.site_url,
+        "status": feed.status,
+        "consecutive_failures": feed.consecutive_failures,
+        "last_error": feed.last_error,
+        "subscription_id": feed.subscription_id,
+        "title": feed.title,
+    }
 
 
-def _entries(brought: Sequence[Row]) -> list[dict[str, Any]]:
-    return [_entry(row) for row in brought]
+def _entries(entries: Sequence[EventEntry]) -> list[dict[str, Any]]:
+    return [_entry(entry) for entry in entries]
 
 
-def _entry(row: Row) -> dict[str, Any]:
-    same = {name: row[name] for name in ("id", "title", "link", "author", "published_at")}
-    return same | {"summary": plain_text(row["summary"] or row["content_html"] or "", SUMMARY)}
+def _entry(entry: EventEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "link": entry.link,
+        "author": entry.author,
+        "published_at": entry.published_at,
+        "summary": plain_text(entry.summary or entry.content_html or "", SUMMARY),
+    }

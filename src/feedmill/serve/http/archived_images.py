@@ -68,10 +68,10 @@ async def serve_image_to(request: Request, user_id: int) -> Response:
 async def _find(app: App, key: str, user_id: int) -> ArchivedImageInfo | None:
     parsed = parse_image_key(key) if len(key) <= MAX_KEY_LENGTH else None
     type = TYPE_BY_EXTENSION.get(parsed.extension) if parsed else None
-    row = await image_of_key(app.db, key) if type else None
-    if type is None or row is None or not may_see(row["feed_url"], user_id):
+    stored = await image_of_key(app.db, key) if type else None
+    if type is None or stored is None or not may_see(stored.feed_url, user_id):
         return None
-    return ArchivedImageInfo(key, type.content_type, row["size"], f'"{row["sha256"]}"')
+    return ArchivedImageInfo(key, type.content_type, stored.size, f'"{stored.sha256}"')
 
 
 def may_see(feed_url: str, user_id: int) -> bool:

@@ -9,7 +9,7 @@ from sqlalchemy import Integer, bindparam, exists, func, select
 
 from feedmill.model.image import ImageStatus
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, image_tasks
 
@@ -24,7 +24,7 @@ _shown: tuple[Any, ...] = (
     *(image_tasks.c[name] for name in ("id", "entry_id", "original_url", "object_key", "size", "attempts")),
     image_tasks.c.last_error,
     image_tasks.c.next_attempt_at,
-    entries.c.title,
+    entries.c.title.label("entry_title"),
 )
 PAGE = (
     select(*_shown)
@@ -67,6 +67,21 @@ class ImageTotals:
     bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FeedImageTask:
+    """An image of a feed with the title of its entry; `object_key` may be reserved before the image is stored."""
+
+    id: int
+    entry_id: int
+    entry_title: str | None
+    original_url: str
+    object_key: str | None
+    size: int
+    attempts: int
+    last_error: str | None
+    next_attempt_at: str | None
+
+
 async def image_totals(db: Database, feed_id: int) -> dict[str, ImageTotals]:
     """How many images of the feed are in each state, and how much room they take."""
     rows = await db.query(COUNTS, {"feed_id": feed_id})
@@ -74,9 +89,10 @@ async def image_totals(db: Database, feed_id: int) -> dict[str, ImageTotals]:
     return {str(status): found.get(status, ImageTotals()) for status in ImageStatus}
 
 
-async def images_before(db: Database, feed_id: int, status: ImageStatus, before: int, most: int) -> list[Row]:
+async def images_before(db: Database, feed_id: int, status: ImageStatus, before: int, most: int) -> list[FeedImageTask]:
     """Images of the feed in that state with the titles of their entries, the newest first."""
-    return await db.query(PAGE, {"feed_id": feed_id, "status": str(status), "before": before, "most": most})
+    rows = await db.query(PAGE, {"feed_id": feed_id, "status": str(status), "before": before, "most": most})
+    return [FeedImageTask(**row) for row in rows]
 
 
 async def requeue_failed_images(db: Database, feed_id: int, now: datetime) -> int:

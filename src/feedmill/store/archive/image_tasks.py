@@ -5,8 +5,9 @@ images have the same, and whatever happens afterwards, the row says which object
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, and_, bindparam, exists, func, or_, select
 
@@ -114,12 +115,39 @@ ARCHIVED = select(image_tasks.c.entry_id, image_tasks.c.original_url, image_task
 )
 
 
+class WaitingImage(NamedTuple):
+    """An image that may be fetched now."""
+
+    id: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnfetchedImage:
+    """An image task of a feed whose image is not stored, with the guid of its entry."""
+
+    id: int
+    feed_id: int
+    guid: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image in the object store, and the URL of the feed that it came with."""
+
+    size: int
+    sha256: str
+    feed_url: str
+
+
 # --- taking -----------------------------------------------------------------------------------------------
 
 
-async def waiting_images(db: Database, now: datetime, most: int) -> list[Row]:
-    """Those that may be tried now, the longest waiting first: id and address."""
-    return await db.query(WAITING, {"now": to_iso(now), "most": most})
+async def waiting_images(db: Database, now: datetime, most: int) -> list[WaitingImage]:
+    """Those that may be tried now, the longest waiting first."""
+    rows = await db.query(WAITING, {"now": to_iso(now), "most": most})
+    return [WaitingImage(row["id"], row["original_url"]) for row in rows]
 
 
 async def take_image_tasks(
@@ -170,9 +198,9 @@ async def record_image_stored(
     return await db.batch([Step(STORED, values)]) == [1]
 
 
-async def unfetched_images(db: Database, feed_id: int) -> list[Row]:
-    """The images of a feed that are not kept, with the guid of their entry."""
-    return await db.query(UNFETCHED, {"feed_id": feed_id})
+async def unfetched_images(db: Database, feed_id: int) -> list[UnfetchedImage]:
+    """The images of a feed that are not stored."""
+    return [UnfetchedImage(**row) for row in await db.query(UNFETCHED, {"feed_id": feed_id})]
 
 
 async def record_image_found(
@@ -226,10 +254,10 @@ async def total_image_bytes(db: Database) -> int:
     return int(row["bytes"])
 
 
-async def image_of_key(db: Database, key: str) -> Row | None:
-    """Size and sha256 of the image that is kept under the key, and the URL of its feed."""
+async def image_of_key(db: Database, key: str) -> StoredImage | None:
+    """The image that is stored under the key."""
     rows = await db.query(BY_KEY, {"key": key})
-    return rows[0] if rows else None
+    return StoredImage(**rows[0]) if rows else None
 
 
 async def archived_image_keys(db: Database, entry_ids: Sequence[int]) -> dict[int, dict[str, str]]:

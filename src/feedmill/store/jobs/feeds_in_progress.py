@@ -1,13 +1,14 @@
 """The feeds of a batch that are being fetched now, by the titles of the watching user."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import batch_jobs, feeds, subscriptions
 
@@ -36,10 +37,18 @@ CLAIMED_LAST = _jobs.where(feeds.c.claim_token > "", feeds.c.claimed_until > bin
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FeedInProgress:
+    """A feed that is being fetched, as the watching user subscribed to it."""
+
+    subscription_id: int
+    title: str
+
+
 async def feeds_in_progress(
     db: Database, batch_id: int, user_id: int, running: Sequence[int], now: datetime
-) -> list[Row]:
-    """`subscription_id` and `title` of those that run, or that other processes claimed last if none is known to."""
+) -> list[FeedInProgress]:
+    """Those in `running`, or those that other processes claimed last if none is named."""
     values = {"batch_id": batch_id, "user_id": user_id, "running": as_list(list(running)), "now": to_iso(now)}
     rows = await db.query(RUNNING if running else CLAIMED_LAST, values)
-    return [{**row, "title": row["title"].partition(PRIVATE_URL_MARKER)[0]} for row in rows]
+    return [FeedInProgress(row["subscription_id"], row["title"].partition(PRIVATE_URL_MARKER)[0]) for row in rows]

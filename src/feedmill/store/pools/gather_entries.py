@@ -1,13 +1,15 @@
 """Turns entries into pool items, and reads the entries that pool rules are matched against."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from sqlalchemy import BigInteger, ColumnElement, bindparam, cast, exists, func, or_, select
 
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.pool import PoolKind
-from feedmill.model.timestamps import to_iso
+from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
 from feedmill.store.schema import entries, entry_labels, feeds, labels, pool_groups, pool_items
@@ -75,6 +77,19 @@ LABELLED = _candidates.where(
 NEWEST = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
 
 
+@dataclass(frozen=True, slots=True)
+class StoredCandidate:
+    """A stored entry that the rules of pool groups are matched against."""
+
+    id: int
+    feed_id: int
+    folder: tuple[str, ...]
+    sort_at: datetime
+    language: str | None
+    title: str | None
+    html: str | None
+
+
 def steps_to_add_new_entries(feed_id: int, guids: dict[tuple[int, PoolKind], list[str]], now: datetime) -> list[Step]:
     """The steps with which entries join pools in the batch that stores them."""
     if not guids:
@@ -102,16 +117,31 @@ async def add_stored_entries(db: Database, ids: dict[tuple[int, PoolKind], list[
         await db.batch([hold, *joins])
 
 
-async def candidates_after(db: Database, after: int) -> list[Row]:
+async def candidates_after(db: Database, after: int) -> list[StoredCandidate]:
     """The next entries behind `after`, by id."""
-    return await db.query(CANDIDATES, {"after": after})
+    return [_candidate(row) for row in await db.query(CANDIDATES, {"after": after})]
 
 
-async def labelled_candidates_after(db: Database, group_id: int, names: Sequence[str], after: int) -> list[Row]:
+async def labelled_candidates_after(
+    db: Database, group_id: int, names: Sequence[str], after: int
+) -> list[StoredCandidate]:
     """The next entries behind `after` with one of these labels of the group's `labels_of`, not in the group yet."""
-    return await db.query(LABELLED, {"after": after, "group": group_id, "names": as_list(list(names))})
+    rows = await db.query(LABELLED, {"after": after, "group": group_id, "names": as_list(list(names))})
+    return [_candidate(row) for row in rows]
 
 
 async def newest_entry_id(db: Database) -> int:
     [row] = await db.query(NEWEST)
     return int(row["id"])
+
+
+def _candidate(row: Row) -> StoredCandidate:
+    return StoredCandidate(
+        id=row["id"],
+        feed_id=row["feed_id"],
+        folder=tuple(msgspec.json.decode(row["folder"], type=list[str])) if row["folder"] else (),
+        sort_at=from_iso(row["sort_at"]),
+        language=row["language"],
+        title=row["title"],
+        html=row["content_html"] or row["summary"],
+    )

@@ -1,6 +1,7 @@
 """Pool items: each change of state is one conditional update, so that the database decides who has an item."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,9 +10,9 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import literal_column
 
-from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemState, PoolKey, PoolKind
+from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemDetails, PoolItemState, PoolKey, PoolKind
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, pool_items, revisions
 
@@ -156,9 +157,21 @@ USED_AMONG = select(func.count().label("items")).where(*_listed(PoolItemState.US
 QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*_listed(PoolItemState.QUEUED))
 
 
+@dataclass(frozen=True, slots=True)
+class PoolItemSource:
+    """An item with the fields of its entry that its text is made of: the title, or the others."""
+
+    id: int
+    attempts: int
+    title: str | None = None
+    content_html: str | None = None
+    summary: str | None = None
+    base_url: str | None = None
+
+
 async def claim_items(
     db: Database, pool: PoolKey, most: int, to: PoolItemState, token: str, now: datetime, until: datetime | None = None
-) -> list[Row]:
+) -> list[PoolItemSource]:
     """Takes the next available items, newest batch first, with their texts; each goes to one caller only."""
     values = {
         **pool.values,
@@ -169,7 +182,8 @@ async def claim_items(
         "until": iso_or_none(until),
     }
     [taken] = await db.batch([Step(CLAIM, values)])
-    return await db.query(MINE[pool.kind], {"token": token, "to": to}) if taken else []
+    rows = await db.query(MINE[pool.kind], {"token": token, "to": to}) if taken else []
+    return [PoolItemSource(**row) for row in rows]
 
 
 async def undo_queueing(db: Database, token: str, now: datetime) -> int:
@@ -206,8 +220,8 @@ async def release_items(db: Database, ids: Sequence[int], now: datetime) -> int:
     return released
 
 
-async def read_item_texts(db: Database, kind: PoolKind, ids: Sequence[int]) -> list[Row]:
-    return await db.query(TEXTS[kind], {"ids": as_list(list(ids))})
+async def read_item_sources(db: Database, kind: PoolKind, ids: Sequence[int]) -> list[PoolItemSource]:
+    return [PoolItemSource(**row) for row in await db.query(TEXTS[kind], {"ids": as_list(list(ids))})]
 
 
 async def pool_of_item(db: Database, item_id: int) -> PoolKey | None:
@@ -269,9 +283,13 @@ async def count_items(db: Database, pool: PoolKey) -> PoolCounts:
     return PoolCounts(**{PoolItemState(row["status"]).name.lower(): row["items"] for row in rows})
 
 
-async def items_in_state(db: Database, pool: PoolKey, state: PoolItemState, most: int) -> list[Row]:
+async def items_in_state(db: Database, pool: PoolKey, state: PoolItemState, most: int) -> list[PoolItemDetails]:
     """Items of one state, the last changed first."""
-    return await db.query(LISTED, {**pool.values, "state": state, "most": most})
+    rows = await db.query(LISTED, {**pool.values, "state": state, "most": most})
+    return [
+        PoolItemDetails(row["id"], row["entry_id"], row["attempts"], from_iso(row["changed_at"]), row["taken_by"])
+        for row in rows
+    ]
 
 
 async def queued_before(db: Database, pool: PoolKey, before: datetime) -> list[LostPoolItem]:

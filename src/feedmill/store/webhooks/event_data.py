@@ -1,9 +1,14 @@
 """Reads the feed and the new entries that a webhook event reports."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Integer, bindparam, func, select
 
+from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import entries, feeds, subscriptions
+from feedmill.store.subscriptions.feed_settings import decode_settings
 
 FEED = (
     select(
@@ -38,14 +43,50 @@ NEW_ENTRIES = (
 COUNT_NEW_ENTRIES = select(func.count().label("n")).where(*_of_refresh)
 
 
-async def read_event_feed(db: Database, feed_id: int, user_id: int) -> Row | None:
+@dataclass(frozen=True, slots=True)
+class EventFeed:
+    """A feed as its subscriber knows it; `url` is without the owner of a private feed."""
+
+    id: int
+    url: str
+    site_url: str | None
+    status: str
+    consecutive_failures: int
+    last_error: str | None
+    subscription_id: int
+    settings: FeedSettings
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventEntry:
+    """A new entry of a feed."""
+
+    id: int
+    title: str | None
+    link: str | None
+    author: str | None
+    published_at: str | None
+    summary: str | None
+    content_html: str | None
+
+
+async def read_event_feed(db: Database, feed_id: int, user_id: int) -> EventFeed | None:
     """The feed as its subscriber knows it; None when it is gone, or no longer subscribed to."""
     rows = await db.query(FEED, {"feed_id": feed_id, "reader": user_id})
-    return rows[0] if rows else None
+    return _event_feed(rows[0]) if rows else None
 
 
-async def read_event_entries(db: Database, feed_id: int, refresh_token: str, most: int) -> tuple[int, list[Row]]:
+async def read_event_entries(db: Database, feed_id: int, refresh_token: str, most: int) -> tuple[int, list[EventEntry]]:
     """How many entries a refresh brought, and the newest of them."""
     key = {"feed_id": feed_id, "refresh_token": refresh_token}
     [count] = await db.query(COUNT_NEW_ENTRIES, key)
-    return int(count["n"]), await db.query(NEW_ENTRIES, key | {"most": most})
+    rows = await db.query(NEW_ENTRIES, key | {"most": most})
+    return int(count["n"]), [EventEntry(**row) for row in rows]
+
+
+def _event_feed(row: Row) -> EventFeed:
+    values = dict(row)
+    values["url"] = row["url"].partition(PRIVATE_URL_MARKER)[0]
+    values["settings"] = decode_settings(row["settings"])
+    return EventFeed(**values)

@@ -106,9 +106,9 @@ async def list_pool_items(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> PoolItemStatesResponse:
     """Items in one state, the last changed first: who has them, since when, how many attempts."""
-    rows = await app.pools.items(group.id, kind, PoolItemState[state.upper()], limit)
+    found = await app.pools.items(group.id, kind, PoolItemState[state.upper()], limit)
     return PoolItemStatesResponse(
-        items=[PoolItemStateResponse(**{**row, "taken_by": token_holder(row["taken_by"])}) for row in rows]
+        items=[PoolItemStateResponse(**asdict(item) | {"taken_by": token_holder(item.taken_by)}) for item in found]
     )
 
 
