@@ -41,7 +41,7 @@ LONG_TESTS = (
     "tests/faults",
     "tests/browser",
     "tests/cli",
-    "tests/library/test_render_in_chromium.py",
+    "tests/html/test_sanitize_in_chromium.py",
     "tests/hostile",
     "tests/serve/rest/test_schemathesis.py",
     "tests/docs/test_tutorial.py",

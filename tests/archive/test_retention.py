@@ -85,7 +85,7 @@ async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveW
 
 def run_doomed(folder: Path, world: ArchiveWorld, step: int) -> bool:
     """Whether it died, as it should unless the work has fewer steps than that."""
-    command = [sys.executable, "-m", "tests.archive.doomed", str(folder), world.now.isoformat(), str(step)]
+    command = [sys.executable, "-m", "tests.archive.killed_purge", str(folder), world.now.isoformat(), str(step)]
     root = Path(__file__).parents[2]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
     done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)

@@ -12,7 +12,7 @@ from feedmill.library.subscriptions.subscribe import SubscribeRequest, subscribe
 from feedmill.library.users.manage_users import create_first_admin
 from feedmill.model.user import User
 from feedmill.store.users.users import BY_NAME, to_user
-from tests.archive import pictures
+from tests.archive.images import sample_images
 from tests.serve.rest.site import Site
 from tests.www import Answer
 
@@ -72,7 +72,7 @@ class Paper:
 
 
 def papers(origin: str) -> list[Paper]:
-    """What is published; `origin` is the address of the web that has its pictures."""
+    """What is published; `origin` is the address of the web that has its sample_images."""
     image = f'<img src="{origin}/wheel.png" alt="The wheel" width="480" height="270">'
     picture = f"<figure>{image}<figcaption>The wheel</figcaption></figure>"
     sound = f'<enclosure url="{origin}/talk.mp3" type="audio/mpeg" length="4200000"/>'
@@ -165,7 +165,7 @@ def _item(paper: Paper, number: int, piece: Piece) -> str:
 async def furnish(site: Site) -> None:
     """Alice is there and subscribes to all of it."""
     alice = await create_first_admin(site.app.db, NAME, PASSWORD, datetime.now(UTC))
-    site.web.serve("/wheel.png", Answer(pictures.PNG, headers={"Content-Type": "image/png"}))
+    site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
     for paper in papers(site.web.url("")):
         await subscribe_to(site, alice, paper)
 

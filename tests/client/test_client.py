@@ -12,7 +12,7 @@ import uvicorn
 from feedmill.client import ApiError, Feedmill, ServerUnreachable
 from feedmill.model.user import SCOPES
 from tests.flows.world import answer, item
-from tests.pools.rows import add_pool
+from tests.pools.pool_rows import add_pool
 from tests.serve.rest.site import Site, running_site
 from tests.services.server import free_port
 from tests.www import Web

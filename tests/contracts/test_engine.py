@@ -10,7 +10,7 @@ import pytest
 from feedmill.engine.engine import Engine, JobHandler
 from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed, ScanComplete
-from tests.engine.celery_here import CeleryHere, empty_queues
+from tests.engine.celery_in_process import CeleryHere, empty_queues
 from tests.waiting import LONGEST_WAIT, until
 
 # Celery stores results in a way that the Redis client calls old.

@@ -16,7 +16,7 @@ from feedmill.store.schema import deliveries, locks
 from tests.cli.command import environment
 from tests.databases import emptied, settings_of
 from tests.fork_server.client import ForkedProcess, fork_server
-from tests.library.receivers import Receivers, open_client
+from tests.library.webhooks.webhook_receivers import Receivers, open_client
 from tests.www import Answer, Seen, Web, Wire
 
 DELIVERIES = 5

@@ -11,7 +11,7 @@ from feedmill.model.webhook import DeliveryStatus
 from feedmill.store.feeds.feeds import feeds_of_ids
 from tests.faults.api import ALICE
 from tests.faults.scaled import Scaled, scaled_out
-from tests.library.receivers import EVERYTHING, Receivers, open_client
+from tests.library.webhooks.webhook_receivers import EVERYTHING, Receivers, open_client
 from tests.services.server import Service
 from tests.waiting import slow_pace, until
 from tests.www import Answer, Seen, Wire

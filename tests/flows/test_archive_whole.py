@@ -37,7 +37,7 @@ from feedmill.store.schema import (
     unread_lists,
     users,
 )
-from tests.archive import pictures
+from tests.archive.images import sample_images
 from tests.databases import empty
 from tests.flows.pictures import archive, read_html
 from tests.flows.places import KEEPING, ArchiveWorld, world_at
@@ -63,7 +63,7 @@ def offer(world: ArchiveWorld, *names: str) -> Answer:
 
 
 def picture(name: str) -> bytes:
-    return pictures.PNG + name.encode()
+    return sample_images.PNG + name.encode()
 
 
 async def leave(world: ArchiveWorld, feed: Feed) -> None:

@@ -19,7 +19,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.image_tasks import take_image_tasks, waiting_images
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, image_tasks, object_garbage
-from tests.archive import pictures
+from tests.archive.images import sample_images
 from tests.databases import emptied
 from tests.flows.conftest import small_world
 from tests.flows.pictures import archive, showing, shown, stored, tasks
@@ -57,8 +57,8 @@ async def load(world: World, source: str) -> bytes:
 
 async def test_images_are_kept_byte_for_byte_and_shown_from_the_archive(pair: World) -> None:
     world = pair
-    world.web.serve("/a.png", Answer(pictures.PNG, headers={"Content-Type": "text/plain"}))
-    world.web.serve("/b", Answer(pictures.JPEG))
+    world.web.serve("/a.png", Answer(sample_images.PNG, headers={"Content-Type": "text/plain"}))
+    world.web.serve("/b", Answer(sample_images.JPEG))
     feed = await showing(world, "/a.png", world.web.url("/b"), "/missing.gif")
     [entry] = await world.rows(entries)
 
@@ -72,12 +72,12 @@ async def test_images_are_kept_byte_for_byte_and_shown_from_the_archive(pair: Wo
         ("success", keys[1], 1),
         ("failed", None, 1),
     ]
-    assert (rows[0]["content_type"], rows[0]["size"]) == ("image/png", len(pictures.PNG))
-    assert rows[0]["sha256"] == sha256(pictures.PNG).hexdigest()
-    assert [await world.blobs.get(key) for key in keys] == [pictures.PNG, pictures.JPEG]
+    assert (rows[0]["content_type"], rows[0]["size"]) == ("image/png", len(sample_images.PNG))
+    assert rows[0]["sha256"] == sha256(sample_images.PNG).hexdigest()
+    assert [await world.blobs.get(key) for key in keys] == [sample_images.PNG, sample_images.JPEG]
     assert await stored(world) == sorted(keys)
     *archived, original = sources(await shown(world))
-    assert [await load(world, source) for source in archived] == [pictures.PNG, pictures.JPEG]
+    assert [await load(world, source) for source in archived] == [sample_images.PNG, sample_images.JPEG]
     assert original == world.web.url("/missing.gif")
     assert (await world.rows(entries))[0]["content_html"] == entry["content_html"]
 
@@ -102,7 +102,7 @@ async def test_a_failing_image_is_tried_three_times_and_then_left(any_world: Wor
 
 async def test_a_task_whose_worker_died_before_its_first_attempt_comes_back(any_world: World) -> None:
     world = any_world
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     await showing(world, "/a.png")
     [waiting] = await waiting_images(world.db, world.now, 10)
     [taken] = await take_image_tasks(world.db, [waiting.id], world.now)
@@ -117,7 +117,7 @@ async def test_of_two_workers_each_image_goes_to_one(any_world: World) -> None:
     world = any_world
     sources = [f"/{n}.png" for n in range(8)]
     for source in sources:
-        world.web.serve(source, Answer(pictures.PNG))
+        world.web.serve(source, Answer(sample_images.PNG))
     await showing(world, *sources)
 
     tallies = await asyncio.gather(archive(world), archive(world))
@@ -128,7 +128,7 @@ async def test_of_two_workers_each_image_goes_to_one(any_world: World) -> None:
 
 async def test_entries_whose_guids_share_a_mark_never_overwrite_each_other(any_world: World) -> None:
     world = any_world
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     feed = await showing(world, "/a.png")
     await world.put(
         entries,
@@ -159,12 +159,12 @@ async def test_entries_whose_guids_share_a_mark_never_overwrite_each_other(any_w
 
     assert (await tasks(world))[0]["object_key"] == full_image_key(feed.id, "g", 0, "png")
     assert await world.blobs.get(taken) == b"the rival's"
-    assert await world.blobs.get(full_image_key(feed.id, "g", 0, "png")) == pictures.PNG
+    assert await world.blobs.get(full_image_key(feed.id, "g", 0, "png")) == sample_images.PNG
 
 
 async def test_a_key_that_is_still_to_be_deleted_is_not_used_again(any_world: World) -> None:
     world = any_world
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     feed = await showing(world, "/a.png")
     await world.put(object_garbage, key=image_key(feed.id, "g", 0, "png"), recorded_at=to_iso(world.now))
 
@@ -178,8 +178,8 @@ async def test_an_image_that_came_back_as_another_type_leaves_no_object_behind(a
     feed = await showing(world, "/a")
     png, gif = (image_key(feed.id, "g", 0, extension) for extension in ("png", "gif"))
     await world.db.batch([Step(image_tasks.update().values(object_key=png))])
-    await world.blobs.put(png, pictures.PNG, "image/png")
-    world.web.serve("/a", Answer(pictures.GIF))
+    await world.blobs.put(png, sample_images.PNG, "image/png")
+    world.web.serve("/a", Answer(sample_images.GIF))
 
     await archive(world)
 
@@ -199,7 +199,7 @@ class LosesEntries(FolderBlobs):
 
 async def test_an_entry_that_goes_away_meanwhile_leaves_no_object_behind(any_world: World, tmp_path: Path) -> None:
     world = any_world
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     await showing(world, "/a.png")
     world.blobs = losing = LosesEntries(tmp_path / "objects")
     losing.db = world.db
@@ -212,9 +212,9 @@ async def test_an_entry_that_goes_away_meanwhile_leaves_no_object_behind(any_wor
 
 async def test_a_full_archive_has_images_wait_and_says_so_once(world: World, logged: list[dict[str, object]]) -> None:
     for name in ("a", "b"):
-        world.web.serve(f"/{name}.png", Answer(pictures.PNG))
+        world.web.serve(f"/{name}.png", Answer(sample_images.PNG))
         await showing(world, f"/{name}.png", guid=name)
-    limit = len(pictures.PNG)
+    limit = len(sample_images.PNG)
 
     first = await archive(world, limit)
     second = await archive(world, limit)
@@ -241,8 +241,8 @@ async def test_a_feed_that_keeps_starred_entries_only_makes_tasks_when_asked(wor
 
 
 async def test_a_publisher_hears_which_page_its_image_is_for_and_others_only_of_the_site(world: World) -> None:
-    own = world.web.serve("/a.png", Answer(pictures.PNG))
-    other = world.web.serve("/b.png", Answer(pictures.PNG), "127.0.0.9")
+    own = world.web.serve("/a.png", Answer(sample_images.PNG))
+    other = world.web.serve("/b.png", Answer(sample_images.PNG), "127.0.0.9")
     await showing(world, own, other)
 
     await archive(world)
@@ -253,8 +253,8 @@ async def test_a_publisher_hears_which_page_its_image_is_for_and_others_only_of_
 
 
 async def test_a_feeds_secrets_go_to_its_own_host_alone(world: World) -> None:
-    own = world.web.serve("/a.png", Answer(pictures.PNG))
-    other = world.web.serve("/b.png", Answer(pictures.PNG), "127.0.0.9")
+    own = world.web.serve("/a.png", Answer(sample_images.PNG))
+    other = world.web.serve("/b.png", Answer(sample_images.PNG), "127.0.0.9")
     feed = await showing(world, own, other)
     secrets = '{"basic_auth": ["alice", "secret"], "cookie": "c=1", "headers": {"X-Key": "k"}}'
     await world.change(feed, http_options=encrypted(secrets).value)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from feedmill.archive.keys import parse_image_key
 from feedmill.store.schema import entries
-from tests.archive import pictures
+from tests.archive.images import sample_images
 from tests.flows.conftest import PATIENT
 from tests.flows.pictures import archive, showing, shown, stored, tasks
 from tests.flows.world import World, answer, item
@@ -20,13 +20,13 @@ SMALL = replace(PATIENT, max_bytes=100_000)
 
 
 async def endless(seen: Seen, wire: Wire) -> None:
-    await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n" + pictures.PNG)
+    await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n" + sample_images.PNG)
     while True:
         await wire.send(bytes(65536))
 
 
 async def test_a_page_that_calls_itself_png_is_never_stored(world: World) -> None:
-    world.web.serve("/a.png", Answer(pictures.PAGE, headers={"Content-Type": "image/png"}))
+    world.web.serve("/a.png", Answer(sample_images.PAGE, headers={"Content-Type": "image/png"}))
     await showing(world, "/a.png")
 
     await archive(world)
@@ -37,7 +37,7 @@ async def test_a_page_that_calls_itself_png_is_never_stored(world: World) -> Non
 
 
 async def test_svg_is_refused_for_good_and_stays_where_it_was(world: World) -> None:
-    world.web.serve("/a.svg", Answer(pictures.SVG, headers={"Content-Type": "image/svg+xml"}))
+    world.web.serve("/a.svg", Answer(sample_images.SVG, headers={"Content-Type": "image/svg+xml"}))
     await showing(world, "/a.svg")
 
     await archive(world)
@@ -49,7 +49,7 @@ async def test_svg_is_refused_for_good_and_stays_where_it_was(world: World) -> N
 
 async def test_an_endless_image_and_one_that_announces_a_gigabyte_are_cut_off(world: World) -> None:
     world.web.serve("/endless.png", endless)
-    world.web.serve("/huge.png", Answer(pictures.PNG, headers={"Content-Length": "1000000000"}))
+    world.web.serve("/huge.png", Answer(sample_images.PNG, headers={"Content-Length": "1000000000"}))
     await showing(world, "/endless.png", "/huge.png")
     world.client._limits = SMALL
     tracemalloc.start()
@@ -75,7 +75,7 @@ async def test_a_zip_bomb_of_an_image_is_cut_off(world: World) -> None:
 
 
 async def test_an_image_without_a_type_is_known_by_its_bytes(world: World) -> None:
-    world.web.serve("/a", Answer(pictures.WEBP))
+    world.web.serve("/a", Answer(sample_images.WEBP))
     await showing(world, "/a")
 
     await archive(world)
@@ -87,7 +87,7 @@ async def test_no_guid_and_no_extension_leads_out_of_its_place(world: World) -> 
     guids = ["../../../etc/passwd", "..\\..", "a/../../b", "%2e%2e%2f", "/", "\u202e", "x" * 500, ".", "..", "~root"]
     sources = ["/a.php", "/a.png/../../x.html", "/a.html%00.png", "/.htaccess", "/a.svg"]
     for path in ("/a.php", "/x.html", "/a.html%00.png", "/.htaccess", "/a.svg", "/a.png/../../x.html"):
-        world.web.serve(path, Answer(pictures.GIF))
+        world.web.serve(path, Answer(sample_images.GIF))
     html = "".join(f'<img src="{source}">' for source in sources)
     link = world.web.url("/p")
     items = [item(f"t{n}", html, guid=guid, link=link) for n, guid in enumerate(guids)]

@@ -20,7 +20,7 @@ from feedmill.model.refresh import Updated
 from feedmill.run.image_worker import ImageWorker
 from feedmill.store.archive.image_tasks import WAITING
 from feedmill.store.schema import entries
-from tests.archive import pictures
+from tests.archive.images import sample_images
 from tests.databases import emptied, settings_of
 from tests.flows.conftest import small_world
 from tests.flows.pictures import archive, showing, shown, stored, tasks, tools_of
@@ -63,7 +63,7 @@ async def listening(fault: Fault) -> AsyncIterator[str]:
 @pytest.fixture
 async def keeping(world: World, s3_service: Any, tmp_path: Path) -> Callable[..., Blobs]:
     """Makes the store of this test, working or spoilt; a feed with an image waits."""
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
 
     def blobs(**changes: Any) -> Blobs:
         return S3Blobs(s3_config(s3_service, prefix=f"storage-{tmp_path.name}", **changes))
@@ -110,7 +110,7 @@ async def test_wrong_credentials_have_images_wait(world: World, keeping: Callabl
 
 
 async def test_entries_are_stored_whatever_becomes_of_their_images(world: World, tmp_path: Path) -> None:
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     feed = await showing(world, "/a.png")
     (tmp_path / "objects" / "images").write_text("in the way")
 
@@ -128,7 +128,7 @@ async def test_killed_between_put_and_settle_it_is_done_again_to_the_same_object
 ) -> None:
     async with emptied(request, kind, tmp_path) as db, small_world(db, tmp_path) as world:
         world.now = datetime.now(UTC)
-        world.web.serve("/a.png", Answer(pictures.PNG))
+        world.web.serve("/a.png", Answer(sample_images.PNG))
         await showing(world, "/a.png")
         settings = settings_of(request, kind, tmp_path) | {"data": str(tmp_path), "allow_private": "127.0.0.0/8"}
         environment = os.environ | {f"FEEDMILL_{name.upper()}": value for name, value in settings.items()}
@@ -149,7 +149,7 @@ async def test_killed_between_put_and_settle_it_is_done_again_to_the_same_object
 
 async def test_a_failing_store_is_not_hammered(world: World, keeping: Callable[..., Blobs]) -> None:
     for n in range(5):
-        world.web.serve(f"/{n}.png", Answer(pictures.PNG))
+        world.web.serve(f"/{n}.png", Answer(sample_images.PNG))
     await showing(world, *(f"/{n}.png" for n in range(5)))
     async with listening(fails) as endpoint:
         world.blobs = keeping(endpoint=endpoint, timeout=BRIEF)
@@ -166,7 +166,7 @@ async def test_a_failing_store_is_not_hammered(world: World, keeping: Callable[.
 
 
 async def test_a_nudge_at_the_last_moment_is_not_lost_and_starts_no_second_worker(world: World) -> None:
-    world.web.serve("/a.png", Answer(pictures.PNG))
+    world.web.serve("/a.png", Answer(sample_images.PNG))
     nudged: list[bool] = []
 
     class Late:

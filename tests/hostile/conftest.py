@@ -4,8 +4,8 @@ import pytest
 
 from feedmill.library.feeds.starters import TOPICS, StarterTopic
 from feedmill.serve.web.subscriptions import starter_feeds
-from tests.web.conftest import alice, charlie, nobody, site
-from tests.web.valid_forms import STARTER
+from tests.serve.web.conftest import alice, charlie, nobody, site
+from tests.serve.web.valid_forms import STARTER
 
 __all__ = ["alice", "charlie", "nobody", "site"]
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from tests.serve.rest.site import ORIGIN
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 
 
 @pytest.mark.parametrize("path", ["//evil.example/nowhere", "/\\evil.example/nowhere", "///evil.example/nowhere"])

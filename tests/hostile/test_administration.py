@@ -10,8 +10,8 @@ from starlette.routing import Route
 from feedmill.serve.web.routes import ROUTES
 from tests.serve.rest.database_content import everything
 from tests.serve.rest.site import Site
-from tests.web.valid_forms import FORMS, filled
-from tests.web.visitor import Visitor
+from tests.serve.web.valid_forms import FORMS, filled
+from tests.serve.web.visitor import Visitor
 
 ADMIN = [
     (method, route.path)

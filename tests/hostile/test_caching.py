@@ -4,7 +4,7 @@ from fastapi.routing import APIRoute
 
 from feedmill.serve.rest import PUBLIC_ROUTES, ROUTERS
 from tests.serve.rest.site import Site
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 
 PATHS = sorted(
     route.path_format

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from tests.serve.rest.site import Site
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 
 PART = b'--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n\\ud800\r\n--b--\r\n'
 

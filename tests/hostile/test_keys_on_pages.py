@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.store.users.api_tokens import add_token
 from tests.serve.rest.site import Site
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 
 
 @pytest.mark.parametrize("path", ["/all", "/feeds", "/export", "/search?q=mill", "/settings", "/login"])

@@ -1,7 +1,7 @@
 """Every form that changes something refuses what it does not understand, and changes nothing when it does.
 
 The routes come from the route table and their fields from what each declares, so a new one is tested as soon as it is
-there. `tests/web/valid_forms.py` has a form that each takes; here it is sent with one thing wrong at a time.
+there. `tests/serve/web/valid_forms.py` has a form that each takes; here it is sent with one thing wrong at a time.
 """
 
 import re
@@ -21,8 +21,8 @@ from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from tests.hostile.test_other_peoples_pages import Things, things
 from tests.serve.rest.database_content import everything
 from tests.serve.rest.site import Site
-from tests.web import valid_forms
-from tests.web.visitor import Visitor
+from tests.serve.web import valid_forms
+from tests.serve.web.visitor import Visitor
 
 __all__ = ["things"]
 

@@ -10,7 +10,7 @@ from feedmill.library.users.manage_users import create_first_admin
 from tests.browser import papers
 from tests.databases import emptied
 from tests.serve.rest.site import Site, running_site
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 from tests.www import Web
 
 NUL = "a\0b"

@@ -13,8 +13,8 @@ from feedmill.serve.web.routes import ROUTES
 from feedmill.store import schema
 from tests.serve.rest.database_content import everything
 from tests.serve.rest.site import Site
-from tests.web.valid_forms import FORMS, filled
-from tests.web.visitor import Visitor
+from tests.serve.web.valid_forms import FORMS, filled
+from tests.serve.web.visitor import Visitor
 
 WITH_IDS = [
     (method, route.path)

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from feedmill import logs
 from feedmill.serve.web.routes import ROUTES
 from tests.serve.rest.site import Site
-from tests.web.visitor import Visitor
+from tests.serve.web.visitor import Visitor
 from tests.www import Answer
 
 PAGES = [

@@ -15,7 +15,7 @@ from feedmill.pools.item_texts import ItemTexts
 from feedmill.pools.pool import PoolLists, PoolTools
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
-from tests.pools.rows import NOW
+from tests.pools.pool_rows import NOW
 from tests.services.server import Service
 
 

@@ -20,7 +20,7 @@ from feedmill.store.database import Database
 from feedmill.store.pools.gather_entries import add_stored_entries
 from feedmill.store.pools.items import extend_items
 from tests.pools.conftest import Clock
-from tests.pools.rows import LEASE, NOW, SECOND, add_entries, add_pool, items_of
+from tests.pools.pool_rows import LEASE, NOW, SECOND, add_entries, add_pool, items_of
 from tests.virtual_time import jump
 from tests.waiting import LONGEST_WAIT, until
 

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from feedmill.model.pool import PoolCounts, PoolKind, PoolOptions
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
-from tests.pools.rows import add_pool, items_of
+from tests.pools.pool_rows import add_pool, items_of
 from tests.services.node import get_node
 from tests.services.server import Service
 

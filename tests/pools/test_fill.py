@@ -19,7 +19,7 @@ from feedmill.pools.pool import Pool, PoolLists
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from feedmill.store.pools.items import claim_items
-from tests.pools.rows import LEASE, add_pool, items_of
+from tests.pools.pool_rows import LEASE, add_pool, items_of
 
 TITLES = PoolKind.TITLES
 SMALL = PoolOptions(size=10, refill_below=4)

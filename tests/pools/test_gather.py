@@ -20,7 +20,7 @@ from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.feeds.record_refresh import record_refresh
 from feedmill.store.pools.groups import gathered_up_to
 from feedmill.store.users.users import add_user
-from tests.pools.rows import MINUTE, NOW, add_entries, items_of, label
+from tests.pools.pool_rows import MINUTE, NOW, add_entries, items_of, label
 
 TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS
 

@@ -9,7 +9,7 @@ from feedmill.pools.errors import PoolEmpty, WrongGuarantee
 from feedmill.pools.service import PoolService
 from feedmill.store.database import Database
 from tests.pools.conftest import Clock
-from tests.pools.rows import LEASE, MINUTE, SECOND, add_pool
+from tests.pools.pool_rows import LEASE, MINUTE, SECOND, add_pool
 
 TITLES = PoolKind.TITLES
 

@@ -19,7 +19,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.pools import items as store
 from feedmill.store.schema import entries, pool_items
 from tests.pools.conftest import Clock
-from tests.pools.rows import LEASE, MINUTE, SECOND, add_pool, items_of, revise
+from tests.pools.pool_rows import LEASE, MINUTE, SECOND, add_pool, items_of, revise
 from tests.services.server import free_port
 
 TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS

@@ -7,7 +7,7 @@ import pytest
 
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.pools.rules import PoolCandidate, matches_rule
-from tests.pools.rows import NOW
+from tests.pools.pool_rows import NOW
 
 ENTRY = PoolCandidate(
     key=1,

@@ -21,7 +21,7 @@ from feedmill.store.migrations import (
     sqlalchemy_dialect,
 )
 from tests.databases import blank
-from tests.store.catalog import catalog
+from tests.store.schema_dump import catalog
 
 Connect = Callable[[], Database]
 

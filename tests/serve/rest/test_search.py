@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.library.search.run_search import SearchResult
 from feedmill.serve.rest.search import SearchResultPage
-from tests.library.shelf import Shelf
+from tests.library.small_library import Shelf
 from tests.serve.rest.site import Person, Site
 
 

@@ -10,7 +10,7 @@ from feedmill.model.refresh import Revision
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from tests.library.shelf import Shelf
+from tests.library.small_library import Shelf
 from tests.serve.rest.cases import Asked, Case
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer

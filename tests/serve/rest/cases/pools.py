@@ -6,7 +6,7 @@ from typing import Any
 from feedmill.model.pool import PoolKind, PoolOptions
 from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
-from tests.pools.rows import LEASE, NOW, add_pool
+from tests.pools.pool_rows import LEASE, NOW, add_pool
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 

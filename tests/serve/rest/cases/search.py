@@ -1,7 +1,7 @@
 """What is found, and the searches that are kept: each person has their own."""
 
 from feedmill.store.search.saved_searches import save_search
-from tests.library.shelf import Shelf
+from tests.library.small_library import Shelf
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 

@@ -1,0 +1,114 @@
+"""What saved pages say of themselves, and how often they are asked."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
+from feedmill.library.bookmarks.service import Bookmarks
+from feedmill.model.bookmark import Bookmark, BookmarkStatus
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.store.database import Database
+from feedmill.store.users.users import add_user
+from tests.library.webhooks.webhook_receivers import open_client
+from tests.www import Answer, Web
+
+NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+class Shelf:
+    """Alice's bookmarks, and a clock that a test moves."""
+
+    def __init__(self, db: Database, web: Web, policy: AddressPolicy | None = None) -> None:
+        self.now, self.web, self.db = NOW, web, db
+        self.client = open_client(policy)
+        self.bookmarks = Bookmarks(BookmarkPageFetcher(db, self.client, lambda: self.now))
+        self.alice = 0
+
+    async def save(self, served: Answer) -> Bookmark:
+        self.alice = self.alice or (await add_user(self.db, "alice", None, False, NOW)).id
+        saved, _ = await self.bookmarks.save(self.alice, self.web.serve("/page", served), None, None)
+        return saved
+
+    async def read(self, served: Answer) -> Bookmark:
+        """What becomes of a page that answers so, after one lot."""
+        saved = await self.save(served)
+        await self.bookmarks.read_pages()
+        return await self.bookmarks.one(self.alice, saved.id)
+
+
+@pytest.fixture
+async def shelf(db: Database) -> AsyncIterator[Shelf]:
+    async with Web() as web:
+        shelf = Shelf(db, web)
+        yield shelf
+        await shelf.client.close()
+
+
+async def test_what_a_page_says_for_others_goes_before_its_own_title(shelf: Shelf) -> None:
+    page = """<title>Own &amp; long</title><meta property="og:title" content="Kilns &amp; fire">
+    <meta property="og:description" content="<b>How</b> to"><meta property="og:image" content="/k.png">"""
+
+    read = await shelf.read(Answer(page.encode(), headers=HTML))
+
+    assert (read.title, read.description) == ("Kilns & fire", "How to")
+    assert read.image_url == shelf.web.url("/k.png")
+
+
+async def test_a_page_without_such_words_has_its_title(shelf: Shelf) -> None:
+    read = await shelf.read(
+        Answer("<title>只有标题</title>".encode("gb18030"), headers={"Content-Type": "text/html; charset=gb2312"})
+    )
+
+    assert (read.title, read.description, read.image_url) == ("只有标题", None, None)
+
+
+async def test_an_image_is_its_own_picture_and_a_file_says_nothing(shelf: Shelf) -> None:
+    picture = await shelf.read(Answer(b"\x89PNG", headers={"Content-Type": "image/png"}))
+
+    assert (picture.status, picture.image_url, picture.title) == (BookmarkStatus.FETCHED, picture.url, None)
+
+
+@pytest.mark.parametrize("image", ["javascript:alert(1)", "data:image/svg+xml,<svg/>", "http://[", ""])
+async def test_an_image_that_is_no_address_is_none(shelf: Shelf, image: str) -> None:
+    read = await shelf.read(Answer(f'<meta property="og:image" content="{image}">'.encode(), headers=HTML))
+
+    assert read.image_url is None
+
+
+async def test_hostile_words_are_cut_and_made_plain(shelf: Shelf) -> None:
+    title, description = "x" * 100_000 + "\x00", "<script>a</script>b"
+    page = f'<meta property="og:title" content="{title}"><meta name="description" content="{description}">'
+
+    read = await shelf.read(Answer(page.encode(), headers=HTML))
+
+    assert len(read.title or "") == 500
+    assert read.description == "b"
+
+
+async def test_a_page_that_fails_is_tried_three_times_and_not_at_once(shelf: Shelf) -> None:
+    saved = await shelf.save(Answer(status=500))
+    asked = []
+
+    for pause in (timedelta(), timedelta(minutes=1), timedelta(minutes=4), timedelta(hours=1), timedelta(days=1)):
+        shelf.now += pause
+        asked.append(await shelf.bookmarks.read_pages())
+
+    given_up = await shelf.bookmarks.one(shelf.alice, saved.id)
+    assert asked == [1, 0, 1, 1, 0]
+    assert (given_up.status, given_up.attempts) == (BookmarkStatus.FAILED, 3)
+
+
+async def test_a_page_that_is_too_large_or_missing_is_not_asked_again(shelf: Shelf) -> None:
+    assert (await shelf.read(Answer(b"x" * 4_100_000, headers=HTML))).status is BookmarkStatus.FAILED
+
+
+async def test_a_private_address_is_never_asked(db: Database) -> None:
+    async with Web() as web:
+        shelf = Shelf(db, web, AddressPolicy())
+        read = await shelf.read(Answer(b"<title>secret</title>", headers=HTML))
+        await shelf.client.close()
+
+    assert (read.status, read.title, web.requests) == (BookmarkStatus.FAILED, None, [])

@@ -1,0 +1,114 @@
+"""An entry to be read, its versions, and its neighbours."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from feedmill.archive.files import FolderBlobs
+from feedmill.errors import NotFound
+from feedmill.library.entries.article import Article, read_article, reading_minutes
+from feedmill.library.entries.lists import EntryListQuery
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
+from feedmill.library.entries.text_diff import DiffPiece
+from feedmill.model.entry_lists import EntryMarks, EntryOrder, EntryScope, EntryView
+from feedmill.model.parsed_feed import Enclosure
+from feedmill.model.refresh import Revision
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from tests.library.small_library import NOW, Shelf
+
+SEEN = "2026-02-19T00:00:00.000Z"
+
+
+class Desk:
+    """Somebody who reads."""
+
+    def __init__(self, db: Database, folder: Path) -> None:
+        self.db, self.shelf, self.blobs = db, Shelf(db), FolderBlobs(folder / "objects")
+
+    async def open(self) -> None:
+        self.alice: User = await self.shelf.person()
+        self.feed = await self.shelf.feed()
+        self.subscription = await self.shelf.subscribe(self.alice, self.feed)
+
+    async def read(self, entry_id: int, user: User | None = None, **more: object) -> Article:
+        return await read_article(self.db, self.blobs, (user or self.alice).id, entry_id, NOW, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def desk(db: Database, tmp_path: Path) -> Desk:
+    desk = Desk(db, tmp_path)
+    await desk.open()
+    return desk
+
+
+async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(desk: Desk) -> None:
+    html = '<p onclick="x()">Hello <script>x()</script>world</p>'
+    audio = Enclosure("https://example.org/a.mp3", "audio/mpeg", 1000, timedelta(seconds=90))
+    [entry] = await desk.shelf.arrive(desk.feed, "a", content_html=html, enclosures=(audio,), categories=("news",))
+
+    article = await desk.read(entry)
+    raw = await desk.read(entry, raw=True)
+
+    assert (article.html, article.raw_html, raw.raw_html) == ("<p>Hello world</p>", None, html)
+    assert [(one.url, one.type, one.length, one.seconds) for one in article.enclosures] == [
+        ("https://example.org/a.mp3", "audio/mpeg", 1000, 90)
+    ]
+    assert (article.categories, article.minutes, article.unread) == (("news",), 1, True)
+
+
+async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_stays(desk: Desk) -> None:
+    [entry] = await desk.shelf.arrive(desk.feed, "first", content_html="<p>one word</p>")
+    revision = Revision(entry, 1, "e", "https://example.org/", "second", None, None, "<p>another word</p>")
+    await desk.db.batch(steps_to_add_revisions([revision], SEEN))
+
+    newest, first = await desk.read(entry), await desk.read(entry, version=0)
+
+    assert (newest.title, newest.html, newest.version) == ("second", "<p>another word</p>", 1)
+    assert (first.title, first.html, first.version) == ("first", "<p>one word</p>", 0)
+    assert await original_html(desk.db, desk.alice.id, entry) == "<p>one word</p>"
+    versions = await revisions_of(desk.db, desk.alice.id, entry)
+    assert [(one.number, one.seen_at, one.title) for one in versions][1:] == [(1, SEEN, "second")]
+    changed = await diff_revisions(desk.db, desk.alice.id, entry, 0, 1)
+    assert changed.text == [DiffPiece("removed", "one"), DiffPiece("added", "another"), DiffPiece("same", " word")]
+    with pytest.raises(NotFound):
+        await desk.read(entry, version=2)
+
+
+async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(desk: Desk) -> None:
+    [entry] = await desk.shelf.arrive(desk.feed, "a")
+    charlie = await desk.shelf.person("charlie")
+
+    with pytest.raises(NotFound, match="there is no such entry"):
+        await desk.read(entry, charlie)
+    with pytest.raises(NotFound, match="there is no such entry"):
+        await revisions_of(desk.db, charlie.id, entry)
+    with pytest.raises(NotFound, match="there is no such entry"):
+        await diff_revisions(desk.db, charlie.id, entry, 0, 0)
+
+
+@pytest.mark.parametrize("order", EntryOrder)
+async def test_the_neighbours_are_those_of_the_list_that_is_read(desk: Desk, order: EntryOrder) -> None:
+    a, b, c, d = await desk.shelf.arrive(desk.feed, *"abcd")
+    await apply_marks(desk.db, desk.alice.id, [c], EntryMarks(read=True), NOW)
+    await apply_marks(desk.db, desk.alice.id, [a, d], EntryMarks(starred=True), NOW)
+
+    async def beside(entry: int, view: EntryView) -> tuple[int | None, int | None]:
+        article = await desk.read(entry, within=EntryListQuery(view, EntryScope((desk.subscription,)), order))
+        around = (article.previous_id, article.next_id)
+        return around if order is EntryOrder.OLDEST else (around[1], around[0])
+
+    assert await beside(b, EntryView.ALL) == (a, c)
+    assert await beside(b, EntryView.UNREAD) == (a, d)
+    # It was read just now and has left the list; its place is still known.
+    assert await beside(c, EntryView.UNREAD) == (b, d)
+    assert await beside(a, EntryView.STARRED) == (None, d)
+    assert await beside(b, EntryView.STARRED) == (None, None)
+
+
+@pytest.mark.parametrize(("html", "minutes"), [("", 1), ("<p>word </p>" * 500, 3), ("<p>" + "字" * 1000 + "</p>", 3)])
+def test_reading_takes_as_long_as_there_are_words_or_characters(html: str, minutes: int) -> None:
+    assert reading_minutes(html) == minutes

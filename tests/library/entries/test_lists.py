@@ -1,0 +1,281 @@
+"""Lists of entries: what stands in each view, page by page."""
+
+import asyncio
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from feedmill.errors import NotFound
+from feedmill.library.cursors import from_cursor, to_cursor
+from feedmill.library.entries.lists import EntryListPage, EntryListQuery, EntrySummary, list_entries
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.entries.scopes import find_scope
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryMarks, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from feedmill.store.entries.labels import add_label
+from feedmill.store.entries.unread_lists import steps_to_drop_subscription
+from tests.library.small_library import DAY, HOUR, NOW, Shelf
+
+
+async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice = await shelf.person()
+    first, second, third = [await shelf.feed(name) for name in ("one", "two", "three")]
+    one, two = await shelf.subscribe(alice, first), await shelf.subscribe(alice, second)
+    came = zip([first, second, first, second, third], "abcde", strict=True)
+    [[a], [b], [c], [d], _] = [await shelf.arrive(feed, title) for feed, title in came]
+    label = (await add_label(any_db, alice.id, "red")).id
+    await apply_marks(any_db, alice.id, [a, d], EntryMarks(read=True), NOW)
+    await apply_marks(any_db, alice.id, [b, c], EntryMarks(starred=True, later=True), NOW)
+    await apply_marks(any_db, alice.id, [a, c], EntryMarks(add_labels=(label,)), NOW)
+
+    seen = {
+        (view, len(ids or ()), labelled is not None): "".join(
+            await _walk(any_db, alice, view, EntryScope(ids, labelled))
+        )
+        for view, ids, labelled in product(EntryView, (None, (one,), (one, two)), (None, label))
+    }
+
+    marked = {
+        EntryView.UNREAD: "cb",
+        EntryView.ALL: "dcba",
+        EntryView.STARRED: "cb",
+        EntryView.LATER: "cb",
+        EntryView.HISTORY: "da",
+    }
+    of_one, red = set("ac"), set("ac")
+    assert seen == {
+        (view, count, labelled): "".join(
+            title for title in titles if (count != 1 or title in of_one) and (not labelled or title in red)
+        )
+        for (view, titles), count, labelled in product(marked.items(), (0, 1, 2), (False, True))
+    }
+    for view, titles in marked.items():
+        assert await _walk(any_db, alice, view, ALL_ENTRIES, EntryOrder.OLDEST) == list(reversed(titles))
+
+
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: EntryView) -> None:
+    shelf = Shelf(db)
+    alice = await shelf.person()
+    feed = await shelf.feed("one")
+    await shelf.subscribe(alice, feed)
+    for hour in range(6):
+        await shelf.arrive(feed, str(hour), at=NOW + HOUR * hour)
+
+    async def pages(order: EntryOrder) -> list[list[str]]:
+        first = await list_entries(db, alice.id, EntryListQuery(view, order=order, most=2, since=NOW + HOUR * 3), NOW)
+        rest = EntryListQuery(view, order=order, beyond=from_cursor(first.next or ""), since=NOW + HOUR * 3)
+        second = await list_entries(db, alice.id, rest, NOW)
+        assert second.next is None
+        return [[item.title for item in page.items] for page in (first, second)]
+
+    assert await pages(EntryOrder.NEWEST) == [["5", "4"], ["3"]]
+    assert await pages(EntryOrder.OLDEST) == [["3", "4"], ["5"]]
+
+
+@pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
+@pytest.mark.parametrize("order", EntryOrder)
+async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: EntryView, order: EntryOrder) -> None:
+    shelf = Shelf(db)
+    alice = await shelf.person()
+    feeds = [await shelf.feed(f"f{number}") for number in range(4)]
+    subscribed = tuple([await shelf.subscribe(alice, feed) for feed in feeds])
+    # A busy feed, a lazy one, an empty one, and times that several share.
+    for number in range(30):
+        await shelf.arrive(feeds[0], f"busy {number:02}", at=NOW + HOUR * (number // 3))
+    await shelf.arrive(feeds[1], "lazy old", at=NOW - 30 * DAY)
+    await shelf.arrive(feeds[1], "lazy new", at=NOW + HOUR * 5)
+    await shelf.arrive(feeds[2], *(f"both {number}" for number in range(9)), at=NOW + HOUR * 5)
+
+    walked = await _walk(db, alice, view, EntryScope(subscribed), order, page=4)
+    plain = await _walk(db, alice, view, ALL_ENTRIES, order, page=100)
+
+    assert len(walked) == len(set(walked)) == 41
+    assert walked == plain
+
+
+async def test_no_page_repeats_or_skips_while_entries_arrive(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    there = [f"there {number}" for number in range(20)]
+    await shelf.arrive(feed, *there)
+    seen, beyond = list[str](), None
+
+    for number in range(5):
+        page = await _page(db, alice, EntryListQuery(EntryView.UNREAD, beyond=beyond, most=4))
+        seen += [item.title for item in page.items]
+        beyond = from_cursor(page.next) if page.next else None
+        await shelf.arrive(feed, f"on top {number}", at=NOW)
+        await shelf.arrive(feed, f"deep down {number}", at=NOW - 100 * DAY - HOUR * number)
+
+    assert seen == list(reversed(there))
+    assert beyond is not None
+
+
+async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    [first] = await shelf.arrive(feed, "first")
+
+    page = await _page(db, alice, EntryListQuery())
+    [second] = await shelf.arrive(feed, "second", at=NOW - 100 * DAY)
+
+    assert first <= page.as_of < second
+
+
+async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person("alice"), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "a", content_html=f"<p>It began <b>well</b>.</p><p>{'and went on ' * 500}")
+
+    [seen] = (await _page(db, alice, EntryListQuery(EntryView.ALL))).items
+
+    assert seen.excerpt.startswith("It began well. and went on")
+    assert len(seen.excerpt) <= 300
+
+
+async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
+    hers, _ = await shelf.subscribe(alice, feed, title="Mine"), await shelf.subscribe(bob, feed)
+    [entry] = await shelf.arrive(feed, "a", summary="<p>In&nbsp;short</p>")
+    label = (await add_label(db, alice.id, "red")).id
+    await apply_marks(
+        db, alice.id, [entry], EntryMarks(read=True, starred=True, later=NOW + DAY, add_labels=(label,)), NOW
+    )
+
+    [seen] = (await _page(db, alice, EntryListQuery(EntryView.ALL))).items
+    [of_bob] = (await _page(db, bob, EntryListQuery(EntryView.ALL))).items
+
+    assert (seen.subscription_id, seen.feed_title, seen.excerpt) == (hers, "Mine", "In short")
+    assert (seen.unread, seen.starred, seen.later, [one.name for one in seen.labels]) == (False, True, True, ["red"])
+    assert seen.later_until == "2026-02-19T08:30:00.000Z"
+    assert (of_bob.unread, of_bob.starred, of_bob.later, of_bob.labels) == (True, False, False, ())
+
+
+async def test_titles_are_plain_text(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "Fish &amp; <b>chips</b>\n at   noon")
+
+    [item] = (await _page(db, alice, EntryListQuery())).items
+
+    assert item.title == "Fish & chips at noon"
+
+
+async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    hers = await shelf.subscribe(alice, feed)
+    starred, later, labelled, read = await shelf.arrive(feed, "starred", "later", "labelled", "read")
+    label = (await add_label(db, alice.id, "red")).id
+    await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
+    await apply_marks(db, alice.id, [later], EntryMarks(later=True), NOW)
+    await apply_marks(db, alice.id, [labelled], EntryMarks(add_labels=(label,)), NOW)
+    await apply_marks(db, alice.id, [starred, read], EntryMarks(read=True), NOW)
+
+    await db.batch(steps_to_drop_subscription(alice.id, hers))
+
+    assert await _walk(db, alice, EntryView.STARRED) == ["starred"]
+    assert await _walk(db, alice, EntryView.LATER) == ["later"]
+    assert await _walk(db, alice, EntryView.ALL, EntryScope(label_id=label)) == ["labelled"]
+    assert await _walk(db, alice, EntryView.HISTORY) == ["starred"]
+    assert await _walk(db, alice, EntryView.ALL) == await _walk(db, alice, EntryView.UNREAD) == []
+
+
+async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    [entry] = await shelf.arrive(feed, "a")
+    await apply_marks(db, alice.id, [entry], EntryMarks(later=NOW + HOUR), NOW)
+
+    before = await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW + HOUR - timedelta(minutes=1))
+    after = await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW + HOUR)
+
+    assert ([item.id for item in before.items], after.items) == ([entry], [])
+
+
+async def test_a_folder_stands_for_all_that_is_filed_below_it(db: Database) -> None:
+    shelf = Shelf(db)
+    alice = await shelf.person()
+    feeds = [await shelf.feed(name) for name in ("one", "two", "three")]
+    one, two, _ = [await shelf.subscribe(alice, feed) for feed in feeds]
+    for feed, title in zip(feeds, "abc", strict=True):
+        await shelf.arrive(feed, title)
+    top = await shelf.folder(alice, "top", one)
+    await shelf.folder(alice, "below", two, one, parent_id=top)
+
+    scope = await find_scope(db, alice.id, None, top, None)
+
+    assert await _walk(db, alice, EntryView.UNREAD, scope) == await _walk(db, alice, EntryView.ALL, scope) == ["b", "a"]
+
+
+async def test_an_empty_folder_is_empty(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "a")
+    folder = await shelf.folder(alice, "empty")
+
+    scope = await find_scope(db, alice.id, None, folder, None)
+
+    assert [await _walk(db, alice, view, scope) for view in EntryView] == [[], [], [], [], []]
+
+
+async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, charlie, feed = await shelf.person("alice"), await shelf.person("charlie"), await shelf.feed()
+    hers = await shelf.subscribe(alice, feed)
+    folder, label = await shelf.folder(alice, "f", hers), (await add_label(db, alice.id, "red")).id
+
+    asked = [(hers, None, None), (None, folder, None), (None, None, label)]
+    said = await asyncio.gather(
+        *(find_scope(db, charlie.id, *one) for one in asked),
+        *(find_scope(db, charlie.id, *(id and id + 1000 for id in one)) for one in asked),
+        return_exceptions=True,
+    )
+
+    assert [type(one) for one in said] == [NotFound] * 6
+    assert [str(one) for one in said[:3]] == [str(one) for one in said[3:]]
+
+
+def test_a_cursor_leads_back_to_its_place() -> None:
+    place = ListPosition("2026-02-18T08:30:00.000Z", 2**53 - 1)
+
+    assert from_cursor(to_cursor(place)) == place
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "!!!", "äöü", "AAAA", "a" * 1000, to_cursor(ListPosition("yesterday", 1))])
+def test_what_is_no_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(NotFound):
+        from_cursor(cursor)
+
+
+async def _page(db: Database, user: User, wanted: EntryListQuery) -> EntryListPage:
+    return await list_entries(db, user.id, wanted, NOW)
+
+
+async def _walk(
+    db: Database,
+    user: User,
+    view: EntryView,
+    scope: EntryScope = ALL_ENTRIES,
+    order: EntryOrder = EntryOrder.NEWEST,
+    page: int = 2,
+) -> list[str]:
+    """All titles of a list, page by page."""
+    items, beyond, more = list[EntrySummary](), None, True
+    while more:
+        got = await _page(db, user, EntryListQuery(view, scope, order, beyond, page))
+        items += got.items
+        more = got.next is not None
+        beyond = from_cursor(got.next) if got.next else None
+    return [item.title for item in items]

@@ -1,0 +1,208 @@
+"""Icons of feeds, from a web that says of them what it likes."""
+
+from base64 import b64decode
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from feedmill.library.feeds.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, IconFetcher, icon_url_of, missing_icon
+from feedmill.model.fetch_outcome import Deferred, FetchOutcome, HttpError, Throttled
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import User
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.client import Client
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.icons import IconFailure
+from feedmill.store.schema import feeds, icons
+from tests.archive.images import sample_images
+from tests.library.small_library import NOW, Shelf
+from tests.library.webhooks.webhook_receivers import open_client
+from tests.www import Answer, Web
+
+FAVICON = "/favicon.ico"
+MINUTE = timedelta(minutes=1)
+SECRETS = '{"basic_auth": ["alice", "secret"], "cookie": "sid=secret", "headers": {"X-Key": "secret"}}'
+
+
+@dataclass
+class House:
+    """Feeds that Alice subscribes to, and the web that has their icons."""
+
+    db: Database
+    web: Web
+    client: Client
+    work: IconFetcher = field(init=False)
+    alice: User = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shelf, self.now = Shelf(self.db), NOW
+        self.work = IconFetcher(self.db, self.client, lambda: self.now)
+
+    async def feed(self, path: str = "/feed", **facts: Any) -> int:
+        """A feed of the web, which says this of itself."""
+        feed = (await add_feed(self.db, self.web.url(path), self.now)).id
+        await self.shelf.subscribe(self.alice, feed)
+        said = {"last_success_at": to_iso(self.now), "site_url": self.web.url("/about/")} | facts
+        await self.db.batch([Step(feeds.update().where(feeds.c.id == feed).values(said))])
+        return feed
+
+    async def rows(self) -> list[Row]:
+        return await self.db.query(icons.select().order_by(icons.c.feed_id))
+
+    async def kept(self) -> list[bytes | None]:
+        return [row["data"] and b64decode(row["data"]) for row in await self.rows()]
+
+    def asked(self) -> list[str]:
+        return [seen.path for seen in self.web.requests]
+
+
+@pytest.fixture
+async def house(db: Database) -> AsyncIterator[House]:
+    async with Web() as web, open_client() as client:
+        house = House(db, web, client)
+        house.alice = await house.shelf.person()
+        yield house
+
+
+async def test_an_icon_is_fetched_kept_and_left_alone_for_a_month(house: House) -> None:
+    await house.feed()
+    house.web.serve(FAVICON, Answer(sample_images.ICO, headers={"Content-Type": "text/html"}))
+
+    lots = [await house.work.fetch(), await house.work.fetch()]
+    house.now += FRESH
+    lots.append(await house.work.fetch())
+
+    [row] = await house.rows()
+    assert lots == [1, 0, 1]
+    assert (row["address"], row["media_type"]) == (house.web.url(FAVICON), "image/x-icon")
+    assert await house.kept() == [sample_images.ICO]
+    assert house.asked() == [FAVICON, FAVICON]
+
+
+async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fails(house: House) -> None:
+    await house.feed(icon_url=house.web.url("/logo.png"))
+    house.web.serve(FAVICON, Answer(sample_images.ICO))
+
+    await house.work.fetch()
+    house.now += PAUSES[0]
+    await house.work.fetch()
+
+    assert house.asked() == ["/logo.png", FAVICON]
+    assert await house.kept() == [sample_images.ICO]
+    assert [row["attempts"] for row in await house.rows()] == [0]
+
+
+async def test_a_site_without_an_icon_is_asked_ever_more_rarely(house: House) -> None:
+    await house.feed()
+
+    waits = []
+    for _ in range(4):
+        await house.work.fetch()
+        [row] = await house.rows()
+        waits.append(next(pause for pause in PAUSES if to_iso(house.now + pause) == row["next_attempt_at"]).days)
+        house.now += timedelta(days=waits[-1])
+
+    assert waits == [1, 7, 30, 30]
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        Answer(sample_images.PAGE, headers={"Content-Type": "image/x-icon"}),
+        Answer(sample_images.SVG, headers={"Content-Type": "image/svg+xml"}),
+        Answer(sample_images.HEIC),
+        Answer(sample_images.PNG + bytes(LARGEST)),
+        Answer(),
+        Answer(sample_images.ICO, status=404),
+    ],
+    ids=["a page", "SVG", "what browsers can't show", "too large", "nothing", "a page of errors"],
+)
+async def test_what_is_no_small_picture_is_not_kept(house: House, served: Answer) -> None:
+    await house.feed()
+    house.web.serve(FAVICON, served)
+
+    await house.work.fetch()
+
+    assert house.asked() == [FAVICON]
+    assert await house.kept() == [None]
+
+
+async def test_a_redirect_to_a_private_address_is_refused(db: Database) -> None:
+    async with Web() as web, open_client(AddressPolicy(["127.0.0.1/32"])) as client:
+        house = House(db, web, client)
+        house.alice = await house.shelf.person()
+        await house.feed()
+        web.serve(FAVICON, Answer(status=302, headers={"Location": web.url("/secret.png", host="127.0.0.2")}))
+        web.serve("/secret.png", Answer(sample_images.PNG))
+
+        await house.work.fetch()
+
+        assert (house.asked(), await house.kept()) == ([FAVICON], [None])
+
+
+async def test_a_login_stays_with_its_feed(house: House) -> None:
+    place = house.web.url("").removeprefix("http://")
+    await house.feed("/feed#user=1", http_options=SECRETS, site_url=f"http://alice:secret@{place}/")
+    await house.feed("/other", http_options=SECRETS, icon_url=f"http://alice:secret@{place}/logo.png")
+    house.web.serve(FAVICON, Answer(sample_images.ICO))
+    house.web.serve("/logo.png", Answer(sample_images.PNG))
+
+    await house.work.fetch()
+
+    assert sorted(house.asked()) == [FAVICON, "/logo.png"]
+    assert "secret" not in str([seen.headers for seen in house.web.requests])
+    assert "secret" not in str([row["address"] for row in await house.rows()])
+
+
+async def test_a_site_with_many_feeds_is_asked_once(house: House) -> None:
+    for number in range(3):
+        await house.feed(f"/feed/{number}")
+    house.web.serve(FAVICON, Answer(sample_images.GIF))
+
+    await house.work.fetch()
+
+    assert house.asked() == [FAVICON]
+    assert await house.kept() == [sample_images.GIF] * 3
+
+
+async def test_a_new_feed_waits_until_feeds_are_looked_for_again(house: House) -> None:
+    await house.work.fetch()
+    await house.feed()
+
+    lots = [await house.work.fetch()]
+    house.now += ENROL_EVERY
+    lots.append(await house.work.fetch())
+
+    assert lots == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Deferred("u", "u", NOW + MINUTE), IconFailure(7, NOW + MINUTE, counted=False)),
+        (Throttled("u", "u", 429, "url", None, NOW + 2 * PAUSES[0]), IconFailure(7, NOW + 2 * PAUSES[0])),
+        (Throttled("u", "u", 429, "url", None, NOW + MINUTE), IconFailure(7, NOW + PAUSES[0])),
+        (HttpError("u", "u", 403), IconFailure(7, NOW + PAUSES[0])),
+    ],
+)
+def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconFailure) -> None:
+    assert missing_icon(outcome, {"feed_id": 7, "attempts": 0}, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("icon_url", "site_url", "url", "address"),
+    [
+        ("https://cdn.org/i.png", "https://a.org/blog/", "https://f.org/rss", "https://cdn.org/i.png"),
+        ("data:image/png;base64,AAAA", "https://a.org/blog/?x=1", "https://f.org/rss", "https://a.org/favicon.ico"),
+        ("javascript:alert(1)", None, "https://f.org:8443/rss", "https://f.org:8443/favicon.ico"),
+        (None, "/relative", "http://u:p@f.org/rss#user=7", "http://f.org/favicon.ico"),
+    ],
+)
+def test_the_address_is_of_the_web_and_has_no_login_in_it(
+    icon_url: str | None, site_url: str | None, url: str, address: str
+) -> None:
+    assert icon_url_of({"icon_url": icon_url, "site_url": site_url, "url": url, "attempts": 0}) == address

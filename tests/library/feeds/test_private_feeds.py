@@ -1,0 +1,158 @@
+"""What becomes of a private feed, one that is fetched with somebody's own password, when its account is deleted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from feedmill.archive.keys import descriptor_key
+from feedmill.library.feeds.private_feeds import private_url
+from feedmill.library.subscriptions.edit import unsubscribe
+from feedmill.library.users.manage_users import remove_user
+from feedmill.model.refresh import Revision
+from feedmill.model.timestamps import to_iso
+from feedmill.model.user import Actor, User
+from feedmill.store.archive.object_garbage import count_garbage
+from feedmill.store.database import Database, Row, Step
+from feedmill.store.entries.add_entries import steps_to_add_revisions
+from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.lifecycle import private_feeds_of
+from feedmill.store.schema import (
+    entries,
+    feeds,
+    fetch_log,
+    image_tasks,
+    metadata,
+    object_garbage,
+    pool_groups,
+    pool_items,
+    raw_bodies,
+    states,
+    subscriptions,
+)
+from feedmill.store.users.users import add_user, user_of_id
+from tests.library.small_library import NOW, Shelf
+
+AT = to_iso(NOW)
+ADDRESS = "https://news.example/feed"
+
+
+class Killed(BaseException):
+    """What kill -9 does: nothing that comes after it runs."""
+
+
+class Dying:
+    """A database whose process is killed before a batch of it."""
+
+    def __init__(self, db: Database, batches: int) -> None:
+        self._db, self._left = db, batches
+
+    async def query(self, *args: Any) -> Sequence[Row]:
+        return await self._db.query(*args)
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        if self._left == 0:
+            raise Killed
+        self._left -= 1
+        return await self._db.batch(steps)
+
+
+async def people(db: Database) -> tuple[User, User]:
+    return await add_user(db, "alice", None, True, NOW), await add_user(db, "bob", None, False, NOW)
+
+
+async def private_feed(db: Database, user: User) -> int:
+    """A feed of the user's own with something in every table that hangs on a feed, and their subscription to it."""
+    shelf = Shelf(db)
+    feed = (await add_feed(db, private_url(ADDRESS, user.id), NOW)).id
+    await shelf.subscribe(user, feed)
+    one, _ = await shelf.arrive(feed, f"{user.name} one", f"{user.name} two")
+    revision = Revision(one, 1, "digest", ADDRESS, "changed", None, None, "<p>changed</p>")
+    await db.batch(steps_to_add_revisions([revision], AT))
+    group = f"group of {user.name}"
+    await db.batch([Step(pool_groups.insert().values(name=group, rule="{}", created_at=AT))])
+    [made] = [row for row in await db.query(pool_groups.select()) if row["name"] == group]
+    pooled = {"group_id": made["id"], "kind": "titles", "entry_id": one, "batch_id": 1, "changed_at": AT}
+    image = {"feed_id": feed, "entry_id": one, "original_url": ADDRESS, "created_at": AT, "updated_at": AT}
+    body = {"feed_id": feed, "key": f"backups/{feed}/a.xml", "fetched_at": AT, "sha256": "x"}
+    await db.batch(
+        [
+            Step(feeds.update().where(feeds.c.id == feed).values(http_options='{"cookie": "secret"}')),
+            Step(pool_items.insert().values(**pooled)),
+            Step(image_tasks.insert().values(**image, status="success", object_key=f"images/{feed}/a/0.png")),
+            Step(raw_bodies.insert().values(**body)),
+            Step(fetch_log.insert().values(feed_id=feed, at=AT, outcome="ok")),
+            Step(states.insert().values(user_id=user.id, entry_id=one, starred_at=AT)),
+        ]
+    )
+    return feed
+
+
+async def test_a_private_feed_goes_with_its_account_and_others_stay(any_db: Database) -> None:
+    alice, bob = await people(any_db)
+    gone, stays = await private_feed(any_db, bob), await private_feed(any_db, alice)
+    shared = await Shelf(any_db).feed("shared")
+    await Shelf(any_db).subscribe(bob, shared)
+
+    await remove_user(any_db, bob, Actor(), NOW)
+
+    assert {row["id"] for row in await any_db.query(feeds.select())} == {stays, shared}
+    assert await rows_of(any_db, gone) == {}
+    assert (await rows_of(any_db, stays)).keys() >= {"entries", "image_tasks", "raw_bodies", "fetch_log"}
+    assert {row["key"] for row in await any_db.query(object_garbage.select())} == {
+        f"images/{gone}/a/0.png",
+        f"backups/{gone}/a.xml",
+        descriptor_key(gone),
+    }
+
+
+async def test_a_deletion_that_is_killed_anywhere_is_finished_by_the_next(any_db: Database) -> None:
+    _, bob = await people(any_db)
+    gone = await private_feed(any_db, bob)
+
+    killed = 0
+    while await user_of_id(any_db, bob.id):
+        try:
+            await remove_user(Dying(any_db, killed), bob, Actor(), NOW)  # type: ignore[arg-type]
+        except Killed:
+            killed += 1
+        objects = {row["object_key"] for row in await any_db.query(image_tasks.select())}
+        noted = {row["key"] for row in await any_db.query(object_garbage.select())}
+        assert f"images/{gone}/a/0.png" in objects | noted, "an object that no row knows is lost"
+
+    assert killed > 4
+    assert await rows_of(any_db, gone) == {}
+    assert await any_db.query(feeds.select()) == []
+    assert await count_garbage(any_db) == 3
+
+
+async def test_whose_number_only_ends_like_it_keeps_their_feed(any_db: Database) -> None:
+    await add_feed(any_db, private_url(ADDRESS, 15), NOW)
+    mine = await add_feed(any_db, private_url(ADDRESS, 5), NOW)
+
+    assert await private_feeds_of(any_db, 5) == [mine.id]
+
+
+async def test_who_leaves_a_private_feed_keeps_what_they_starred_until_the_account_goes(any_db: Database) -> None:
+    _, bob = await people(any_db)
+    left = await private_feed(any_db, bob)
+    [mine] = await any_db.query(subscriptions.select())
+
+    await unsubscribe(any_db, bob.id, mine["id"])
+    kept = [row["feed_id"] for row in await any_db.query(entries.select())]
+    [feed] = await any_db.query(feeds.select())
+    await remove_user(any_db, bob, Actor(), NOW)
+
+    assert kept == [left, left]
+    assert feed["http_options"] is None
+    assert await any_db.query(feeds.select()) == []
+
+
+async def rows_of(db: Database, feed_id: int) -> dict[str, list[Row]]:
+    """By table the rows that hang on a feed or on one of its entries."""
+    found = {}
+    for table in metadata.sorted_tables:
+        if "feed_id" in table.c:
+            found[table.name] = await db.query(table.select().where(table.c.feed_id == feed_id))
+        elif "entry_id" in table.c:
+            there = {row["id"] for row in await db.query(entries.select())}
+            found[table.name] = [row for row in await db.query(table.select()) if row["entry_id"] not in there]
+    return {name: rows for name, rows in found.items() if rows}

@@ -1,0 +1,171 @@
+"""Searching as a person does it: a text, their own names, pages, and nobody else's entries."""
+
+import pytest
+
+from feedmill.errors import NotFound
+from feedmill.library.cursors import to_cursor
+from feedmill.library.entries.marks import apply_marks
+from feedmill.library.search.run_search import SearchRequest, run_search
+from feedmill.model.entry_lists import EntryMarks, ListPosition
+from feedmill.model.search_query import SearchOrder
+from feedmill.model.user import User
+from feedmill.store.database import Database
+from feedmill.store.entries.labels import add_label
+from tests.library.small_library import NOW, Shelf
+
+ORDERS: tuple[SearchOrder, ...] = ("rank", "date")
+
+
+async def found(db: Database, user: User, text: str, order: SearchOrder = "date") -> list[str]:
+    page = await run_search(db, user.id, SearchRequest(text, order), NOW)
+    return [item.title for item in page.items]
+
+
+async def walked(db: Database, user: User, text: str, order: SearchOrder, most: int) -> list[str]:
+    titles, cursor = list[str](), None
+    while True:
+        page = await run_search(db, user.id, SearchRequest(text, order, cursor, most), NOW)
+        titles += [item.title for item in page.items]
+        if page.next is None:
+            return titles
+        cursor = page.next
+
+
+async def test_names_are_the_persons_own(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    one, two = await shelf.feed("one"), await shelf.feed("two")
+    first = await shelf.subscribe(alice, one, "Café News")
+    second = await shelf.subscribe(alice, two, "每日新闻")
+    await shelf.subscribe(bob, one, "Other")
+    outer = await shelf.folder(alice, "Outer")
+    await shelf.folder(alice, "Inner", second, parent_id=outer)
+    [a] = await shelf.arrive(one, "a")
+    await shelf.arrive(two, "b")
+    label = (await add_label(db, alice.id, "To Read")).id
+    await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
+    expected = {
+        "feed:cafe": ["a"],
+        "feed:新闻": ["b"],
+        f"feed:{first}": ["a"],
+        f"feed:{first},{second}": ["b", "a"],
+        "feed:nothing": [],
+        "feed:one.example": ["a"],
+        "folder:outer": ["b"],
+        "folder:INNER": ["b"],
+        "folder:x": [],
+        'label:"to read"': ["a"],
+        '-#"To Read"': ["b"],
+        "feed:cafe OR folder:inner": ["b", "a"],
+    }
+
+    assert {text: await found(db, alice, text) for text in expected} == expected
+    assert await found(db, bob, "feed:cafe") == []
+    assert await found(db, bob, "feed:other") == ["a"]
+    assert await found(db, bob, f"feed:{first}") == []
+    assert await found(db, bob, '#"to read"') == []
+
+
+async def test_everybody_finds_their_own(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, bob, charlie = [await shelf.person(name) for name in ("alice", "bob", "charlie")]
+    shared, own = await shelf.feed("shared"), await shelf.feed("own")
+    await shelf.subscribe(alice, shared)
+    await shelf.subscribe(alice, own)
+    await shelf.subscribe(bob, shared)
+    await shelf.arrive(shared, "for both", content_html="gnus")
+    await shelf.arrive(own, "for alice", content_html="gnus")
+    texts = [
+        "gnus",
+        "-nothing",
+        "gnus OR other",
+        "is:unread",
+        "is:read OR is:unread",
+        "in:url:example",
+        "gn*",
+        "on:2026",
+    ]
+
+    for order in ORDERS:
+        for text in texts:
+            assert sorted(await found(db, alice, text, order)) == ["for alice", "for both"], text
+            assert await found(db, bob, text, order) == ["for both"], text
+            assert await found(db, charlie, text, order) == [], text
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, *(f"gnus {number:02}" for number in range(20)))
+
+    titles = await walked(db, alice, "gnus", order, 7)
+
+    assert len(titles) == len(set(titles)) == 20
+    if order == "date":
+        assert titles == sorted(titles, reverse=True)
+
+
+async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_db: Database) -> None:
+    shelf = Shelf(any_db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "near a b c", content_html="it's 100% title and not or rowid select")
+    finding = [
+        "near",
+        '"NEAR(a b)"',
+        "title",
+        "in:title:^near",
+        "it's",
+        "100%",
+        "a\\",
+        "a&b",
+        "a|b",
+        "a<->b",
+        "+a",
+        "~a",
+        ">a <b",
+        "{title}",
+        "se**",
+        '"a" "b"',
+        "NOT",
+        "a+b",
+        "(a)b",
+        "\x00a",
+        "not*",
+        "-title:near",
+        "' a",
+    ]
+    finding_nothing = ['"title : a"', "a;drop", "ro*wid", "-title", "@1", "tznear", "xz100", "rowid:1 a*b"]
+
+    for order in ORDERS:
+        for text in finding:
+            assert await found(any_db, alice, text, order) == ["near a b c"], text
+        for text in finding_nothing:
+            assert await found(any_db, alice, text, order) == [], text
+
+
+NO_DATE = to_cursor(ListPosition("2026-13-45T99:00:00.000Z", 1))
+
+
+@pytest.mark.parametrize(
+    ("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%"), ("date", NO_DATE)]
+)
+async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: SearchOrder, cursor: str) -> None:
+    alice = await Shelf(db).person()
+
+    with pytest.raises(NotFound):
+        await run_search(db, alice.id, SearchRequest("a", order, cursor), NOW)
+
+
+async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> None:
+    shelf = Shelf(db)
+    alice, feed = await shelf.person(), await shelf.feed()
+    await shelf.subscribe(alice, feed)
+    await shelf.arrive(feed, "a")
+    last = to_cursor(ListPosition("9999-12-31T23:59:59.999Z", 2**53 - 1))
+
+    page = await run_search(db, alice.id, SearchRequest("a", "date", last), NOW)
+
+    assert [item.title for item in page.items] == ["a"]

@@ -1,0 +1,496 @@
+"""Webhooks: told at least once, signed, tried again, and paused when nobody listens."""
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from feedmill.errors import BadInput, DatabaseUnavailable, LimitExceeded, NotFound
+from feedmill.library.users.limits import MAX_COUNTS
+from feedmill.library.webhooks.delivery import delivery_failure
+from feedmill.library.webhooks.service import StillPending
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.fetch_outcome import HttpError
+from feedmill.model.user import User
+from feedmill.model.webhook import MAX_ATTEMPTS, PAUSE_AFTER, DeliveryStatus, WebhookEvent
+from feedmill.outbound.addresses import AddressPolicy
+from feedmill.store.database import Database, Step
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
+from feedmill.store.leases import LEASE
+from feedmill.store.schema import subscriptions, webhooks
+from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
+from feedmill.store.webhooks.delivery_queue import WEBHOOK_SUCCEEDED
+from tests.library.webhooks.webhook_receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
+from tests.waiting import slow_pace
+from tests.www import Answer, Seen, Web, Wire
+from tests.www.web import Script
+
+OK, BROKEN = Answer(status=200), Answer(status=500)
+
+
+def silent() -> tuple[Script, asyncio.Event]:
+    """A receiver that never answers, and says when somebody waits for it."""
+    begun = asyncio.Event()
+
+    async def answer(seen: Seen, wire: Wire) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    return answer, begun
+
+
+class Fading:
+    """A database that does not take how one webhook fared."""
+
+    def __init__(self, db: Database, webhook_id: int) -> None:
+        self._db, self._webhook_id = db, webhook_id
+        self.dialect_name, self.query, self.exec, self.close = db.dialect_name, db.query, db.exec, db.close
+
+    async def batch(self, steps: Sequence[Step]) -> list[int]:
+        if steps[0].statement is WEBHOOK_SUCCEEDED and dict(steps[0].params)["webhook"] == self._webhook_id:  # type: ignore[arg-type]
+            raise DatabaseUnavailable("away")
+        return await self._db.batch(steps)
+
+
+@pytest.fixture
+async def here(db: Database) -> AsyncIterator[Receivers]:
+    async with Web() as web, open_client() as client:
+        yield Receivers(db, client, web)
+
+
+async def _outcome(here: Receivers) -> list[DeliveryStatus]:
+    return [delivery.status for delivery in await here.outbox()]
+
+
+async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here: Receivers) -> None:
+    feed = await here.feed()
+    hook = await here.hook(await here.reader("alice", feed, title="My feed"), OK)
+    await here.happens(feed, titles=("one", "two"))
+
+    assert await here.deliver() == 1
+
+    [told], [seen] = here.told(), here.web.requests
+    assert (told["event"], told["webhook_id"], told["entry_count"]) == ("entries.new", hook.id, 2)
+    assert (told["feed"]["title"], {entry["title"] for entry in told["entries"]}) == ("My feed", {"one", "two"})
+    assert told["entries"][0]["summary"] == "x"
+    signed = seen.headers["x-feedmill-timestamp"].encode() + b"." + seen.body
+    proof = hmac.digest(hook.secret.encode(), signed, "sha256").hex()
+    assert seen.headers["x-feedmill-signature"] == f"sha256={proof}"
+    assert seen.headers["x-feedmill-delivery"] == str(told["delivery_id"])
+
+
+async def settle(here: Receivers, user: User, **settings: object) -> None:
+    [row] = await here.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
+    await here.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
+
+
+async def test_what_a_person_blocks_they_are_not_told_of(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    await here.hook(alice, OK)
+    await settle(here, alice, block_rules="ads")
+
+    await here.happens(feed, titles=("ads", "news"))
+    await here.happens(feed, titles=("more ads",))
+    await here.deliver()
+
+    [told] = here.told()
+    assert (told["entry_count"], [entry["title"] for entry in told["entries"]]) == (1, ["news"])
+    assert "settings" not in told["feed"]
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED]
+
+
+async def test_who_wants_no_word_of_a_feed_is_not_told_and_others_are(here: Receivers) -> None:
+    feed = await here.feed()
+    alice, bob = await here.reader("alice", feed), await here.reader("bob", feed)
+    await here.hook(alice, OK, "/alice")
+    await here.hook(bob, OK, "/bob")
+    await settle(here, alice, notify=False, block_rules='"notify":true')
+    await settle(here, bob, block_rules='"notify":false')
+
+    await here.happens(feed)
+    await here.deliver()
+
+    assert [seen.path for seen in here.web.requests] == ["/bob"]
+
+
+async def test_what_arrived_is_not_sent_again(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    await here.deliver()
+    here.now += LEASE
+
+    assert await here.deliver() == 0
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_only_who_subscribes_and_wants_to_know_is_told(here: Receivers) -> None:
+    feed, other = await here.feed(), await here.feed("https://example.org/other")
+    alice = await here.reader("alice", feed)
+    charlie, dora = await here.reader("charlie", other), await here.reader("dora", feed, paused=True)
+    await here.hook(alice, OK, "/alice")
+    await here.webhooks.create(alice.id, here.web.serve("/broken", OK), [WebhookEvent.FEED_FAILING])
+    await here.hook(charlie, OK, "/charlie")
+    await here.hook(dora, OK, "/dora")
+
+    await here.happens(feed)
+    await here.deliver()
+
+    assert [seen.path for seen in here.web.requests] == ["/alice"]
+
+
+async def test_a_failing_feed_says_how_it_fails(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed, WebhookEvent.FEED_FAILING)
+
+    await here.deliver()
+
+    [told] = here.told()
+    assert (told["event"], told["feed"]["id"], "entries" in told) == ("feed.failing", feed.id, False)
+
+
+async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), BROKEN)
+    await here.happens(feed)
+    pauses = []
+
+    for _ in range(4):
+        await here.deliver()
+        [delivery] = await here.outbox()
+        assert delivery.next_attempt_at is not None
+        pauses.append(delivery.next_attempt_at - here.now)
+        here.now = delivery.next_attempt_at
+
+    assert pauses == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
+    assert (delivery.attempts, delivery.http_status) == (4, 500)
+
+
+def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
+    answer = HttpError("https://e.org", "https://e.org", 404)
+
+    pauses = [delivery_failure(answer, tries, NOW).again_at for tries in range(1, MAX_ATTEMPTS + 1)]
+
+    assert pauses[8] == NOW + timedelta(minutes=256)
+    assert pauses[9] is None
+
+
+async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under_its_id(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    await here.happens(feed)
+    for _ in range(MAX_ATTEMPTS):
+        await here.deliver()
+        here.now += timedelta(hours=6)
+    [dead] = await here.outbox()
+
+    here.web.serve("/hook", OK)
+    await here.webhooks.redeliver(alice.id, hook.id, dead.id)
+    await here.deliver()
+
+    assert dead.status is DeliveryStatus.DEAD
+    assert here.told()[-1]["delivery_id"] == dead.id
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_a_delivery_that_is_tried_anyway_is_not_sent_again_on_top(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    [delivery] = await here.outbox()
+
+    with pytest.raises(StillPending):
+        await here.webhooks.redeliver(alice.id, hook.id, delivery.id)
+
+
+async def test_two_workers_never_send_the_same_delivery_at_once(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    for number in range(5):
+        await here.hook(alice, OK, f"/{number}")
+    for _ in range(4):
+        await here.happens(feed)
+
+    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+        pass
+
+    ids = [seen.headers["x-feedmill-delivery"] for seen in here.web.requests]
+    assert len(ids) == len(set(ids)) == 20
+
+
+async def test_two_workers_never_send_to_one_address_at_once(here: Receivers) -> None:
+    feed = await here.feed()
+    bob = await here.reader("bob", feed)
+    at_work, most_at_work = 0, 0
+
+    async def answer(seen: Seen, wire: Wire) -> None:
+        nonlocal at_work, most_at_work
+        at_work += 1
+        most_at_work = max(most_at_work, at_work)
+        # Long enough for the other workers to send, if they did.
+        await slow_pace(0.01)
+        at_work -= 1
+        await wire.send(OK.encode())
+
+    for _ in range(2):
+        await here.hook(bob, answer)
+    for _ in range(15):
+        await here.happens(feed)
+
+    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+        pass
+
+    assert (most_at_work, len(here.told())) == (1, 30)
+
+
+async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+    silence, asked = silent()
+    here.web.serve("/hook", silence)
+    sending = asyncio.create_task(Receivers(here.db, here.client, here.web, here.now).deliver())
+    await asked.wait()
+
+    assert await here.deliver() == 0
+    here.now += LEASE
+    here.web.serve("/hook", OK)
+    assert await here.deliver() == 1
+
+    first, second = here.told()
+    assert first["delivery_id"] == second["delivery_id"]
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+
+
+async def test_a_stopped_worker_gives_back_what_it_did_not_send(here: Receivers) -> None:
+    feed = await here.feed()
+    silence, asked = silent()
+    await here.hook(await here.reader("alice", feed), silence)
+    await here.happens(feed)
+    sending = asyncio.create_task(here.deliver())
+    await asked.wait()
+
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    here.web.serve("/hook", OK)
+
+    assert await here.deliver() == 1
+
+
+async def test_a_failing_database_does_not_cut_short_what_others_send(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    answered = asyncio.Event()
+
+    async def slow(seen: Seen, wire: Wire) -> None:
+        await answered.wait()
+        await wire.send(OK.encode())
+
+    def quick(seen: Seen) -> Answer:
+        asyncio.get_running_loop().call_later(0.05, answered.set)
+        return OK
+
+    first, second = await here.hook(alice, quick, "/quick"), await here.hook(alice, slow, "/slow")
+    await here.happens(feed)
+    here.webhooks.messenger = replace(here.webhooks.messenger, db=Fading(here.db, first.id))
+
+    with pytest.raises(DatabaseUnavailable):
+        await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, second.id)).last_success_at == here.now
+    statuses = {delivery.webhook_id: delivery.status for delivery in await here.outbox()}
+    assert statuses == {first.id: DeliveryStatus.PENDING, second.id: DeliveryStatus.DELIVERED}
+
+
+async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    for _ in range(PAUSE_AFTER + 10):
+        await here.happens(feed)
+
+    while await here.deliver():
+        pass
+
+    paused = await here.webhooks.one(alice.id, hook.id)
+    assert paused.paused
+    assert "paused" in (paused.last_error or "")
+    assert PAUSE_AFTER <= len(here.web.requests) <= PAUSE_AFTER + 10
+
+
+async def test_a_webhook_that_is_started_again_gets_what_waited(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    await here.webhooks.change(alice.id, hook.id, paused=True)
+    assert await here.deliver() == 0
+
+    again = await here.webhooks.change(alice.id, hook.id, paused=False)
+
+    assert await here.deliver() == 1
+    assert (again.paused, again.consecutive_failures) == (False, 0)
+
+
+async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.webhooks.create(alice.id, "http://127.0.0.1:9/hook", EVERYTHING)
+    for _ in range(30):
+        await here.happens(feed)
+
+    await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, hook.id)).consecutive_failures == 1
+    assert await here.deliver() == 0
+    assert all(delivery.next_attempt_at == here.now + MINUTE for delivery in await here.outbox())
+
+
+async def test_a_receiver_that_wants_a_rest_gets_it(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), Answer(status=503, headers={"Retry-After": "3600"}))
+    await here.happens(feed)
+
+    await here.deliver()
+
+    [delivery] = await here.outbox()
+    assert delivery.next_attempt_at is not None
+    assert delivery.next_attempt_at > here.now + timedelta(minutes=30)
+
+
+async def test_a_receiver_that_is_gone_is_not_called_any_more(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, Answer(status=410))
+    await here.happens(feed)
+
+    await here.deliver()
+
+    assert (await here.webhooks.one(alice.id, hook.id)).paused
+    assert await _outcome(here) == [DeliveryStatus.DEAD]
+
+
+async def test_a_success_forgets_earlier_failures(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    hook = await here.hook(alice, BROKEN)
+    await here.happens(feed)
+    await here.deliver()
+    here.now += MINUTE
+    here.web.serve("/hook", OK)
+
+    await here.deliver()
+
+    mended = await here.webhooks.one(alice.id, hook.id)
+    assert (mended.consecutive_failures, mended.last_error, mended.last_success_at) == (0, None, here.now)
+
+
+async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> None:
+    async with Web() as web, open_client(AddressPolicy()) as client:
+        here = Receivers(db, client, web)
+        feed = await here.feed()
+        await here.hook(await here.reader("alice", feed), OK)
+        await here.happens(feed)
+
+        await here.deliver()
+
+        assert web.requests == []
+        assert await _outcome(here) == [DeliveryStatus.DEAD]
+
+
+async def test_what_a_person_no_longer_reads_is_not_told(here: Receivers) -> None:
+    feed = await here.feed()
+    alice = await here.reader("alice", feed)
+    await here.hook(alice, OK)
+    await here.happens(feed)
+    await here.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == alice.id))])
+
+    await here.deliver()
+
+    assert here.web.requests == []
+    assert await _outcome(here) == [DeliveryStatus.DROPPED]
+
+
+async def test_what_waits_survives_the_merge_of_its_feed(here: Receivers) -> None:
+    feed, target = await here.feed(), await here.feed("https://example.org/new")
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    await merge_feeds(here.db, Merge(feed.id, feed.url, target.id, target.url), here.now)
+    await here.deliver()
+
+    assert here.told()[0]["feed"]["id"] == feed.id
+
+
+async def test_a_test_event_reaches_a_paused_webhook_too(here: Receivers) -> None:
+    alice = await here.reader("alice", await here.feed())
+    hook = await here.hook(alice, OK)
+    await here.webhooks.change(alice.id, hook.id, paused=True)
+
+    tested = await here.webhooks.test(alice.id, hook.id)
+    await here.deliver()
+
+    assert (here.told()[0]["event"], here.told()[0]["delivery_id"]) == ("test", tested.id)
+
+
+async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(here: Receivers) -> None:
+    assert not await here.webhooks._is_anybody_told()
+    await here.db.batch([Step(webhooks.delete())])
+    alice = await here.reader("alice", await here.feed())
+
+    await here.hook(alice, OK)
+
+    assert await here.webhooks._is_anybody_told()
+
+
+async def test_old_deliveries_are_forgotten(here: Receivers) -> None:
+    feed = await here.feed()
+    await here.hook(await here.reader("alice", feed), OK)
+    await here.happens(feed)
+
+    assert await here.webhooks.prune(here.now + timedelta(days=29)) == 0
+    assert await here.webhooks.prune(here.now + timedelta(days=31)) == 1
+
+
+async def test_one_person_sees_nothing_of_anothers(here: Receivers) -> None:
+    feed = await here.feed()
+    alice, charlie = await here.reader("alice", feed), await here.reader("charlie", feed)
+    hook = await here.hook(alice, OK)
+    await here.happens(feed)
+    [delivery] = await here.outbox()
+
+    assert await here.webhooks.all(charlie.id) == []
+    for attempt in (
+        here.webhooks.one(charlie.id, hook.id),
+        here.webhooks.delete(charlie.id, hook.id),
+        here.webhooks.test(charlie.id, hook.id),
+        here.webhooks.new_secret(charlie.id, hook.id),
+        here.webhooks.redeliver(charlie.id, hook.id, delivery.id),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+
+
+async def test_there_is_an_end_to_how_many_a_person_may_have(here: Receivers) -> None:
+    alice = await here.reader("alice", await here.feed())
+    for number in range(MAX_COUNTS["webhooks"]):
+        await here.hook(alice, OK, f"/{number}")
+
+    with pytest.raises(LimitExceeded):
+        await here.hook(alice, OK)
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/", "https://", "https://me:secret@example.org/hook", "x" * 3000])
+async def test_what_can_not_be_called_is_refused_at_once(here: Receivers, url: str) -> None:
+    with pytest.raises(BadInput):
+        await here.webhooks.create(1, url, EVERYTHING)

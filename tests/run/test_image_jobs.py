@@ -1,0 +1,76 @@
+"""Who has images worked off: a single refresh for itself, a batch once for all, the scan for what was left."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import select
+
+from feedmill.app import App, build_app
+from feedmill.engine.jobs import ArchiveImages, Job, Priority, RefreshFeed
+from feedmill.run.embedded import EmbeddedParts, open_embedded
+from feedmill.settings import load_settings
+from feedmill.store.feeds.feeds import add_feeds_by_url, all_feeds
+from feedmill.store.schema import image_tasks
+from tests.archive.images import sample_images
+from tests.flows.world import answer, item
+from tests.www import Answer, Web
+
+
+@asynccontextmanager
+async def mill(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts, list[Job]]]:
+    """A running world with three feeds of one image each, and the jobs that its engine is given."""
+    settings = load_settings(data=str(folder), allow_private="127.0.0.0/8", host_gap=0)
+    for n in range(3):
+        web.serve(f"/{n}.png", Answer(sample_images.PNG))
+        web.serve(f"/feed/{n}", answer(item(f"t{n}", f'<img src="{web.url(f"/{n}.png")}">')))
+    async with build_app(settings) as app, open_embedded(app) as parts:
+        await add_feeds_by_url(app.db, [web.url(f"/feed/{n}") for n in range(3)], datetime.now(UTC))
+        jobs: list[Job] = []
+        submit = parts.engine.submit
+
+        async def noted(job: Job, priority: Priority) -> None:
+            jobs.append(job)
+            await submit(job, priority)
+
+        parts.engine.submit = noted  # type: ignore[method-assign]
+        yield app, parts, jobs
+
+
+async def statuses(app: App) -> list[str]:
+    return [row["status"] for row in await app.db.query(select(image_tasks.c.status))]
+
+
+async def test_a_single_refresh_sees_to_its_own_images(tmp_path: Path) -> None:
+    async with Web() as web, mill(tmp_path, web) as (app, parts, _):
+        [feed, *_] = await all_feeds(app.db)
+
+        await parts.engine.submit(RefreshFeed(feed.id), Priority.MANUAL)
+        await parts.engine.until_idle()
+
+        assert await statuses(app) == ["success"]
+
+
+async def test_a_batch_has_the_images_of_all_its_feeds_worked_off_at_once(tmp_path: Path) -> None:
+    async with Web() as web, mill(tmp_path, web) as (app, parts, jobs):
+        await parts.batches.refresh("all", [feed.id for feed in await all_feeds(app.db)])
+        await parts.engine.until_idle()
+
+        assert jobs.count(ArchiveImages()) == 1
+        assert await statuses(app) == ["success"] * 3
+
+
+async def test_a_scan_has_what_was_left_worked_off(tmp_path: Path) -> None:
+    async with Web() as web, mill(tmp_path, web) as (app, parts, _):
+        images = parts.handlers.images
+        parts.handlers.images = None
+        await parts.batches.refresh("all", [feed.id for feed in await all_feeds(app.db)])
+        await parts.engine.until_idle()
+        assert await statuses(app) == ["pending"] * 3
+
+        parts.handlers.images = images
+        await parts.scheduler.prepare()
+        await parts.engine.until_idle()
+
+        assert await statuses(app) == ["success"] * 3

@@ -1,0 +1,199 @@
+"""How many connections there may be, and who has to go when there are too many."""
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer, peer_key
+from feedmill.serve.http.open_files import reserve_open_files
+from feedmill.settings import load_settings
+from tests.cli.command import environment
+from tests.cli.new_interpreter import serving
+from tests.serve.http.short_deadlines import head, timed_site
+
+
+async def test_a_new_client_takes_the_place_of_the_one_that_was_idle_for_longest() -> None:
+    async with timed_site(most=3) as site:
+        first, second, third = [await site.connect() for _ in range(3)]
+        for client in (second, third, first):
+            await client.get("/")
+
+        newest = await site.connect()
+
+        assert b"200 OK" in await newest.get("/")
+        assert await second.receive_all() == b""
+        assert b"200 OK" in await first.get("/")
+        assert b"200 OK" in await third.get("/")
+
+
+async def test_a_request_under_way_is_never_ended_to_make_room() -> None:
+    async with timed_site(most=2) as site:
+        busy = [await site.connect() for _ in range(2)]
+        for client in busy:
+            await client.send(head("GET", "/waiting"))
+        await site.until(lambda: site.registry.idle == 0)
+
+        refused = await site.connect()
+        await refused.send(head("GET", "/"))
+        answer = await refused.receive_all()
+        site.finish.set()
+
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 5" in answer
+        assert [(await client.receive_until(b"ok"))[-2:] for client in busy] == [b"ok", b"ok"]
+
+
+async def test_one_address_cannot_take_all_connections() -> None:
+    async with timed_site(most=100, connections_per_address=5) as site:
+        hoarding = [await site.connect("127.0.0.2") for _ in range(5)]
+        for client in hoarding:
+            await client.send(head("GET", "/waiting"))
+        await site.until(lambda: site.registry.idle == 0)
+
+        refused, reader = await site.connect("127.0.0.2"), await site.connect("127.0.0.3")
+
+        assert (await refused.receive_all()).startswith(b"HTTP/1.1 503 ")
+        assert b"200 OK" in await reader.get("/")
+
+
+async def test_a_second_connection_of_an_address_closes_its_own_idle_one_not_anothers() -> None:
+    async with timed_site(most=100, connections_per_address=2) as site:
+        other = await site.connect("127.0.0.3")
+        oldest, second, third = [await site.connect("127.0.0.2") for _ in range(3)]
+
+        assert await oldest.receive_all() == b""
+        for client in (other, second, third):
+            assert b"200 OK" in await client.get("/")
+
+
+async def test_a_trusted_proxy_may_have_any_number_of_connections() -> None:
+    async with timed_site(most=100, connections_per_address=2, trusted_proxies="127.0.0.2/32") as site:
+        clients = [await site.connect("127.0.0.2") for _ in range(10)]
+
+        for client in clients:
+            assert b"200 OK" in await client.get("/")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("fe80::1%eth0", "fe80::1%eth1", True),
+    ],
+)
+def test_ipv6_addresses_of_one_network_count_as_one(one: str, other: str, same: bool) -> None:
+    assert (peer_key(one)[0] == peer_key(other)[0]) is same
+
+
+def test_a_registry_forgets_addresses_without_connections() -> None:
+    registry = ConnectionRegistry(10, 5)
+    for number in range(100):
+        connection = IdleConnection()
+        registry.admit(connection, f"192.0.2.{number}")
+        registry.remove(connection)
+        registry.remove(connection)
+
+    assert (len(registry), registry.addresses) == (0, 0)
+
+
+def test_the_log_has_a_line_a_minute_of_what_is_not_ordinary() -> None:
+    registry = ConnectionRegistry(10, 5)
+    with capture_logs() as lines:
+        for second in range(90):
+            registry.count_dropped("idle")
+            if second >= 10:
+                registry.count_dropped("slow_body")
+            registry.check_deadlines(float(second))
+
+    assert [(line["event"], line["slow_body"], "idle" in line) for line in lines] == [
+        ("connections_dropped", 1, False),
+        ("connections_dropped", 60, False),
+    ]
+
+
+@pytest.mark.external
+def test_connections_leave_room_for_other_files() -> None:
+    assert 500 < connections_under(1024, 1024)[0] < 900
+    assert connections_under(1024, 1024, max_connections=100)[0] == 100
+    assert connections_under(1024, 1024, fetches_at_once=1000)[0] == 16
+
+
+@pytest.mark.external
+def test_the_limit_of_open_files_is_raised_as_far_as_needed() -> None:
+    connections, limit = connections_under(1024, 4000, max_connections=2000)
+
+    assert (connections, 2000 < limit < 3000) == (2000, True)
+
+
+def test_a_system_that_forbids_to_raise_the_limit_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbid(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1_000_000))
+    monkeypatch.setattr(resource, "setrlimit", forbid)
+
+    assert 500 < reserve_open_files(load_settings()) < 900
+
+
+@pytest.mark.external
+def test_a_server_out_of_open_files_neither_spins_nor_stops(tmp_path: Path) -> None:
+    with serving(cwd=tmp_path, open_files=1024) as server:
+        pid, port = server.process.pid, int(server.address.rpartition(":")[2])
+        highest = max(int(file.name) for file in Path(f"/proc/{pid}/fd").iterdir())
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (highest + 1, 1024))
+        cpu_before = cpu_seconds(pid)
+        with ExitStack() as held:
+            clients = [held.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(highest + 50)]
+            # The last one finds no file left: its connection is ended at once.
+            clients[-1].settimeout(30)
+            assert clients[-1].recv(1) == b""
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (1024, 1024))
+
+        assert server.get("/health/live")[0] == 200
+        assert cpu_seconds(pid) - cpu_before < 2
+
+
+class IdleConnection:
+    """A connection without a client."""
+
+    peer: Peer
+
+    def make_room(self) -> None:
+        pass
+
+    def check_deadlines(self, now: float) -> None:
+        pass
+
+
+def connections_under(soft: int, hard: int, **settings: int) -> tuple[int, int]:
+    """How many connections a process with these limits of open files takes, and its limit afterwards."""
+    program = (
+        "import resource, sys; from feedmill.serve.http.open_files import reserve_open_files;"
+        "from feedmill.settings import load_settings;"
+        f"print(reserve_open_files(load_settings(**{settings})), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)),
+    )
+    connections, limit = done.stdout.splitlines()[-1].split()
+    return int(connections), int(limit)
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,159 @@
+"""`/api/entries` and `/api/labels`."""
+
+import pytest
+
+from feedmill.library.entries.article import Article
+from feedmill.library.entries.lists import EntryListPage, EntrySummary
+from feedmill.serve.rest.entries.schemas import ArticleResponse, EntryPage, EntryResponse
+from tests.library.small_library import Shelf
+from tests.serve.rest.site import Person, Site
+
+
+@pytest.fixture
+async def shelf(site: Site) -> Shelf:
+    return Shelf(site.app.db)
+
+
+@pytest.fixture
+async def feed(shelf: Shelf, alice: Person) -> int:
+    feed = await shelf.feed()
+    await shelf.subscribe(alice.user, feed)
+    return feed
+
+
+@pytest.mark.parametrize(
+    ("sent", "described"), [(EntrySummary, EntryResponse), (EntryListPage, EntryPage), (Article, ArticleResponse)]
+)
+def test_what_is_sent_is_what_is_described(sent: type, described: type[EntryResponse]) -> None:
+    assert list(sent.__struct_fields__) == list(described.model_fields)  # type: ignore[attr-defined]
+
+
+async def test_pages_follow_each_other(shelf: Shelf, feed: int, alice: Person) -> None:
+    await shelf.arrive(feed, *"abcde")
+
+    first = (await alice.get("/entries?limit=3")).json()
+    second = (await alice.get(f"/entries?limit=3&cursor={first['next']}")).json()
+
+    assert [item["title"] for item in first["items"] + second["items"]] == list("edcba")
+    assert second["next"] is None
+    EntryPage.model_validate(first)
+
+
+async def test_a_list_that_has_not_changed_is_not_sent_again(shelf: Shelf, feed: int, alice: Person) -> None:
+    other = await shelf.feed("other")
+    [entry] = await shelf.arrive(feed, "a")
+    tag = (await alice.get("/entries")).headers["etag"]
+
+    await shelf.arrive(other, "not hers")
+    same = await alice.get("/entries", headers={"If-None-Match": tag})
+    await alice.patch(f"/entries/{entry}", {"starred": True})
+    changed = await alice.get("/entries", headers={"If-None-Match": tag})
+
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    assert (changed.status_code, changed.json()["items"][0]["starred"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "query", ["view=everything", "limit=0", "limit=201", "feed_id=0", "feed_id=1&folder_id=1", "order=up"]
+)
+async def test_what_can_not_be_meant_is_refused(alice: Person, query: str) -> None:
+    answer = await alice.get(f"/entries?{query}")
+
+    assert answer.status_code == 422, answer.text
+
+
+async def test_an_entry_is_marked_and_shown_as_it_is_now(shelf: Shelf, feed: int, alice: Person) -> None:
+    [entry] = await shelf.arrive(feed, "a")
+
+    read = await alice.patch(f"/entries/{entry}", {"read": True, "later": True})
+    unread = await alice.patch(f"/entries/{entry}", {"read": False, "later": False})
+
+    assert (read.json()["unread"], read.json()["later"]) == (False, True)
+    assert (unread.json()["unread"], unread.json()["later"]) == (True, False)
+
+
+async def test_a_change_of_nothing_changes_nothing(shelf: Shelf, feed: int, alice: Person) -> None:
+    [entry] = await shelf.arrive(feed, "a")
+
+    answer = await alice.patch(f"/entries/{entry}", {})
+
+    assert (answer.status_code, answer.json()["unread"]) == (200, True)
+
+
+@pytest.mark.parametrize("later", ["2020-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "tomorrow"])
+async def test_later_is_a_time_that_can_come(shelf: Shelf, feed: int, alice: Person, later: str) -> None:
+    [entry] = await shelf.arrive(feed, "a")
+
+    answer = await alice.patch(f"/entries/{entry}", {"later": later})
+
+    assert answer.status_code == 422, answer.text
+
+
+async def test_many_are_marked_at_once(shelf: Shelf, feed: int, alice: Person) -> None:
+    ids = await shelf.arrive(feed, "a", "b")
+    label = (await alice.post("/labels", {"name": "red"})).json()["id"]
+
+    done = await alice.post("/entries/mark", {"ids": [*ids, 10**9], "read": True, "add_labels": [label]})
+
+    assert done.json() == {"ids": ids, "missing": [10**9]}
+    labelled = (await alice.get(f"/entries?view=all&label_id={label}")).json()["items"]
+    assert [(item["id"], item["unread"]) for item in labelled] == [(ids[1], False), (ids[0], False)]
+    assert (await alice.get("/labels")).json()["items"] == [{"id": label, "name": "red", "entries": 2}]
+
+
+async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
+    shelf: Shelf, feed: int, alice: Person, bob: Person
+) -> None:
+    await shelf.arrive(feed, "a", "b")
+    seen = (await alice.get("/entries")).json()["as_of"]
+    await shelf.arrive(feed, "c")
+
+    swept = (await alice.post("/entries/mark-all", {"everything": True, "up_to": seen})).json()
+    left = [item["title"] for item in (await alice.get("/entries")).json()["items"]]
+    stolen = await bob.post("/entries/undo", {"undo": swept["undo"]})
+    undone = await alice.post("/entries/undo", {"undo": swept["undo"]})
+    after = [item["title"] for item in (await alice.get("/entries")).json()["items"]]
+
+    assert (swept["marked"], left, stolen.status_code, undone.status_code) == (2, ["c"], 404, 204)
+    assert sorted(after) == ["a", "b", "c"]
+
+
+async def test_only_what_is_old_is_marked_when_an_age_is_given(shelf: Shelf, feed: int, alice: Person) -> None:
+    await shelf.arrive(feed, "old")
+
+    spared = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 36500})).json()
+    marked = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 0})).json()
+
+    assert (spared["marked"], marked["marked"]) == (0, 1)
+
+
+async def test_an_article_names_its_neighbours_in_the_list(shelf: Shelf, feed: int, alice: Person) -> None:
+    a, b, c = await shelf.arrive(feed, *"abc")
+
+    article = (await alice.get(f"/entries/{b}?view=all")).json()
+
+    assert (article["previous_id"], article["next_id"]) == (c, a)
+    ArticleResponse.model_validate(article)
+
+
+async def test_an_original_is_plain_text_that_no_browser_runs(shelf: Shelf, feed: int, alice: Person) -> None:
+    html = "<script>alert(1)</script>"
+    [entry] = await shelf.arrive(feed, "a", content_html=html)
+
+    answer = await alice.get(f"/entries/{entry}/original")
+
+    assert (answer.text, answer.headers["content-type"]) == (html, "text/plain; charset=utf-8")
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_two_labels_have_two_names(alice: Person, bob: Person) -> None:
+    red, blue = [(await alice.post("/labels", {"name": name})).json() for name in ("red", "blue")]
+
+    again = await alice.post("/labels", {"name": "red"})
+    renamed = await alice.patch(f"/labels/{blue['id']}", {"name": "red"})
+    of_bob = await bob.post("/labels", {"name": "red"})
+
+    assert (again.status_code, renamed.status_code, of_bob.status_code) == (409, 409, 201)
+    assert (await alice.delete(f"/labels/{red['id']}")).status_code == 204
+    assert (await alice.patch(f"/labels/{blue['id']}", {"name": "red"})).json()["name"] == "red"

@@ -1,0 +1,179 @@
+"""An article as somebody without scripts reads it."""
+
+from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.store.database import Step
+from feedmill.store.schema import raw_bodies
+from tests.archive.images import sample_images
+from tests.browser import papers
+from tests.browser.papers import Paper, Piece, subscribe_to
+from tests.serve.rest.site import Site
+from tests.serve.web.visitor import Visitor, text_of, titles
+from tests.www import Answer
+
+LONG_TEXT = "<p>The stone turns slowly at first, then faster, and the flour comes warm from between the two.</p>" * 12
+
+
+async def test_opening_an_article_shows_it_and_marks_it_read(alice: Visitor) -> None:
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., '清晨')]/@href")
+
+    page = await alice.see(href)
+
+    assert "清晨五点，水闸缓缓打开" in text_of(page)
+    assert [h1.text_content() for h1 in page.xpath("//h1")] == ["清晨的水闸：一座老磨坊的一天"]
+    assert page.xpath("//div[contains(@class, 'body')]/@lang") == ["zh-CN"]
+    assert len(titles(await alice.see("/unread"))) == 7
+
+
+async def test_what_is_fetched_ahead_or_by_a_script_is_not_read_by_that(alice: Visitor) -> None:
+    for headers in ({"Sec-Purpose": "prefetch"}, {"HX-Request": "true"}, {"Sec-Fetch-Site": "cross-site"}):
+        await alice.see("/item/1?in=/unread", headers=headers)
+
+    assert len(titles(await alice.see("/unread"))) == 8
+
+
+async def test_a_part_is_the_article_without_the_frame(alice: Visitor) -> None:
+    answer = await alice.client.get("/item/1?in=/all", headers={"HX-Request": "true"})
+
+    assert "<html" not in answer.text
+    assert 'class="article"' in answer.text
+    assert 'href="/all"' in answer.text
+
+
+async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[-1])
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'tries everything')]/@href")
+
+    [body] = (await alice.see(href)).xpath("//div[contains(@class, 'body')]")
+
+    assert "hx-ignore" in body.attrib
+    assert {"Before.", "After.", "quiet words"} <= {text.strip() for text in body.itertext()}
+    tags = {element.tag for element in body.iterdescendants()}
+    assert not tags & {"script", "iframe", "form", "input", "button", "style"}
+    names = {name for element in body.iterdescendants() for name in element.attrib}
+    assert [name for name in names if name.startswith(("on", "hx-", "data-hx-", "style"))] == []
+    assert "javascript:" not in "".join(body.xpath(".//@href"))
+
+
+async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+
+    page = await alice.see(href)
+    assert "One image is not archived yet." in text_of(page)
+    assert page.xpath("//img/@src") == []
+
+    [load] = page.xpath("//div[@class='notice']/a/@href")
+    assert (await alice.see(load)).xpath("//img/@src") == [site.web.url("/wheel.png")]
+
+
+async def test_the_articles_before_and_after_are_those_of_the_view(alice: Visitor) -> None:
+    hrefs = (await alice.see("/folder/2?show=all")).xpath("//a[@class='title']/@href")
+
+    page = await alice.see(hrefs[1])
+
+    assert page.xpath("//a[@rel='prev']/@href") == [hrefs[0]]
+    assert page.xpath("//a[@rel='next']/@href") == [hrefs[2]]
+    assert page.xpath("//a[@data-closes-pane]/@href") == ["/folder/2"]
+    assert (await alice.see(hrefs[0])).xpath("//a[@rel='prev']") == []
+    assert (await alice.see(hrefs[2])).xpath("//a[@rel='next']") == []
+
+
+async def test_an_article_outlives_the_view_that_it_was_found_in(alice: Visitor) -> None:
+    page = await alice.see("/item/1?in=/folder/999")
+
+    assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
+
+
+async def test_labels_are_made_put_on_and_taken_off(alice: Visitor) -> None:
+    await alice.send("/item/1/labels", new="  Wheels &  water ")
+    page = await alice.see("/item/1")
+    assert page.xpath("//a[@class='chip']/text()") == ["Wheels & water"]
+    assert page.xpath("//input[@name='label']/@checked") == ["checked"]
+    assert len(titles(await alice.see("/label/1"))) == 1
+    assert "Wheels & water" in text_of(await alice.see("/unread"))
+
+    await alice.send("/item/2/labels", new="Wheels & water")
+    assert len(titles(await alice.see("/label/1"))) == 2
+
+    await alice.send("/item/1/labels", new="")
+    assert (await alice.see("/item/1")).xpath("//a[@class='chip']") == []
+
+
+async def test_nobody_labels_what_is_not_theirs(alice: Visitor, charlie: Visitor) -> None:
+    await alice.send("/item/1/labels", new="mine")
+
+    assert (await charlie.send("/item/1/labels", new="his")).status_code == 404
+    await charlie.send("/marks", do="star:1")
+
+    assert (await alice.see("/item/1")).xpath("//a[@class='chip']/text()") == ["mine"]
+    assert (await charlie.client.get("/label/1")).status_code == 404
+
+
+async def test_times_are_those_of_the_readers_zone(alice: Visitor) -> None:
+    alice.client.cookies.set("feedmill_zone", "Asia/Tokyo")
+
+    [time] = (await alice.see("/item/1")).xpath("//article//time")
+
+    assert time.text.endswith(" JST")
+    assert time.get("datetime").endswith("+09:00")
+
+
+async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice: Visitor) -> None:
+    page = f"<html><body><nav>Menu</nav><article><h1>Stones</h1>{LONG_TEXT}</article></body></html>"
+    link = site.web.serve("/stones", Answer(page.encode(), headers={"Content-Type": "text/html"}))
+    paper = Paper("/s.xml", "S", [Piece("Stones", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), paper)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Stones']/@href")
+    [action] = (await alice.see(href)).xpath("//form[contains(@action, 'full-text')]/@action")
+
+    answer = await alice.send(action, **{"in": "/unread"})
+
+    whole = await alice.see(answer.headers["location"])
+    assert "turns slowly at first" in text_of(whole.xpath("//article")[0])
+    [own] = whole.xpath("//header//a[contains(@href, 'text=feed')]/@href")
+    assert "Short." in text_of((await alice.see(own)).xpath("//article")[0])
+
+
+async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: Visitor) -> None:
+    link = site.web.serve("/gone", Answer(status=404))
+    paper = Paper("/g.xml", "G", [Piece("Gone", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), paper)
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Gone']/@href")
+    [action] = (await alice.see(href)).xpath("//form[contains(@action, 'full-text')]/@action")
+
+    answer = await alice.send(action)
+    page = text_of(await alice.see(answer.headers["location"]))
+    part = await alice.client.post(action, data={"csrf": alice.csrf()}, headers={"HX-Request": "true"})
+
+    assert "could not be fetched: the server says 404" in page
+    assert "could not be fetched: the server says 404" in part.text
+    assert "Short." in part.text
+
+
+async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor) -> None:
+    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
+    await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
+    await alice.send("/look", density="cards", quiet="yes")
+
+    page = await alice.see("/unread")
+    [href] = page.xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+    [source] = (await alice.see(href)).xpath("//article//img/@src")
+
+    assert page.xpath("//img[@class='picture']/@src") == [source]
+    assert source.startswith("/images/")
+    assert (await alice.client.get(source)).content == sample_images.PNG
+
+
+async def test_an_article_leads_to_the_answer_that_brought_it(site: Site, alice: Visitor, charlie: Visitor) -> None:
+    [source] = (await alice.see("/item/1")).xpath("//article//a[.='Source XML']/@href")
+
+    answer = await alice.client.get(source)
+
+    assert answer.headers["location"] == "/feed/1/archive/1"
+    assert "Queues that forget" in text_of(await alice.see("/feed/1/archive/1"))
+    assert (await charlie.client.get(source)).status_code == 404
+    await site.app.db.batch([Step(raw_bodies.delete())])
+    gone = await alice.client.get(source)
+    assert gone.headers["location"] == "/feed/1/archive"
+    assert "no longer kept" in text_of(await alice.see("/feed/1/archive"))

@@ -1,0 +1,42 @@
+"""Labels: made, renamed, deleted."""
+
+from tests.serve.web.visitor import Visitor, text_of
+
+
+async def test_a_label_is_made_renamed_and_deleted(alice: Visitor) -> None:
+    made = await alice.send("/labels", name="  To   cook ")
+    assert "The label “To cook” is there." in text_of(await alice.see(made.headers["location"]))
+
+    await alice.send("/labels/1", name="菜谱")
+    page = await alice.see("/labels")
+    assert page.xpath("//input[@name='name']/@value")[0] == "菜谱"
+    assert page.xpath("//nav//a[@href='/label/1']//text()")[-1] == "菜谱"
+    assert "0 items" in text_of(page)
+
+    await alice.send("/labels/1/delete")
+    page = await alice.see("/labels")
+    assert "The label “菜谱” is gone." in text_of(page)
+    assert "No labels yet" in text_of(page)
+
+
+async def test_a_name_that_is_taken_or_none_is_said_beside_its_field(alice: Visitor) -> None:
+    await alice.send("/labels", name="a")
+    await alice.send("/labels", name="b")
+
+    taken = await alice.send("/labels/2", name="a")
+    again = await alice.send("/labels", name="a")
+    none = await alice.send("/labels", name=" ")
+
+    assert [answer.status_code for answer in (taken, again, none)] == [422, 422, 422]
+    assert 'id="wrong-2">There is a label of this name.' in taken.text
+    assert 'id="wrong-new">There is a label of this name.' in again.text
+    assert 'id="wrong-new">A label needs a name' in none.text
+
+
+async def test_nobody_changes_anothers_labels(alice: Visitor, charlie: Visitor) -> None:
+    await alice.send("/labels", name="mine")
+
+    assert (await charlie.send("/labels/1", name="theirs")).status_code == 404
+    assert (await charlie.send("/labels/1/delete")).status_code == 404
+    assert "No labels yet" in text_of(await charlie.see("/labels"))
+    assert "mine" in text_of(await alice.see("/labels"))

@@ -1,0 +1,256 @@
+"""Lists and marks, as somebody without scripts has them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from feedmill.engine.jobs import ArchiveImages, Priority
+from feedmill.store.database import Step
+from feedmill.store.schema import feeds, image_tasks
+from tests.archive.images import sample_images
+from tests.browser.papers import Paper, Piece, papers, subscribe_to
+from tests.serve.rest.site import Site
+from tests.serve.web.visitor import Visitor, text_of, titles
+from tests.www import Answer
+
+ENGLISH = "Against the clever cache"
+CHINESE = "面粉、石头与耐心"
+
+
+async def test_what_is_unread_stands_newest_first_with_all_its_feeds(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+
+    assert titles(page)[0].startswith("Queues that forget")
+    assert titles(page)[-1] == ENGLISH
+    assert page.xpath("//*[@id='count-unread']/text()") == ["8"]
+    assert page.xpath("//a[@aria-current='page']/@href") == ["/unread"]
+
+
+async def test_a_folder_shows_its_own_and_the_order_is_remembered(alice: Visitor) -> None:
+    [folder] = [href for href in (await alice.see("/unread")).xpath("//a/@href") if "/folder/2" in href]
+
+    turned = await alice.see(f"{folder}?order=oldest&show=all")
+    later = await alice.see(folder)
+
+    assert titles(turned)[0] == CHINESE
+    assert titles(later) == titles(turned)
+    assert titles(await alice.see("/all"))[0] != CHINESE
+
+
+def at_noon(visitor: Visitor) -> None:
+    """Has the visitor live where it is about noon now."""
+    visitor.client.cookies.set("feedmill_zone", f"Etc/GMT{datetime.now(UTC).hour - 12:+}")
+
+
+async def test_today_has_what_came_since_midnight_where_the_reader_lives(alice: Visitor) -> None:
+    at_noon(alice)
+
+    page = await alice.see("/today")
+    turned = await alice.see("/today?order=oldest")
+
+    assert len(titles(page)) == 4
+    assert titles(page)[0].startswith("Queues that forget")
+    assert titles(turned) == titles(page)[::-1]
+    alice.client.cookies.set("feedmill_zone", "Nowhere/At_All")
+    assert (await alice.client.get("/today")).status_code == 200
+
+
+async def test_the_articles_of_today_end_with_the_day(alice: Visitor) -> None:
+    at_noon(alice)
+    hrefs = (await alice.see("/today")).xpath("//a[@class='title']/@href")
+
+    first, last = await alice.see(hrefs[0]), await alice.see(hrefs[-1])
+
+    assert (first.xpath("//a[@rel='prev']"), first.xpath("//a[@rel='next']/@href")) == ([], [hrefs[1]])
+    assert last.xpath("//a[@rel='next']") == []
+
+
+async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
+    at_noon(alice)
+
+    await alice.send("/mark-all-read", view="/today", age="")
+
+    assert len(titles(await alice.see("/unread"))) == 4
+    assert "All read." in text_of(await alice.see("/today?show=unread"))
+    assert len(titles(await alice.see("/today?show=all"))) == 4
+
+
+async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visitor, site: Site) -> None:
+    await subscribe_to(site, await alice.user(site), Paper("/silent.xml", "Silent", []))
+    [path] = (await alice.see("/unread")).xpath("//nav//a[contains(., 'Silent')]/@href")
+
+    page = text_of(await alice.see(path))
+
+    assert "No items yet" in page
+    assert "All read." not in page
+
+
+async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
+    [link] = (await alice.see("/unread")).xpath(f"//a[@class='title'][.='{CHINESE}']")
+
+    assert (link.get("lang"), link.get("dir")) == ("zh-CN", "auto")
+
+
+async def test_what_has_no_title_is_called_by_how_it_begins(site: Site, alice: Visitor) -> None:
+    pieces = [Piece("", "<p>Just a <b>thought</b>.</p>"), Piece("", "")]
+    await subscribe_to(site, await alice.user(site), Paper("/notes.xml", "Notes", pieces))
+
+    page = await alice.see("/unread")
+
+    assert {"Just a thought.", "Untitled"} <= set(titles(page))
+    assert page.xpath("//p[@class='summary'][contains(., 'thought')]") == []
+
+
+async def test_one_entry_is_starred_from_its_row(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+    [star] = page.xpath(f"//li[contains(., '{ENGLISH}')]//button[contains(@class, 'star')]")
+    [form] = page.xpath("//form[@id='list']")
+
+    answer = await alice.send(form.get("action"), do=star.get("value"), next="/unread")
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/unread")
+    starred = await alice.see("/starred")
+    assert titles(starred) == [ENGLISH]
+    assert starred.xpath("//button[contains(@class, 'star')]/@aria-pressed") == ["true"]
+
+
+async def test_those_that_are_ticked_are_marked_together(alice: Visitor) -> None:
+    ticked = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:3]
+
+    await alice.send("/marks", id=ticked, do="read", next="/unread")
+
+    page = await alice.see("/unread")
+    assert len(titles(page)) == 5
+    assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
+
+
+async def test_those_that_are_ticked_get_a_label_that_is_there_or_a_new_one(alice: Visitor) -> None:
+    page = await alice.see("/unread")
+    ticked = page.xpath("//input[@name='id']/@value")[:3]
+    assert page.xpath("//form[@id='list']//button")[0].get("formaction") == "/marks/label"
+
+    await alice.send("/marks/label", id=ticked[:2], new="Wheels", next="/unread")
+    [button] = (await alice.see("/unread")).xpath("//button[@name='label']")
+    answer = await alice.send("/marks/label", id=ticked[2:], label=button.get("value"), new="", next="/unread")
+
+    assert answer.headers["location"] == "/unread"
+    assert "One item has the label." in text_of(await alice.see("/unread"))
+    assert len(titles(await alice.see("/label/1"))) == 3
+
+
+async def test_without_a_tick_nothing_is_labelled(alice: Visitor) -> None:
+    for fields in ({"new": "Wheels"}, {"id": "1"}):
+        assert (await alice.send("/marks/label", **fields)).headers["location"] == "/"
+
+    assert (await alice.see("/unread")).xpath("//ul[@class='labels']") == []
+
+
+async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(site: Site, alice: Visitor) -> None:
+    await subscribe_to(site, await alice.user(site), papers(site.web.url(""))[0])
+    await site.app.db.batch([Step(feeds.update().values(archive_policy="none")), Step(image_tasks.delete())])
+    site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
+    [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
+    id = href.split("/")[2].split("?")[0]
+
+    await alice.send("/marks/images", id=[id, "999"], next="/unread")
+    assert "The images of one item are fetched" in text_of(await alice.see("/unread"))
+    await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
+
+    [source] = (await alice.see(href)).xpath("//span[@class='kept']/img/@src")
+    assert source.startswith("/images/")
+
+
+async def test_marks_of_one_request_hold_in_their_order(alice: Visitor) -> None:
+    [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
+
+    await alice.send("/marks", do=[f"star:{id}", f"read:{id}", f"unstar:{id}", f"unread:{id}"])
+
+    assert len(titles(await alice.see("/unread"))) == 8
+    assert titles(await alice.see("/starred")) == []
+
+
+async def test_a_script_gets_the_counts_for_its_marks(alice: Visitor) -> None:
+    [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
+
+    answer = await alice.client.post(
+        "/marks", data={"csrf": alice.csrf(), "do": f"read:{id}"}, headers={"Accept": "application/json"}
+    )
+
+    assert answer.json() == {"unread": 7, "feeds": {"1": 4, "2": 3}, "folders": {"1": 4, "2": 3}}
+
+
+@pytest.mark.parametrize("do", ["explode:1", "read:x", "read:-1", "read:99999999999999999999", "read:1:2"])
+async def test_a_mark_that_makes_no_sense_is_refused(alice: Visitor, do: str) -> None:
+    assert (await alice.send("/marks", do=do)).status_code == 422
+
+
+async def test_all_of_a_folder_is_marked_read_and_comes_back(alice: Visitor) -> None:
+    marked = await alice.send("/mark-all-read", view="/folder/2", age="")
+    assert marked.headers["location"] == "/folder/2"
+    page = await alice.see("/folder/2")
+    assert "3 items marked read." in text_of(page)
+    assert "All read." in text_of(page)
+    assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
+
+    [undo] = page.xpath("//input[@name='undo']/@value")
+    await alice.send("/undo", undo=undo, next="/folder/2")
+
+    assert len(titles(await alice.see("/folder/2"))) == 3
+
+
+async def test_only_what_is_older_is_marked_when_an_age_is_given(alice: Visitor) -> None:
+    await alice.send("/mark-all-read", view="/unread", age="1")
+
+    assert [title for title in titles(await alice.see("/unread")) if title in (ENGLISH, CHINESE)] == []
+    assert len(titles(await alice.see("/unread"))) == 5
+
+
+async def test_a_message_is_said_once(alice: Visitor) -> None:
+    await alice.send("/mark-all-read", view="/unread", age="")
+
+    assert "8 items marked read." in text_of(await alice.see("/unread"))
+    assert "8 items marked read." not in text_of(await alice.see("/unread"))
+
+
+async def test_empty_views_say_what_they_are_for(alice: Visitor, charlie: Visitor) -> None:
+    assert "Nothing is starred" in text_of(await alice.see("/starred"))
+    assert "Nothing is waiting" in text_of(await alice.see("/later"))
+    assert "Nothing read yet" in text_of(await alice.see("/history"))
+    assert "Nothing to read yet" in text_of(await charlie.see("/unread"))
+
+
+async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> None:
+    for path in ("/folder/1", "/feed/1", "/item/1", "/label/1", "/folder/9007199254740993", "/item/9007199254740993"):
+        assert (await charlie.client.get(path)).status_code == 404, path
+    await charlie.send("/marks", do="read:1")
+    await charlie.send("/marks/images", id="1")
+    await alice.send("/marks/label", id="2", new="mine")
+    await charlie.send("/marks/label", id="1", new="his")
+    assert (await charlie.send("/marks/label", id="1", label="1")).status_code == 404
+    assert (await charlie.send("/mark-all-read", view="/folder/2", age="")).status_code == 404
+
+    assert len(titles(await alice.see("/unread"))) == 8
+    assert titles(await charlie.see("/all")) == []
+    assert titles(await charlie.see("/label/2")) == []
+
+
+async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> None:
+    await alice.send("/look", density="full", quiet="yes")
+
+    page = await alice.see("/all")
+
+    bodies = page.xpath("//li[contains(@class, 'row')]/div[@class='body']")
+    assert len(bodies) == 8
+    assert all("hx-ignore" in body.attrib for body in bodies)
+    assert "清晨五点，水闸缓缓打开" in text_of(page)
+
+
+async def test_what_feeds_call_themselves_is_only_text(site: Site, alice: Visitor) -> None:
+    piece = Piece("<img src=x onerror=y> & <i>so</i>")
+    hostile = Paper("/x.xml", '<b onmouseover="x">&amp;lt;i&amp;gt;"\'', [piece], "<u>F</u>")
+    await subscribe_to(site, await alice.user(site), hostile)
+
+    for path in ("/unread", "/all?show=all"):
+        page = await alice.see(path)
+        assert page.xpath("//nav//b | //nav//i | //nav//u | //li//b | //ol//i | //ol//img") == []
+        assert page.xpath("//@onmouseover | //@onerror") == []
