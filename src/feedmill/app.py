@@ -1,9 +1,10 @@
 """The wiring: builds the database, stores, clients and services that a process needs."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from feedmill import __version__
 from feedmill.adapters.coordination import connect_coordination
@@ -12,7 +13,7 @@ from feedmill.adapters.object_store import open_blobs
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.download import ImageTools
 from feedmill.archive.images.storage_limit import ImageStorageLimit
-from feedmill.collect.refresh import RefreshTools
+from feedmill.collect.refresh import RefreshTools, RefreshWriters
 from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.coordination.coordination import Coordination
 from feedmill.encryption import Encryption
@@ -23,8 +24,6 @@ from feedmill.library.feeds.icons import IconFetcher
 from feedmill.library.filters.new_entries import filter_writes
 from feedmill.library.webhooks.delivery import WebhookSender
 from feedmill.library.webhooks.service import Webhooks
-from feedmill.model.feed import Claim
-from feedmill.model.refresh import RefreshDecision
 from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
@@ -33,7 +32,7 @@ from feedmill.outbound.host_pacing import Pacer
 from feedmill.pool_wiring import opened_pools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
-from feedmill.store.database import Database, Step
+from feedmill.store.database import Database
 
 USER_AGENT = f"Feedmill/{__version__} (+https://github.com/feedmill/feedmill)"
 OUTBOUND_TASKS_AT_ONCE = 5
@@ -76,12 +75,13 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 Bookmarks(BookmarkPageFetcher(db, for_errands)),
             )
 
-            async def besides(claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-                joins, tells = await pools.gatherer.joins(claim, decision), await webhooks.tells(claim, decision)
-                return [*joins, *tells, *await filter_writes(db, claim, decision)]
-
             encryption = Encryption.of(settings)
-            tools = RefreshTools(db, blobs, client, backoff_rules(settings), besides=besides, encryption=encryption)
+            writers = RefreshWriters(
+                pools=pools.gatherer.pool_writes,
+                webhooks=webhooks.webhook_writes,
+                filters=partial(filter_writes, db),
+            )
+            tools = RefreshTools(db, blobs, client, backoff_rules(settings), encryption=encryption, writers=writers)
             images = ImageTools(
                 db,
                 blobs,

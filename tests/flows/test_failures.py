@@ -64,7 +64,7 @@ async def test_what_will_not_pass_by_itself_is_not_tried_again_at_once(world: Wo
 
 
 async def test_the_back_off_doubles_from_half_an_hour_to_a_day_and_success_resets_it(world: World) -> None:
-    world.dice = 0.5
+    world.jitter = 0.5
     feed = await world.add("/feed", Answer(status=404))
 
     waits = [await _wait(world, feed) for _ in range(9)]
@@ -78,7 +78,7 @@ async def test_the_back_off_doubles_from_half_an_hour_to_a_day_and_success_reset
 
 
 async def test_ten_failures_are_an_error_said_once_and_it_heals_by_itself(world: World, logged: list[Any]) -> None:
-    world.dice = 0.5
+    world.jitter = 0.5
     feed = await world.add("/feed", Answer(status=404))
 
     for _ in range(9):
@@ -168,7 +168,7 @@ async def test_what_a_person_switched_off_stays_off_whatever_a_refresh_brings(wo
 async def test_retry_after_decides_the_next_fetch(
     world: World, status: int, retry_after: str, wait: timedelta | None
 ) -> None:
-    world.dice = 0.5 if wait is None else 0.0
+    world.jitter = 0.5 if wait is None else 0.0
     feed = await world.add("/feed", Answer(status=status, headers={"Retry-After": retry_after}))
 
     await world.refresh(feed)
@@ -192,7 +192,7 @@ async def test_retry_after_may_be_a_date(world: World) -> None:
 
 
 async def test_a_server_that_asks_for_seconds_again_and_again_gets_our_own_patience(world: World) -> None:
-    world.dice = 0.5
+    world.jitter = 0.5
     feed = await world.add("/feed", Answer(status=503, headers={"Retry-After": "1"}))
 
     waits = [await _wait(world, feed) for _ in range(4)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from feedmill.collect.refresh import refresh_feed
+from feedmill.collect.refresh import RefreshWriters, refresh_feed
 from feedmill.library.webhooks.delivery import WebhookSender
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.model.feed import ERROR_AFTER, Feed
@@ -22,7 +22,7 @@ BROKEN = Answer(status=404)
 async def _listening(world: World) -> Feed:
     """A feed of Alice's, who has a webhook for everything."""
     told = Webhooks(WebhookSender(world.db, world.client, lambda: world.now))
-    world.tools = replace(world.tools, besides=told.tells)
+    world.tools = replace(world.tools, writers=RefreshWriters(webhooks=told.webhook_writes))
     feed = await world.add(served=answer(item("1")))
     alice = await world.user("alice", 1)
     await world.subscribe(alice, feed)

@@ -40,7 +40,7 @@ class World:
     client: Client
     web: Web
     now: datetime = NOW
-    dice: float = 0.0
+    jitter: float = 0.0
     soft_limit: timedelta = timedelta(seconds=LONGEST_WAIT)
     rests: list[float] = field(default_factory=list)
     said: list[tuple[Feed, RefreshDecision]] = field(default_factory=list)
@@ -55,10 +55,10 @@ class World:
             self.blobs,
             self.client,
             soft_limit=self.soft_limit,
-            rest=self._rest,
+            sleep=self._rest,
             announce=lambda feed, decision: self.said.append((feed, decision)),
             clock=lambda: self.now,
-            dice=lambda: self.dice,
+            jitter=lambda: self.jitter,
             encryption=ENCRYPTION,
         )
 

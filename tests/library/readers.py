@@ -1,17 +1,17 @@
 """People who subscribe, in short words for what tests say again and again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
 
 from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.refresh import RefreshWriters
 from feedmill.library.filters.new_entries import filter_writes
 from feedmill.library.subscriptions import edit as own
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
-from feedmill.model.feed import Claim, Feed
-from feedmill.model.refresh import RefreshDecision
+from feedmill.model.feed import Feed
 from feedmill.model.subscription import Subscription, SubscriptionOptions
 from feedmill.model.user import User
 from feedmill.store.database import Step
@@ -54,11 +54,8 @@ class Readers:
 
     def tailored(self) -> "Readers":
         """Refreshes do from now on what subscribers want done, as those of the app."""
-
-        async def besides(claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-            return await filter_writes(self.world.db, claim, decision)
-
-        self.world.tools = replace(self.world.tools, besides=besides)
+        writers = RefreshWriters(filters=partial(filter_writes, self.world.db))
+        self.world.tools = replace(self.world.tools, writers=writers)
         return self
 
     async def leave(self, user: User, subscription: Subscription) -> None:

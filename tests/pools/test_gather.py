@@ -82,7 +82,7 @@ async def test_new_entries_join_in_the_batch_that_stores_them(bare_pools: PoolSe
     await bare_pools.create("other feed", PoolRule(feeds=(claim.feed.id + 1,)))
     decision = updated(entry("About Rust"), entry("About Go"), entry("Title only", None))
 
-    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.pool_writes(claim, decision))
 
     assert await counts(bare_pools, "all") == PoolCounts(available=3)
     assert await counts(bare_pools, "all", CONTENTS) == PoolCounts(available=2)
@@ -94,7 +94,7 @@ async def test_new_entries_join_in_the_batch_that_stores_them(bare_pools: PoolSe
 async def test_without_groups_a_refresh_writes_nothing_more(bare_pools: PoolService, db: Database) -> None:
     claim = await claimed(db)
 
-    assert await bare_pools.gatherer.joins(claim, updated(entry("a"))) == ()
+    assert await bare_pools.gatherer.pool_writes(claim, updated(entry("a"))) == ()
 
 
 async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(
@@ -103,7 +103,7 @@ async def test_a_group_that_was_deleted_meanwhile_does_not_hurt_the_refresh(
     claim = await claimed(db)
     await bare_pools.create("all", PoolRule())
     decision = updated(entry("a"))
-    steps = await bare_pools.gatherer.joins(claim, decision)
+    steps = await bare_pools.gatherer.pool_writes(claim, decision)
     await bare_pools.delete("all")
 
     await record_refresh(db, claim, decision, steps)
@@ -225,7 +225,7 @@ async def test_folders_are_the_operators(bare_pools: PoolService, db: Database) 
     await bare_pools.create("sports", PoolRule(folders=("Sports",)))
     decision = updated(entry("a"))
 
-    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.pool_writes(claim, decision))
 
     assert (await counts(bare_pools, "news"), await counts(bare_pools, "sports")) == (
         PoolCounts(available=1),
@@ -238,7 +238,7 @@ async def test_what_one_persons_password_opens_joins_no_pool(bare_pools: PoolSer
     await bare_pools.create("all", PoolRule())
     decision = updated(entry("For Alice alone"))
 
-    await record_refresh(db, claim, decision, await bare_pools.gatherer.joins(claim, decision))
+    await record_refresh(db, claim, decision, await bare_pools.gatherer.pool_writes(claim, decision))
     await bare_pools.gatherer.catch_up(NOW)
 
     assert await counts(bare_pools, "all") == PoolCounts()

@@ -1,15 +1,16 @@
 """Refreshes one feed, from its claim to the atomic write. Read this file first.
 
-claim → fetch → keep raw → decode → parse → decide → keep the card → store in one batch → announce
+claim → fetch → keep raw → parse → decide → record, in one batch with what other parts add → announce
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Protocol
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.feed_descriptors import store_descriptor
@@ -21,7 +22,7 @@ from feedmill.collect.entries.changes import compare_entries, entries_by_identit
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
 from feedmill.collect.parsing.parse_off_loop import parse_off_loop
-from feedmill.collect.refresh_decision import DecisionContext
+from feedmill.collect.refresh_decision import DecisionContext, NoResponse
 from feedmill.collect.refresh_log import log_refresh, log_unreadable_dates
 from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.collect.scheduling.outage import OutageDetector
@@ -29,9 +30,9 @@ from feedmill.encryption import NO_ENCRYPTION, Encryption
 from feedmill.errors import ConstraintViolated, NotAFeed, StatementRefused
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ArchivePolicy, Claim, Feed
-from feedmill.model.fetch_outcome import NotModified, Response
+from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.model.refresh import KnownEntry, RawBody, RefreshDecision, Unchanged, Updated
+from feedmill.model.refresh import EntryDiff, KnownEntry, RawBody, RefreshDecision, Unchanged
 from feedmill.outbound.fetch_options import decrypt_options, parse_options
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
@@ -43,18 +44,24 @@ log = get_logger(__name__)
 NOTHING_KNOWN: tuple[dict[str, KnownEntry], set[str]] = ({}, set())
 
 
-DecisionWrites = Callable[[RefreshDecision], Sequence[Step]]
+class RefreshWriter(Protocol):
+    """PORT: adds steps to the atomic write of a refresh. It may read the database but writes nothing itself."""
+
+    async def __call__(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+        """The steps to add for this decision; none if it does not concern this writer."""
 
 
-def no_decision_writes(decision: RefreshDecision) -> Sequence[Step]:
+async def write_nothing(claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
     return ()
 
 
-ExtraWrites = Callable[[Claim, RefreshDecision], Awaitable[Sequence[Step]]]
+@dataclass(frozen=True, slots=True)
+class RefreshWriters:
+    """The writers of layers that `collect` may not import; `app.py` supplies them, `refresh_feed` orders them."""
 
-
-async def no_extra_writes(claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-    return ()
+    pools: RefreshWriter = write_nothing
+    webhooks: RefreshWriter = write_nothing
+    filters: RefreshWriter = write_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,105 +73,107 @@ class RefreshTools:
     client: Fetcher
     rules: CadenceSettings = field(default_factory=CadenceSettings)
     soft_limit: timedelta = timedelta(seconds=90)
-    rest: Sleep = asyncio.sleep
+    sleep: Sleep = asyncio.sleep
     announce: Callable[[Feed, RefreshDecision], None] = lambda feed, decision: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    dice: Callable[[], float] = random.random
+    jitter: Callable[[], float] = random.random
     outage: OutageDetector = field(default_factory=OutageDetector)
     ownership: OwnershipCheck = field(default_factory=OwnershipCheck)
     encryption: Encryption = NO_ENCRYPTION
-    # What is written besides: new entries join the pools that want them, webhooks are told.
-    besides: ExtraWrites = no_extra_writes
+    writers: RefreshWriters = field(default_factory=RefreshWriters)
 
 
-async def refresh_feed(tools: RefreshTools, claim: Claim, also: DecisionWrites = no_decision_writes) -> RefreshDecision:
-    """Refreshes a claimed feed; what `also` makes of the decision is written in the same batch."""
-    started = time.monotonic()
-    decision = await _decide(tools, claim.feed, started)
-    recorded = await _record(tools, claim, decision, also)
+async def refresh_feed(tools: RefreshTools, claim: Claim, job_writer: RefreshWriter = write_nothing) -> RefreshDecision:
+    """Refreshes a feed that the caller has claimed and returns what was recorded.
+
+    `job_writer` records the end of the caller's job in the same batch.
+    """
+    decision = await _fetch_and_decide(tools, claim.feed)
+    extra_writers: Sequence[RefreshWriter] = (
+        _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
+        tools.writers.pools,  # adds new entries to the pools whose rules they match
+        tools.writers.webhooks,  # queues events for the webhooks of subscribers
+        tools.writers.filters,  # blocks and labels new entries and requests full texts
+        job_writer,
+    )
+    recorded = await _record(tools, claim, decision, extra_writers)
     await _merge_if_moved(tools, claim.feed, recorded)
     log_refresh(claim.feed, recorded)
     tools.announce(claim.feed, recorded)
     return recorded
 
 
-async def _record(
-    tools: RefreshTools, claim: Claim, decision: RefreshDecision, also: DecisionWrites
-) -> RefreshDecision:
-    """Writes the decision; what the database can't take is this feed's failure and nobody else's."""
+async def _fetch_and_decide(tools: RefreshTools, feed: Feed) -> RefreshDecision:
+    """fetch → keep raw → parse → decide. Writes nothing but the raw body."""
+    started = time.monotonic()
+    outcome = await _fetch(tools, feed)
+    if not isinstance(outcome, Response | NotModified):
+        return _decide_without_response(tools, feed, outcome, started)
+    context = _decision_context(tools, started)
+    observed = refresh_decision.observed_move(feed, outcome.permanent_url)
+    move = await resolve_move(tools.db, tools.encryption, feed, observed)
+    if move.merges_with is not None:
+        return replace(refresh_decision.decide_moved_away(feed, outcome, context), move=move)
+    body = await _keep_raw(tools, feed, outcome) if isinstance(outcome, Response) else None
+    if body is None:
+        return replace(refresh_decision.decide_unchanged(feed, outcome, context), move=move)
     try:
-        await record_refresh(tools.db, claim, decision, await _extra_writes(tools, claim, decision, also))
-    except (ConstraintViolated, StatementRefused) as error:
-        log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
-        decision = refresh_decision.decide_not_stored(
-            claim.feed, decision, str(error), _decision_context(tools, time.monotonic())
-        )
-        await record_refresh(tools.db, claim, decision, await _extra_writes(tools, claim, decision, also))
-    return decision
+        parsed = await _parse(body.response)
+    except NotAFeed as error:
+        return refresh_decision.decide_not_a_feed(feed, body.response, str(error), body.raw, body.sha256, context)
+    changes = await _compare(tools, feed, body.response, parsed, context.now)
+    decision = refresh_decision.decide_updated(feed, body.response, parsed, changes, body.raw, body.sha256, context)
+    if parsed.is_truncated:
+        decision = refresh_decision.decide_truncated(feed, decision, context)
+    return replace(decision, move=move)
 
 
-async def _extra_writes(
-    tools: RefreshTools, claim: Claim, decision: RefreshDecision, also: DecisionWrites
-) -> list[Step]:
-    card = await store_descriptor(tools.db, tools.blobs, tools.ownership, claim.feed, decision, tools.clock())
-    return [*card, *await tools.besides(claim, decision), *also(decision)]
-
-
-async def _decide(tools: RefreshTools, feed: Feed, started: float) -> RefreshDecision:
+async def _fetch(tools: RefreshTools, feed: Feed) -> FetchOutcome | None:
+    """The outcome of the request and its quick retries; None if they took longer than the soft limit."""
     options = parse_options(decrypt_options(tools.encryption, feed.http_options))
     try:
-        # The fetch alone: when our own storage is slow, no feed is to blame.
+        # The fetch alone: slow storage of our own is not the feed's failure.
         async with asyncio.timeout(tools.soft_limit.total_seconds()):
-            outcome = await fetch_feed(tools.client, feed, tools.rest, tools.dice, options)
+            outcome = await fetch_feed(tools.client, feed, tools.sleep, tools.jitter, options)
     except TimeoutError:
-        return refresh_decision.decide_timeout(feed, _failure_context(tools, started))
+        return None
     tools.outage.saw(feed.url, outcome, tools.clock())
-    moment = _decision_context(tools, started)
-    match outcome:
-        case Response() | NotModified():
-            return await _follow_move(tools, feed, outcome, moment)
-        case _:
-            return refresh_decision.decide_not_fetched(feed, outcome, _failure_context(tools, started))
+    return outcome
 
 
-async def _follow_move(
-    tools: RefreshTools, feed: Feed, answer: Response | NotModified, moment: DecisionContext
+def _decide_without_response(
+    tools: RefreshTools, feed: Feed, outcome: NoResponse | None, started: float
 ) -> RefreshDecision:
-    """Decides what the redirects come to first: once they lead to another feed, the answer is not this one's."""
-    move = await resolve_move(
-        tools.db, tools.encryption, feed, refresh_decision.observed_move(feed, answer.permanent_url)
-    )
-    if move.merges_with is not None:
-        return replace(refresh_decision.decide_moved_away(feed, answer, moment), move=move)
-    if isinstance(answer, Response):
-        decision = await _parse(tools, feed, answer, moment)
-    else:
-        decision = refresh_decision.decide_unchanged(feed, answer, moment)
-    return replace(decision, move=move) if isinstance(decision, Updated | Unchanged) else decision
+    context = _decision_context(tools, started)
+    context = replace(context, our_network_is_down=tools.outage.is_down(context.now))
+    if outcome is None:
+        return refresh_decision.decide_timeout(feed, context)
+    return refresh_decision.decide_not_fetched(feed, outcome, context)
 
 
-async def _parse(tools: RefreshTools, feed: Feed, response: Response, moment: DecisionContext) -> RefreshDecision:
+@dataclass(frozen=True, slots=True)
+class _BodyToParse:
+    """A body with its digest; `raw` is None if the archive had it already."""
+
+    response: Response
+    sha256: str
+    raw: RawBody | None
+
+
+async def _keep_raw(tools: RefreshTools, feed: Feed, response: Response) -> _BodyToParse | None:
+    """Archives the body unless it equals the last one; None if that one was parsed without error."""
     digest = await run_in_thread_if_large(len(response.body), _sha256, response.body)
-    seen_before = digest == feed.body_sha256
-    if seen_before and feed.last_error_kind is None:
-        return refresh_decision.decide_unchanged(feed, response, moment)
-    raw = None if seen_before else await store_raw_body(tools.blobs, feed.id, response, digest)
-    try:
-        parsed = await parse_off_loop(response.body, content_type=response.content_type, url=response.final_url)
-    except NotAFeed as error:
-        return refresh_decision.decide_not_a_feed(feed, response, str(error), raw, digest, moment)
-    return await _compare(tools, feed, response, parsed, raw, digest, moment)
+    if digest != feed.body_sha256:
+        return _BodyToParse(response, digest, await store_raw_body(tools.blobs, feed.id, response, digest))
+    return None if feed.last_error_kind is None else _BodyToParse(response, digest, None)
 
 
-async def _compare(
-    tools: RefreshTools,
-    feed: Feed,
-    response: Response,
-    parsed: ParsedFeed,
-    raw: RawBody | None,
-    digest: str,
-    moment: DecisionContext,
-) -> RefreshDecision:
+async def _parse(response: Response) -> ParsedFeed:
+    return await parse_off_loop(response.body, content_type=response.content_type, url=response.final_url)
+
+
+async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: ParsedFeed, now: datetime) -> EntryDiff:
+    """What the parsed feed changes in the stored entries."""
     size = len(response.body)
     entries = await run_in_thread_if_large(size, entries_by_identity, parsed)
     is_new = feed.last_success_at is None and not feed.entry_count
@@ -174,17 +183,49 @@ async def _compare(
     with_images = feed.archive_policy is ArchivePolicy.ALL
     site_url = storable_fields.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
-        size, compare_entries, entries, known, purged, moment.now, site_url=site_url, with_images=with_images
+        size, compare_entries, entries, known, purged, now, site_url=site_url, with_images=with_images
     )
-    if parsed.is_truncated:  # what it lacks has not left the feed
-        changes = replace(changes, dropped=(), overflows=False)
     log_unreadable_dates(feed, entries, changes)
-    decision = refresh_decision.decide_updated(feed, response, parsed, changes, raw, digest, moment)
-    return refresh_decision.decide_truncated(feed, decision, moment) if parsed.is_truncated else decision
+    # What a truncated document lacks has not left the feed.
+    return replace(changes, dropped=(), overflows=False) if parsed.is_truncated else changes
+
+
+async def _record(
+    tools: RefreshTools, claim: Claim, decision: RefreshDecision, extra_writers: Sequence[RefreshWriter]
+) -> RefreshDecision:
+    """Writes the decision and the steps of the extra writers, in their order, in one batch.
+
+    If the database refuses it, a failure of this feed is recorded instead. Returns the decision that was written.
+    """
+    try:
+        await _write(tools.db, claim, decision, extra_writers)
+        return decision
+    except (ConstraintViolated, StatementRefused) as error:
+        log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
+        context = _decision_context(tools, time.monotonic())
+        failed = refresh_decision.decide_not_stored(claim.feed, decision, str(error), context)
+    await _write(tools.db, claim, failed, extra_writers)
+    return failed
+
+
+async def _write(db: Database, claim: Claim, decision: RefreshDecision, extra_writers: Sequence[RefreshWriter]) -> None:
+    extra_steps = [step for writer in extra_writers for step in await writer(claim, decision)]
+    await record_refresh(db, claim, decision, extra_steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _DescriptorWriter:
+    """Stores the feed's descriptor in the object store, ahead of the batch that remembers its digest."""
+
+    tools: RefreshTools
+
+    async def __call__(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+        tools = self.tools
+        return await store_descriptor(tools.db, tools.blobs, tools.ownership, claim.feed, decision, tools.clock())
 
 
 async def _merge_if_moved(tools: RefreshTools, feed: Feed, decision: RefreshDecision) -> None:
-    """Not in the batch of the refresh: killed in between, the next fetch does it again."""
+    """Not in the batch of the refresh: after a crash in between, the next fetch does it again."""
     if not isinstance(decision, Unchanged) or decision.move.merges_with is None or decision.move.to is None:
         return
     merge = Merge(feed.id, feed.url, decision.move.merges_with, decision.move.to, seen_until=feed.last_success_at)
@@ -199,10 +240,4 @@ def _sha256(data: bytes) -> str:
 def _decision_context(tools: RefreshTools, started: float) -> DecisionContext:
     now = tools.clock()
     elapsed = timedelta(seconds=time.monotonic() - started)
-    return DecisionContext(now, elapsed, tools.rules, tools.dice())
-
-
-def _failure_context(tools: RefreshTools, started: float) -> DecisionContext:
-    """One in which it matters whether our own network is down."""
-    moment = _decision_context(tools, started)
-    return replace(moment, our_network_is_down=tools.outage.is_down(moment.now))
+    return DecisionContext(now, elapsed, tools.rules, tools.jitter())

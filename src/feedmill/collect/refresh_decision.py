@@ -39,6 +39,7 @@ from feedmill.model.refresh import (
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
 from feedmill.store.feeds.feeds import host_of
 
+NoResponse = Gone | Throttled | Retryable | Refused | HttpError | Deferred
 # A permanent redirect is believed when it holds for this many fetches.
 FETCHES_UNTIL_MOVE = 3
 GONE_FOR_GOOD = timedelta(hours=20)
@@ -155,9 +156,7 @@ def decide_not_stored(feed: Feed, decision: RefreshDecision, reason: str, moment
     )
 
 
-def decide_not_fetched(
-    feed: Feed, outcome: Gone | Throttled | Retryable | Refused | HttpError | Deferred, moment: DecisionContext
-) -> RefreshDecision:
+def decide_not_fetched(feed: Feed, outcome: NoResponse, moment: DecisionContext) -> RefreshDecision:
     visit = _visit(moment, outcome.status)
     match outcome:
         case Deferred():

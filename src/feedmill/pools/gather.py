@@ -39,8 +39,8 @@ class Gatherer:
     known: PoolGroupCache
     _looked_at: int = -1
 
-    async def joins(self, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-        """The steps with which a refresh's new entries join their pools; none when there is no group."""
+    async def pool_writes(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+        """The steps that add the new entries of a refresh to their pools; none if there is no group."""
         if not isinstance(decision, Updated) or not decision.changes.new or claim.feed.is_private:
             return ()
         groups = await self.known.current()

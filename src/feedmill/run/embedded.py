@@ -106,7 +106,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     clock = app.tools.clock
     images = ImageWorker(replace(app.images, clock=clock))
     handlers = JobHandlers(
-        replace(app.tools, rest=rest),
+        replace(app.tools, sleep=rest),
         ClaimKeeper(app.db, clock),
         BatchCancellation(app.db),
         gap * MANUAL_REFRESH_GAPS,

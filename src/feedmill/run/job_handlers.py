@@ -1,9 +1,10 @@
 """Runs jobs: refreshes a feed, finishes a batch, archives images."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from feedmill.collect.refresh import RefreshTools, refresh_feed
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
@@ -99,9 +100,7 @@ class JobHandlers:
     async def _refresh(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
         try:
             async with asyncio.timeout((self.tools.soft_limit + TIME_TO_STORE).total_seconds()):
-                decision = await refresh_feed(
-                    self.tools, claim, lambda decision: self._ending(job, job_outcome_of(job.feed_id, decision))
-                )
+                decision = await refresh_feed(self.tools, claim, partial(self._job_writes, job))
             self._storage_worked(decision)
             if job.token is None:  # else it is one of many, and the last of them sees to the images of all
                 await self.nudge_images()
@@ -186,8 +185,11 @@ class JobHandlers:
             await self.tools.db.batch(steps)
         return outcome
 
+    async def _job_writes(self, job: RefreshFeed, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+        return self._ending(job, job_outcome_of(claim.feed.id, decision))
+
     def _ending(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
-        """What a batch wants to know, written together with the refresh itself."""
+        """The steps that record the end of a job in its batch; none for a job without a batch."""
         if job.batch_id is None:
             return []
         now = self.tools.clock()

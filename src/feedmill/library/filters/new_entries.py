@@ -45,8 +45,8 @@ class PreviewedEntry:
     verdict: Verdict
 
 
-async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-    """The steps with which a refresh's new entries are blocked, labelled and wanted whole; none for most feeds."""
+async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+    """The steps that block and label the new entries of a refresh and request full texts; none for most feeds."""
     if not claim.feed.tailored or not isinstance(decision, Updated) or not decision.changes.new:
         return ()
     wanted, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new

@@ -50,8 +50,8 @@ class Webhooks:
     messenger: WebhookSender
     _nobody_until: float = 0.0
 
-    async def tells(self, claim: Claim, decision: RefreshDecision) -> Sequence[Step]:
-        """The steps with which a refresh has its events told; none when nobody wants to know."""
+    async def webhook_writes(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
+        """The steps that queue the events of a refresh for delivery; none if there is no webhook."""
         events = events_of(claim.feed, decision)
         if not events or not await self._is_anybody_told():
             return ()
