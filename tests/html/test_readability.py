@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from feedmill.html.readability import LONGEST_PAGE, extract_article
+from feedmill.html.readability import MAX_PAGE_LENGTH, extract_article
 
 PROSE = "The river rose in the night, and by the morning, as everybody had feared, it stood in the streets. "
 ARTICLE = f"<p>{PROSE}</p><p>Nobody was hurt. {PROSE}</p><img src='/flood.jpg'><p>{PROSE}</p>"
@@ -40,7 +40,7 @@ def test_lines_that_are_only_broken_are_prose_too() -> None:
     assert found.count("The river rose") == 2
 
 
-@pytest.mark.parametrize("page", ["", " ", "<", "<p>Too short.</p>", MENU, "x" * (LONGEST_PAGE + 1), "<!--", "\x00"])
+@pytest.mark.parametrize("page", ["", " ", "<", "<p>Too short.</p>", MENU, "x" * (MAX_PAGE_LENGTH + 1), "<!--", "\x00"])
 def test_where_there_is_no_article_none_is_found(page: str) -> None:
     assert extract_article(page) is None
 
@@ -49,6 +49,6 @@ def test_where_there_is_no_article_none_is_found(page: str) -> None:
 def test_a_hostile_page_takes_no_longer_than_a_moment(piece: str) -> None:
     started = time.process_time()
 
-    extract_article(piece * (LONGEST_PAGE // len(piece)))
+    extract_article(piece * (MAX_PAGE_LENGTH // len(piece)))
 
     assert time.process_time() - started < 20

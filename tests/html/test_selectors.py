@@ -4,7 +4,7 @@ import pytest
 from lxml import html
 
 from feedmill.html.readability import extract_article
-from feedmill.html.selectors import LONGEST, BadSelector, parse_selector
+from feedmill.html.selectors import MAX_SELECTOR_LENGTH, BadSelector, parse_selector
 
 PAGE = """<body><header id="top">Top</header>
 <main role="main"><div class="post big"><p id="p1">One</p><div class="inner"><p>Two</p></div>
@@ -45,7 +45,8 @@ def test_what_is_inside_of_what_was_found_is_not_found_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "selector", ["p:nth-child(2)", "p >", "> p", ",", "a,,b", "p + p", "[", "[a=']", "..a", "p{", "a" * (LONGEST + 1)]
+    "selector",
+    ["p:nth-child(2)", "p >", "> p", ",", "a,,b", "p + p", "[", "[a=']", "..a", "p{", "a" * (MAX_SELECTOR_LENGTH + 1)],
 )
 def test_what_is_no_selector_of_ours_is_refused(selector: str) -> None:
     with pytest.raises(BadSelector) as refused:

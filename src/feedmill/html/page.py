@@ -9,7 +9,7 @@ from feedmill.html.links import absolute_url, find_base_url
 from feedmill.html.plain_text import plain_text
 from feedmill.html.tags import Tag, attributes, tags
 
-# Links and titles stand at the beginning; what comes after this much is a data dump.
+# Links and titles are near the beginning; anything after this much is data.
 MAX_PAGE_BYTES = 4_000_000
 MAX_LINKS = 5_000
 MAX_TITLE = 200
@@ -18,7 +18,7 @@ _CLOSING = re.compile(r"</(?:a|title)\b", re.I)
 
 
 class PageLink(NamedTuple):
-    """A `<link>` or `<a>`: the absolute address and how the page describes it."""
+    """A `<link>`, `<a>` or `<area>`: the absolute URL and how the page describes it."""
 
     tag: str
     url: str
@@ -29,7 +29,7 @@ class PageLink(NamedTuple):
 
 @dataclass(frozen=True)
 class WebPage:
-    """A page as discovery sees it."""
+    """The parts of a page that discovery uses."""
 
     url: str
     html: str
@@ -39,11 +39,11 @@ class WebPage:
 
     @property
     def generator(self) -> str:
-        """The software that made the page, in lower case, or the empty string."""
+        """The software that made the page, in lower case; empty if the page does not name it."""
         return self.meta.get("generator", "").lower()
 
     def linked(self, rel: str) -> str | None:
-        """The first address that the page names with that relation, or None."""
+        """The first URL that the page links to with that `rel`, or None."""
         return next((link.url for link in self.links if rel in link.rel), None)
 
 
@@ -64,8 +64,8 @@ def read_page(html: str, url: str) -> WebPage:
 
 
 def _opening_tags(html: str) -> Iterator[Tag]:
-    wanted = {"title", "meta", "link", "a", "area"}
-    return (tag for tag in tags(html) if tag.name in wanted and not tag.closing)
+    names = {"title", "meta", "link", "a", "area"}
+    return (tag for tag in tags(html) if tag.name in names and not tag.closing)
 
 
 def _meta(html: str, tag: Tag, known: dict[str, str]) -> dict[str, str]:

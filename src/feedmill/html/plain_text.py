@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from feedmill.html.tags import decode_text, tags
 
-_WITHIN_A_LINE = frozenset(
+_INLINE_TAGS = frozenset(
     {
         "!",
         "a",
@@ -47,7 +47,7 @@ _WITHIN_A_LINE = frozenset(
 )
 
 
-_UNREAD = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+_INVISIBLE_TAGS = frozenset({"script", "style", "iframe", "noembed", "noframes"})
 
 
 def plain_text(html: str, limit: int | None) -> str:
@@ -69,15 +69,15 @@ def _text_pieces(html: str) -> Iterator[str]:
     for tag in tags(html):
         if not hidden:
             yield decode_text(html[position : tag.start])
-        if tag.name not in _WITHIN_A_LINE:
+        if tag.name not in _INLINE_TAGS:
             yield " "
         position = tag.end
-        hidden = tag.name in _UNREAD and not tag.closing
+        hidden = tag.name in _INVISIBLE_TAGS and not tag.closing
     yield decode_text(html[position:])
 
 
 def _cut(text: str, limit: int) -> str:
-    """Cuts before the last word that does not fit, unless words are not told apart by spaces."""
+    """Cuts before the first word that does not fit; within it if the text has no spaces there."""
     room = max(limit - 1, 0)
     space = text.rfind(" ", room * 3 // 4, room + 1)
     return (text[: space if space > 0 else room].rstrip() + "…")[:limit]

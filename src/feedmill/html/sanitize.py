@@ -1,9 +1,9 @@
 """Sanitizes HTML, and renders article HTML with its archived images.
 
-The stored HTML never changes; what is shown is made from it each time. `render` is all that a consumer needs:
+The stored HTML never changes; it is rendered each time it is shown:
 
     archived = {"https://example.org/a.png": "/images/1/ab12cd34/0.png"}
-    html = render(entry["content_html"], entry["base_url"], archived)
+    html = render_article_html(entry["content_html"], entry["base_url"], archived)
 """
 
 import re
@@ -55,7 +55,7 @@ NO_ATTRIBUTES: dict[str, str] = {}
 _NUMBER = re.compile(r"-?[0-9]{1,5}%?")
 _WORDS = re.compile(r"[\w .,:;()/+*-]{1,200}")
 _CONTACT = re.compile(r"(?:mailto|tel):[^\x00-\x20\x7f\"'<>`\\]{1,500}", re.I)
-# Small pictures inside the text; no SVG.
+# Images embedded in the HTML; no SVG.
 _INLINE_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+")
 
 _cleaner = nh3.Cleaner(
@@ -68,7 +68,7 @@ _cleaner = nh3.Cleaner(
 
 
 def render_article_html(html: str | None, base_url: str | None = None, archived: Mapping[str, str] = NO_IMAGES) -> str:
-    """Safe HTML with `archived[url]` in place of each archived image; the others keep their own address."""
+    """Returns safe HTML with `archived[url]` in place of each archived image; the others keep their own URL."""
     if not html:
         return ""
     base = find_base_url(html, base_url)
@@ -76,31 +76,31 @@ def render_article_html(html: str | None, base_url: str | None = None, archived:
 
 
 def sanitize_html(html: str, base_url: str | None = None) -> str:
-    """Safe HTML: text, links and pictures. Relative addresses need the base; without it they are dropped."""
+    """Returns safe HTML: text, links and images. Without `base_url`, relative URLs are dropped."""
     return _sanitize(html, find_base_url(html, base_url), frozenset())
 
 
-def _sanitize(html: str, base: str | None, ours: Container[str]) -> str:
+def _sanitize(html: str, base: str | None, archived_urls: Container[str]) -> str:
     def choose(tag: str, found: dict[str, str]) -> dict[str, str]:
-        always = FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)
+        forced = FORCED_ATTRIBUTES.get(tag, NO_ATTRIBUTES)
         if not found:
-            return always
-        known, chosen = ALLOWED_ATTRIBUTES[tag], {}
+            return forced
+        allowed, chosen = ALLOWED_ATTRIBUTES[tag], {}
         for name, value in found.items():
-            if name in known and (wanted := _value(tag, name, value, base, ours)) is not None:
-                chosen[name] = wanted
-        return chosen | always if always else chosen
+            if name in allowed and (safe_value := _safe_value(tag, name, value, base, archived_urls)) is not None:
+                chosen[name] = safe_value
+        return chosen | forced if forced else chosen
 
     cleaned: str = _cleaner.clean(rewrite_tags(html, choose))
     return cleaned
 
 
-def _value(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
-    """The value as it may be written; None when it may not."""
+def _safe_value(tag: str, name: str, value: str, base: str | None, archived_urls: Container[str]) -> str | None:
+    """The safe value of an attribute; None if the attribute must be dropped."""
     if name in URL_ATTRIBUTES:
-        return _address(tag, name, value, base, ours)
+        return _safe_url(tag, name, value, base, archived_urls)
     if name == "srcset":
-        return _srcset(value, base, ours)
+        return _safe_srcset(value, base, archived_urls)
     if name in NUMBER_ATTRIBUTES:
         return value if _NUMBER.fullmatch(value) else None
     if name in ("alt", "title"):
@@ -108,18 +108,20 @@ def _value(tag: str, name: str, value: str, base: str | None, ours: Container[st
     return value if not value or _WORDS.fullmatch(value) else None
 
 
-def _address(tag: str, name: str, value: str, base: str | None, ours: Container[str]) -> str | None:
-    if value in ours or (tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value)):
+def _safe_url(tag: str, name: str, value: str, base: str | None, archived_urls: Container[str]) -> str | None:
+    if value in archived_urls or (tag == "img" and name == "src" and _INLINE_IMAGE.fullmatch(value)):
         return value
-    address = absolute_url(value, base)
-    return value if address is None and name == "href" and _CONTACT.fullmatch(value) else address
+    url = absolute_url(value, base)
+    return value if url is None and name == "href" and _CONTACT.fullmatch(value) else url
 
 
-def _srcset(value: str, base: str | None, ours: Container[str]) -> str | None:
-    if value in ours:
+def _safe_srcset(value: str, base: str | None, archived_urls: Container[str]) -> str | None:
+    if value in archived_urls:
         return value
-    read = [(_address("", "srcset", each.address, base, ours), each.descriptor) for each in parse_srcset(value)]
-    return ", ".join(f"{_without_commas(url)} {size}".strip() for url, size in read if url) or None
+    candidates = [
+        (_safe_url("", "srcset", each.address, base, archived_urls), each.descriptor) for each in parse_srcset(value)
+    ]
+    return ", ".join(f"{_without_commas(url)} {size}".strip() for url, size in candidates if url) or None
 
 
 def _without_commas(url: str) -> str:

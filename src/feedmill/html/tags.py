@@ -1,7 +1,7 @@
 """Splits HTML, or broken XML, into tags in one linear pass, without building a tree.
 
-Follows the tokenizer of the HTML standard: what it takes for a tag, a browser takes for a tag. Unlike
-tree builders it can't be slowed down by nesting, and it knows where in the text each tag stands.
+Follows the tokenizer of the HTML standard, so it finds the tags that a browser finds. Unlike tree builders it can't
+be slowed down by nesting, and it knows the position of each tag in the text.
 """
 
 import html
@@ -17,7 +17,7 @@ MAX_ATTRIBUTES = 1000
 
 _SPACE = r"\t\n\f\r "
 _NAME = rf"[^{_SPACE}/>][^{_SPACE}/>=]*+"
-# An unclosed quote runs to the end of the text, where no ">" follows: then the whole tag is none.
+# An unclosed quote runs to the end of the text, where no ">" follows; then the whole tag does not match.
 _VALUE = rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|(?!["'])[^{_SPACE}>]*+)"""
 _EQUALS = rf"[{_SPACE}]*+=[{_SPACE}]*+"
 _ATTRIBUTE_TEXT = rf"[{_SPACE}/]*+(?:{_NAME}{_EQUALS}{_VALUE}|{_NAME}(?![{_SPACE}]*+=))"
@@ -36,7 +36,7 @@ _OVERLONG_NUMBER = re.compile(r"&#[0-9]{1000,};?")
 
 @dataclass(frozen=True)
 class TagSyntax:
-    """What differs between HTML and XML when markup is cut into tags. No tag reaches into what `boundary` finds."""
+    """The differences between HTML and XML for the tokenizer. A tag ends before the next match of `boundary`."""
 
     raw_text: frozenset[str]
     cdata: bool
@@ -44,7 +44,7 @@ class TagSyntax:
     boundary: re.Pattern[str] | None = None
 
     def limit(self, text: str, start: int, name_end: int) -> int:
-        """Where a tag that begins at `start` must have ended."""
+        """The position at which a tag that begins at `start` must have ended."""
         limit = min(len(text), start + self.longest_tag)
         following = self.boundary.search(text, name_end, limit) if self.boundary else None
         return following.start() if following else limit
@@ -55,7 +55,7 @@ HTML = TagSyntax(
     cdata=False,
     longest_tag=sys.maxsize,
 )
-# The bounds let whoever mends broken OPML resume after an unclosed quote without reading to the end each time.
+# The bounds let the repair of broken OPML resume after an unclosed quote without reading to the end each time.
 XML = TagSyntax(
     raw_text=frozenset(), cdata=True, longest_tag=20_000, boundary=re.compile(rf"<outline[{_SPACE}/>]", re.I)
 )
@@ -64,7 +64,7 @@ _RAW_TEXT_END = {name: re.compile(rf"</(?={name}[{_SPACE}/>])", re.I) for name i
 
 
 class Tag(NamedTuple):
-    """A tag's place in the text; `name` is lower case, or `!` for what is neither tag nor text."""
+    """A tag's position in the text; `name` is lower case, or `!` for a comment, declaration or unfinished tag."""
 
     name: str
     start: int
@@ -74,7 +74,7 @@ class Tag(NamedTuple):
 
 
 def tags(text: str, rules: TagSyntax = HTML, start: int = 0) -> Iterator[Tag]:
-    """Yields every tag and comment from `start` on, in order; what lies between two of them is text.
+    """Yields every tag and comment from `start` on, in order; everything between two of them is text.
 
     An unfinished tag, comment or raw text element becomes one `!` that reaches to the end.
     """
@@ -92,14 +92,14 @@ def tags(text: str, rules: TagSyntax = HTML, start: int = 0) -> Iterator[Tag]:
 
 def find_tags(text: str, names: frozenset[str]) -> Iterator[Tag]:
     """Yields the opening tags of those names that `tags` would yield for HTML, several times as fast."""
-    skip = _skipping(names | HTML.raw_text)
+    skip = _skip_pattern(names | HTML.raw_text)
     position = 0
     while position < len(text):
         skipped = skip.match(text, position)
         if skipped and skipped.end() > position:
             position = skipped.end()
             continue
-        # Whatever is not plainly uninteresting goes the careful way, one tag at a time.
+        # Everything that the skip pattern does not match is tokenized one tag at a time.
         tag = next(tags(text, HTML, position), None)
         if tag is None:
             return
@@ -111,17 +111,17 @@ def find_tags(text: str, names: frozenset[str]) -> Iterator[Tag]:
 
 
 def end_of_raw_text(text: str, tag: Tag) -> int:
-    """Where the closing tag of a raw text element begins; the end of the text when there is none."""
+    """Returns where the closing tag of a raw text element begins; the end of the text when there is none."""
     closing = _RAW_TEXT_END[tag.name].search(text, tag.end)
     return closing.start() if closing else len(text)
 
 
 @cache
-def _skipping(names: frozenset[str]) -> re.Pattern[str]:
-    """Matches text and tags of other names, as long as their quotes are in order and hold no `<` or `>`."""
+def _skip_pattern(names: frozenset[str]) -> re.Pattern[str]:
+    """A pattern of text and tags of other names, as long as their quotes are balanced and contain no `<` or `>`."""
     other = rf"</?(?!(?:{'|'.join(sorted(names))})[{_SPACE}/>])[A-Za-z][A-Za-z0-9]*+"
-    tame = rf"""(?:[^<>"'=]++|=[{_SPACE}]*+(?:"[^"<>]*+"|'[^'<>]*+')?+)"""
-    return re.compile(rf"(?:[^<]++|{other}(?:[{_SPACE}/]{tame}{{0,60}})?+>){{1,200}}+", re.I)
+    simple = rf"""(?:[^<>"'=]++|=[{_SPACE}]*+(?:"[^"<>]*+"|'[^'<>]*+')?+)"""
+    return re.compile(rf"(?:[^<]++|{other}(?:[{_SPACE}/]{simple}{{0,60}})?+>){{1,200}}+", re.I)
 
 
 def attributes(text: str, tag: Tag) -> dict[str, str]:
@@ -139,7 +139,7 @@ def attributes(text: str, tag: Tag) -> dict[str, str]:
 
 
 def is_self_closing(text: str, tag: Tag) -> bool:
-    """Tells whether a tag ends in `/>`, which has a meaning in XML only."""
+    """Whether a tag ends in `/>`, which has a meaning in XML only."""
     return text.endswith("/>", tag.start, tag.end)
 
 
@@ -152,7 +152,7 @@ def decode_text(value: str) -> str:
     """Decodes character references as in running text."""
     if "&" not in value:
         return value
-    # html.unescape passes the digits to int(), which refuses thousands of them.
+    # html.unescape passes the digits to int(), which raises ValueError for thousands of them.
     return html.unescape(_OVERLONG_NUMBER.sub("\ufffd", value))
 
 

@@ -19,7 +19,7 @@ RulesText = Annotated[
 ]
 SelectorText = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, max_length=selectors.LONGEST, pattern=r"^[^\x00-\x1f\x7f]*$"),
+    StringConstraints(strip_whitespace=True, max_length=selectors.MAX_SELECTOR_LENGTH, pattern=r"^[^\x00-\x1f\x7f]*$"),
     Field(description="CSS: tags, `.class`, `#id`, `[name=value]`, a space, `>` and commas."),
 ]
 RetentionDays = Annotated[StrictInt, Field(ge=MIN_RETENTION_DAYS, le=MAX_RETENTION_DAYS)]
