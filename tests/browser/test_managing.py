@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
+from feedmill.library.users.callers import caller_of_api_token
 from feedmill.library.users.manage_users import make_user
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
-from feedmill.store.users.api_tokens import add_token, caller_of_token
+from feedmill.store.users.api_tokens import add_token
 from tests.browser.axe import COLOURS, serious
 from tests.browser.guest import Guest
 from tests.browser.house import House
@@ -60,7 +61,7 @@ async def _furnish(site: Site) -> None:
     alice = await reader(site, "alice")
     await add_token(db, alice.id, "indexer", "fm_indexer", ["pools"], now, groups=[group.id])
     await add_token(db, alice.id, "maker", "fm_maker", ["read", "write"], now)
-    who = await caller_of_token(db, "fm_maker", now)
+    who = await caller_of_api_token(db, "fm_maker", now)
     await add_token(db, alice.id, "made", "fm_made", ["read"], now, now + timedelta(days=1), maker=who)
 
 

@@ -1,7 +1,7 @@
 """Users, sessions, API tokens, and who is calling."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 # What a key may do. Whoever signs in with a password may do all; only an admin may do `admin`.
@@ -11,6 +11,8 @@ SCOPES = (READ, WRITE, POOLS, ADMIN)
 ACTIVE, DISABLED = "active", "disabled"
 # How a session came about: a person at a browser, or a program that asked for access tokens.
 BROWSER, JWT = "browser", "jwt"
+# After its last use.
+SESSION_LIFETIME = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)

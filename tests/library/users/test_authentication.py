@@ -10,18 +10,20 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from feedmill.errors import DatabaseUnavailable, LimitExceeded, WrongPassword
+from feedmill.errors import DatabaseUnavailable, LimitExceeded, NotFound, WrongPassword
 from feedmill.library.users.authentication import authenticate, begin_session, sign_in, sign_out
+from feedmill.library.users.callers import caller_of_api_token, caller_of_cookie
 from feedmill.library.users.manage_users import make_user
 from feedmill.library.users.passwords import is_outdated
+from feedmill.library.users.sessions import end_current_session, end_session, list_sessions
 from feedmill.library.users.sign_in_limits import ADDRESS_LIMIT, NAME_LIMIT, PAIR_LIMIT, AttemptLimit, AttemptSource
 from feedmill.model.user import DISABLED, Actor, RequestOrigin, User
 from feedmill.store.admin.users import update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import sign_in_tries
-from feedmill.store.users.api_tokens import add_token, caller_of_token, token_digest
-from feedmill.store.users.sessions import SEEN_EVERY, caller_of_cookie, sessions_of
+from feedmill.store.users.api_tokens import add_token
+from feedmill.store.users.sessions import SEEN_EVERY, sessions_of
 from feedmill.store.users.sign_in_attempts import SignInAttempts
 from feedmill.store.users.users import add_user, user_with_password_hash
 from tests.library.small_library import DAY, NOW
@@ -55,7 +57,7 @@ async def test_the_right_password_opens_whatever_the_form_of_the_name(db: Databa
     token, who = await sign_in(db, name, GOOD, HOME, NOW)
 
     assert (who.user.id, who.session_id is not None) == (alice.id, True)
-    assert await caller_of_cookie(db, token_digest(token), NOW) is not None
+    assert await caller_of_cookie(db, token, NOW) is not None
 
 
 @pytest.mark.parametrize("name", ["alice", "nobody", "", "a b", "\x00", "x" * 5000])
@@ -91,7 +93,7 @@ async def test_who_signs_in_again_gets_a_new_session_and_the_old_one_ends(db: Da
     token, _ = await sign_in(db, "alice", GOOD, HOME, NOW, replacing=planted)
 
     assert token != planted
-    assert await caller_of_cookie(db, token_digest(planted), NOW) is None
+    assert await caller_of_cookie(db, planted, NOW) is None
     assert len(await sessions_of(db, alice.id, NOW)) == 1
 
 
@@ -100,23 +102,23 @@ async def test_who_signs_out_is_out(db: Database, alice: User) -> None:
 
     await sign_out(db, token)
 
-    assert await caller_of_cookie(db, token_digest(token), NOW) is None
+    assert await caller_of_cookie(db, token, NOW) is None
 
 
 async def test_a_session_lasts_as_long_as_it_is_used(db: Database, alice: User) -> None:
     token, _ = await begin_session(db, alice, HOME, NOW)
 
-    assert await caller_of_cookie(db, token_digest(token), NOW + 29 * DAY) is not None
-    assert await caller_of_cookie(db, token_digest(token), NOW + 58 * DAY) is not None
-    assert await caller_of_cookie(db, token_digest(token), NOW + 89 * DAY) is None
+    assert await caller_of_cookie(db, token, NOW + 29 * DAY) is not None
+    assert await caller_of_cookie(db, token, NOW + 58 * DAY) is not None
+    assert await caller_of_cookie(db, token, NOW + 89 * DAY) is None
 
 
 async def test_that_a_session_is_used_is_written_down_now_and_then(db: Database, alice: User) -> None:
     token, _ = await begin_session(db, alice, HOME, NOW)
 
-    await caller_of_cookie(db, token_digest(token), NOW + SEEN_EVERY)
+    await caller_of_cookie(db, token, NOW + SEEN_EVERY)
     [soon] = await sessions_of(db, alice.id, NOW)
-    await caller_of_cookie(db, token_digest(token), NOW + SEEN_EVERY + SECOND)
+    await caller_of_cookie(db, token, NOW + SEEN_EVERY + SECOND)
     [later] = await sessions_of(db, alice.id, NOW)
 
     assert (soon.last_seen_at, later.last_seen_at) == (NOW, NOW + SEEN_EVERY + SECOND)
@@ -134,8 +136,8 @@ async def test_who_is_signed_in_can_read_while_nothing_can_be_written(tmp_path: 
         token, _ = await begin_session(db, user, HOME, NOW)
         await add_token(db, user.id, "script", "fm_x", ["read"], NOW)
 
-        assert await caller_of_cookie(full, token_digest(token), NOW + DAY) is not None
-        assert await caller_of_token(full, "fm_x", NOW + DAY) is not None
+        assert await caller_of_cookie(full, token, NOW + DAY) is not None
+        assert await caller_of_api_token(full, "fm_x", NOW + DAY) is not None
     finally:
         await db.close()
         await full.close()
@@ -245,3 +247,28 @@ async def test_tries_are_forgotten_after_a_day(db: Database) -> None:
 
     assert len(await db.query(sign_in_tries.select())) == 3
     await fails(db, "nobody", AWAY, NOW + 2 * DAY)
+
+
+async def test_a_user_lists_and_ends_own_sessions_alone(db: Database, alice: User) -> None:
+    bob = await make_user(db, "bob", GOOD, False, NOW, Actor())
+    _, hers = await begin_session(db, alice, HOME, NOW)
+    _, his = await begin_session(db, bob, AWAY, NOW)
+    assert hers.session_id is not None
+
+    with pytest.raises(NotFound):
+        await end_session(db, his, hers.session_id)
+    assert [session.id for session in await list_sessions(db, hers, NOW)] == [hers.session_id]
+
+    await end_session(db, hers, hers.session_id)
+    assert await list_sessions(db, hers, NOW) == []
+
+
+async def test_signing_out_with_an_api_token_ends_no_session(db: Database, alice: User) -> None:
+    _, here = await begin_session(db, alice, HOME, NOW)
+    await add_token(db, alice.id, "script", "fm_x", ["read"], NOW)
+    script = await caller_of_api_token(db, "fm_x", NOW)
+    assert script is not None
+
+    assert not await end_current_session(db, script)
+    assert await end_current_session(db, here)
+    assert await list_sessions(db, here, NOW) == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from feedmill.library.users.callers import caller_of_api_token
 from feedmill.model.pool import PoolGroup
 from feedmill.model.user import Actor, ApiToken, Caller, PoolGroupName, User
 from feedmill.store.admin.audit_log import audit_log_page
@@ -9,7 +10,7 @@ from feedmill.store.admin.users import delete_user
 from feedmill.store.database import Database
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import drop_group
-from feedmill.store.users.api_tokens import add_token, caller_of_token, tokens_of
+from feedmill.store.users.api_tokens import add_token, tokens_of
 from feedmill.store.users.users import add_user
 from tests.pools.pool_rows import NOW, add_pool
 
@@ -92,7 +93,7 @@ async def test_a_limited_key_whose_groups_are_deleted_takes_nothing(
 
     await drop_group(any_db, groups[0], NOW)
 
-    who = await caller_of_token(any_db, "fm_news", NOW)
+    who = await caller_of_api_token(any_db, "fm_news", NOW)
     assert who is not None
     assert (await pool_access(any_db, who)).group_ids == frozenset()
     assert [key.pool_groups for key in await tokens_of(any_db, admin.id, NOW)] == [()]

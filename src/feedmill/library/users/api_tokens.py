@@ -1,4 +1,4 @@
-"""Creates API tokens, never more powerful than what they are created with.
+"""Creates, lists and revokes API tokens; none is more powerful than what it is created with.
 
 A key that is made with another key has no more scopes and pool groups, ends no later, and is revoked with it. It makes
 no further keys.
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 
-from feedmill.errors import BadInput, LimitExceeded, NotAllowed
+from feedmill.errors import BadInput, LimitExceeded, NotAllowed, NotFound
 from feedmill.model.pool import find_pool_group
 from feedmill.model.user import ADMIN, POOLS, ApiToken, Caller
 from feedmill.store.database import Database
 from feedmill.store.pools.grants import pool_access
 from feedmill.store.pools.groups import all_groups
-from feedmill.store.users.api_tokens import TOKEN_PREFIX, add_token, tokens_of
+from feedmill.store.users.api_tokens import TOKEN_PREFIX, add_token, revoke_token, tokens_of
 
 MAX_API_TOKENS = 200
 MAX_LIFETIME = timedelta(days=36_500)
@@ -41,6 +41,17 @@ async def create_api_token(
         raise LimitExceeded(f"you have {MAX_API_TOKENS} keys: revoke one that you don't need")
     secret = TOKEN_PREFIX + token_urlsafe(32)
     return secret, await add_token(db, who.user.id, name, secret, wanted, now, ends, groups, who)
+
+
+async def list_api_tokens(db: Database, who: Caller, now: datetime) -> list[ApiToken]:
+    """The caller's tokens that hold, the newest first."""
+    return await tokens_of(db, who.user.id, now)
+
+
+async def revoke_api_token(db: Database, who: Caller, token_id: int, now: datetime) -> None:
+    """Revokes a token of the caller's with those that were made with it; raises `NotFound`, also for others'."""
+    if not await revoke_token(db, who.user.id, token_id, now):
+        raise NotFound("you have no such key")
 
 
 def _end(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> datetime | None:

@@ -7,12 +7,16 @@ from starlette.requests import HTTPConnection
 from feedmill.app import App
 from feedmill.lazy_imports import lazy_import
 from feedmill.library.users import authentication
+from feedmill.library.users.callers import (
+    caller_of_api_token,
+    caller_of_client_session,
+    caller_of_cookie,
+    is_api_token,
+)
 from feedmill.model.user import Caller, RequestOrigin
 from feedmill.serve.http import csrf
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.signing_key import signing_key
-from feedmill.store.users.api_tokens import TOKEN_PREFIX, caller_of_token, token_digest
-from feedmill.store.users.sessions import caller_of_cookie, caller_of_session
 
 BEARER = "bearer "
 # Imported with the first token: PyJWT brings cryptography where that is installed.
@@ -32,7 +36,7 @@ async def session_caller_of(connection: HTTPConnection) -> Caller | None:
     """Whoever asks with a browser's session; pages know no keys, for a key may open less than its owner sees there."""
     app: App = connection.app.state.app
     session = session_token_of(connection)
-    return await caller_of_cookie(app.db, token_digest(session), datetime.now(UTC)) if session else None
+    return await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
 
 
 def has_bearer_token(connection: HTTPConnection) -> bool:
@@ -41,11 +45,11 @@ def has_bearer_token(connection: HTTPConnection) -> bool:
 
 
 async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
-    if secret.startswith(TOKEN_PREFIX):
-        return await caller_of_token(app.db, secret, now)
+    if is_api_token(secret):
+        return await caller_of_api_token(app.db, secret, now)
     access = lazy_import(JWT_MODULE)
     claims = access.read_token(signing_key(app.settings), access.ACCESS, secret)
-    return await caller_of_session(app.db, claims.session_id, now) if claims else None
+    return await caller_of_client_session(app.db, claims.session_id, now) if claims else None
 
 
 async def sign_in(app: App, name: str, password: str, request: HTTPConnection) -> tuple[str, Caller]:

@@ -15,7 +15,7 @@ from sqlalchemy.sql.dml import Insert
 
 from feedmill.errors import NotSignedIn
 from feedmill.model.timestamps import datetime_or_none, from_iso, iso_or_none, to_iso
-from feedmill.model.user import ACTIVE, ApiToken, Caller, PoolGroupName
+from feedmill.model.user import ACTIVE, ApiToken, Caller, PoolGroupName, User
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import pool_groups, sessions, token_pool_groups, tokens, users
@@ -176,17 +176,21 @@ def step_to_revoke_all_tokens(user_id: int, now: datetime) -> Step:
     return Step(REVOKE_ALL, {"of_user": user_id, "now": to_iso(now)})
 
 
-async def caller_of_token(db: Database, secret: str, now: datetime) -> Caller | None:
-    """Whoever holds this key, if it still holds."""
-    rows = await db.query(HOLDER, {"token_hash": token_digest(secret), "now": to_iso(now)})
+async def find_token_holder(db: Database, token_hash: str, now: datetime) -> tuple[User, ApiToken] | None:
+    """The active user of the key with this digest, and the key; None if it no longer holds."""
+    rows = await db.query(HOLDER, {"token_hash": token_hash, "now": to_iso(now)})
     if not rows:
         return None
-    user, [key] = to_user(rows[0]), await _tokens(db, rows)
-    if key.last_used_at is None or key.last_used_at < now - USED_EVERY:
-        at = {"now": to_iso(now), "lately": to_iso(now - USED_EVERY)}
-        await record_usage(db, [step_to_set_last_seen(user.id, now), Step(USED, at | {"token_id": key.id})])
-    # A key made by an admin loses that power when its maker does.
-    return Caller(user, frozenset(key.scopes) & user.scopes, key=key)
+    [key] = await _tokens(db, rows)
+    return to_user(rows[0]), key
+
+
+async def record_token_use(db: Database, user: User, key: ApiToken, now: datetime) -> None:
+    """Writes down that the key is in use; at most once in `USED_EVERY`."""
+    if key.last_used_at is not None and key.last_used_at >= now - USED_EVERY:
+        return
+    at = {"now": to_iso(now), "lately": to_iso(now - USED_EVERY)}
+    await record_usage(db, [step_to_set_last_seen(user.id, now), Step(USED, at | {"token_id": key.id})])
 
 
 async def _tokens(db: Database, rows: Sequence[Row]) -> list[ApiToken]:

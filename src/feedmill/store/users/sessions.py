@@ -1,17 +1,17 @@
 """Sessions of users, browser and JWT; only a digest of each token is stored."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Select, bindparam, select
 
 from feedmill.model.timestamps import from_iso, to_iso
-from feedmill.model.user import ACTIVE, BROWSER, JWT, Caller, RequestOrigin, Session
+from feedmill.model.user import ACTIVE, BROWSER, JWT, SESSION_LIFETIME, RequestOrigin, Session, User
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import sessions, users
 from feedmill.store.users.users import record_usage, step_to_set_last_seen, to_user
 
-SESSION_LIFETIME = timedelta(days=30)
 # How often it is written down that a session is in use.
 SEEN_EVERY = timedelta(minutes=5)
 LONGEST_AGENT = 500
@@ -60,6 +60,15 @@ FROM_ADDRESS = (
     .where(users.c.name == bindparam("name"), sessions.c.address == bindparam("address"))
     .limit(1)
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHolder:
+    """The user of a session, and when it was last seen in use."""
+
+    user: User
+    session_id: int
+    last_seen_at: datetime
 
 
 async def begin_session(
@@ -121,14 +130,28 @@ async def renew_session(db: Database, session_id: int, old_hash: str, new_hash: 
     return await db.batch([Step(RENEW, values | times)]) == [1]
 
 
-async def caller_of_cookie(db: Database, token_hash: str, now: datetime) -> Caller | None:
-    """Whoever sits at the browser that holds this session."""
-    return await _caller(db, await db.query(BY_TOKEN, {"token_hash": token_hash, "now": to_iso(now)}), now)
+async def find_browser_session_holder(db: Database, token_hash: str, now: datetime) -> SessionHolder | None:
+    """The active user of the browser session with this token; None if it has ended."""
+    rows = await db.query(BY_TOKEN, {"token_hash": token_hash, "now": to_iso(now)})
+    return _holder_of(rows[0]) if rows else None
 
 
-async def caller_of_session(db: Database, session_id: int, now: datetime) -> Caller | None:
-    """Whoever an access token of this session speaks for, if the session has not ended."""
-    return await _caller(db, await db.query(BY_ID, {"session_id": session_id, "now": to_iso(now)}), now)
+async def find_client_session_holder(db: Database, session_id: int, now: datetime) -> SessionHolder | None:
+    """The active user of the session of an API client; None if it has ended."""
+    rows = await db.query(BY_ID, {"session_id": session_id, "now": to_iso(now)})
+    return _holder_of(rows[0]) if rows else None
+
+
+async def record_session_use(db: Database, holder: SessionHolder, now: datetime) -> None:
+    """Writes down that the session is in use, and so makes it last; at most once in `SEEN_EVERY`."""
+    if holder.last_seen_at >= now - SEEN_EVERY:
+        return
+    at = {"now": to_iso(now), "lately": to_iso(now - SEEN_EVERY), "until": to_iso(now + SESSION_LIFETIME)}
+    steps = [
+        step_to_set_last_seen(holder.user.id, now),
+        Step(SET_LAST_SEEN, at | {"session_id": holder.session_id}),
+    ]
+    await record_usage(db, steps)
 
 
 async def sessions_of(db: Database, user_id: int, now: datetime) -> list[Session]:
@@ -141,21 +164,8 @@ async def is_signed_in_from(db: Database, name: str, address: str) -> bool:
     return bool(await db.query(FROM_ADDRESS, {"name": name, "address": address}))
 
 
-async def _caller(db: Database, rows: list[Row], now: datetime) -> Caller | None:
-    if not rows:
-        return None
-    [row] = rows
-    if from_iso(row["session_seen_at"]) < now - SEEN_EVERY:
-        await _set_last_seen(db, row, now)
-    user = to_user(row)
-    return Caller(user, user.scopes, row["session_id"])
-
-
-async def _set_last_seen(db: Database, row: Row, now: datetime) -> None:
-    at = {"now": to_iso(now), "lately": to_iso(now - SEEN_EVERY), "until": to_iso(now + SESSION_LIFETIME)}
-    await record_usage(
-        db, [step_to_set_last_seen(row["id"], now), Step(SET_LAST_SEEN, at | {"session_id": row["session_id"]})]
-    )
+def _holder_of(row: Row) -> SessionHolder:
+    return SessionHolder(to_user(row), row["session_id"], from_iso(row["session_seen_at"]))
 
 
 def _session(row: Row) -> Session:

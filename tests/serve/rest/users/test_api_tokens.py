@@ -12,14 +12,15 @@ import pytest
 from feedmill.errors import NotSignedIn
 from feedmill.library.users.api_tokens import create_api_token
 from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.callers import caller_of_api_token
 from feedmill.library.users.manage_users import make_user, set_password
 from feedmill.model.timestamps import to_iso
-from feedmill.model.user import Actor, Caller, RequestOrigin, User
+from feedmill.model.user import SESSION_LIFETIME, Actor, Caller, RequestOrigin, User
 from feedmill.store.admin.users import update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import tokens
 from feedmill.store.users import sessions
-from feedmill.store.users.api_tokens import USED_EVERY, add_token, caller_of_token, revoke_token, tokens_of
+from feedmill.store.users.api_tokens import USED_EVERY, add_token, revoke_token, tokens_of
 from tests.flows.world import NOW
 from tests.serve.rest.site import Person, Site
 
@@ -99,8 +100,8 @@ async def test_a_key_ends_when_it_was_to_end(any_db: Database) -> None:
     user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     await add_token(any_db, user.id, "x", "fm_x", ["read"], NOW, NOW + timedelta(hours=1))
 
-    assert await caller_of_token(any_db, "fm_x", NOW + timedelta(minutes=59)) is not None
-    assert await caller_of_token(any_db, "fm_x", NOW + timedelta(hours=1)) is None
+    assert await caller_of_api_token(any_db, "fm_x", NOW + timedelta(minutes=59)) is not None
+    assert await caller_of_api_token(any_db, "fm_x", NOW + timedelta(hours=1)) is None
     assert await tokens_of(any_db, user.id, NOW + timedelta(hours=1)) == []
 
 
@@ -110,7 +111,7 @@ async def test_that_a_key_is_used_is_written_down_once_a_minute(any_db: Database
     seen = []
 
     for at in (NOW, NOW + USED_EVERY, NOW + USED_EVERY + timedelta(seconds=1)):
-        await caller_of_token(any_db, "fm_x", at)
+        await caller_of_api_token(any_db, "fm_x", at)
         [token] = await tokens_of(any_db, user.id, NOW)
         seen.append(token.last_used_at)
 
@@ -149,8 +150,8 @@ async def test_a_key_that_expires_cannot_make_one_that_outlives_it(site: Site, b
     assert datetime.fromisoformat(made.json()["expires_at"]) == end
     assert datetime.fromisoformat(sooner.json()["expires_at"]) == end - timedelta(seconds=1)
     assert (later.status_code, later.json()["errors"][0]["field"]) == (422, "expires_at")
-    assert await caller_of_token(site.app.db, made.json()["key"], end - timedelta(seconds=1)) is not None
-    assert await caller_of_token(site.app.db, made.json()["key"], end) is None
+    assert await caller_of_api_token(site.app.db, made.json()["key"], end - timedelta(seconds=1)) is not None
+    assert await caller_of_api_token(site.app.db, made.json()["key"], end) is None
 
 
 async def test_a_key_makes_none_that_may_do_more(site: Site, bob: Person) -> None:
@@ -187,7 +188,7 @@ async def a_user_with_key(db: Database) -> tuple[User, Caller]:
     """Bob, and how his key asks that makes another."""
     user = await make_user(db, "bob", "long enough", False, NOW, Actor())
     await add_token(db, user.id, "maker", "fm_maker", MAKER, NOW)
-    who = await caller_of_token(db, "fm_maker", NOW)
+    who = await caller_of_api_token(db, "fm_maker", NOW)
     assert who is not None
     return user, who
 
@@ -206,7 +207,7 @@ async def test_a_key_that_is_revoked_while_it_makes_another_leaves_none(any_db: 
     assert {type(answer) for answer in answers} <= {tuple, bool, NotSignedIn}
     assert await tokens_of(any_db, user.id, NOW) == []
     for secret in [answer[0] for answer in answers if isinstance(answer, tuple)]:
-        assert await caller_of_token(any_db, secret, NOW) is None
+        assert await caller_of_api_token(any_db, secret, NOW) is None
 
 
 async def test_what_a_revoked_key_still_asks_for_is_refused(any_db: Database) -> None:
@@ -221,13 +222,13 @@ async def test_what_a_revoked_key_still_asks_for_is_refused(any_db: Database) ->
 async def test_a_key_holds_only_while_the_one_that_it_was_made_with_does(any_db: Database) -> None:
     user, who = await a_user_with_key(any_db)
     secret, made = await create_api_token(any_db, who, "made", ["read"], None, NOW)
-    assert await caller_of_token(any_db, secret, NOW) is not None
+    assert await caller_of_api_token(any_db, secret, NOW) is not None
 
     # As if the revocation had not seen the other key yet.
     revoked = tokens.update().where(tokens.c.id == made.made_by).values(revoked_at=to_iso(NOW))
     await any_db.batch([Step(revoked)])
 
-    assert await caller_of_token(any_db, secret, NOW) is None
+    assert await caller_of_api_token(any_db, secret, NOW) is None
     assert await tokens_of(any_db, user.id, NOW) == []
 
 
@@ -238,7 +239,7 @@ async def test_a_session_that_has_ended_makes_no_key(any_db: Database) -> None:
     await create_api_token(any_db, who, "first", ["read"], None, NOW)
 
     with pytest.raises(NotSignedIn):
-        await create_api_token(any_db, who, "late", ["read"], None, NOW + sessions.SESSION_LIFETIME)
+        await create_api_token(any_db, who, "late", ["read"], None, NOW + SESSION_LIFETIME)
     await sessions.end_session(any_db, user.id, who.session_id)
     with pytest.raises(NotSignedIn):
         await create_api_token(any_db, who, "later", ["read"], None, NOW)

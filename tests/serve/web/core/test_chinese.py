@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from lxml import html
 
+from feedmill.library.users.callers import caller_of_api_token
 from feedmill.library.users.manage_users import create_first_admin, make_user
 from feedmill.model.pool import PoolRule
 from feedmill.model.user import Actor
 from feedmill.store.database import Step
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.schema import feeds, fetch_log, image_tasks
-from feedmill.store.users.api_tokens import add_token, caller_of_token
+from feedmill.store.users.api_tokens import add_token
 from tests.browser.papers import CHINESE, PASSWORD, Paper, Piece, subscribe_to
 from tests.serve.rest.site import Site
 from tests.serve.web import sample_sites as sites
@@ -135,7 +136,7 @@ async def test_neither_have_the_pages_about_who_may_do_what(site: Site, reader: 
     group = await site.app.pools.create("磨坊", PoolRule(labels=("好",), labels_of="bob"))
     await grant_access(db, group, bob, Actor(), now)
     await add_token(db, alice.id, "索引", "fm_limited", ["read", "pools", "write"], now, groups=[group.id])
-    who = await caller_of_token(db, "fm_limited", now)
+    who = await caller_of_api_token(db, "fm_limited", now)
     await add_token(db, bob.id, "手机", "fm_phone", ["read"], now)
     await add_token(db, alice.id, "其他", "fm_made", ["read"], now, maker=who)
     await Visitor.signed_in(site, "alice")

@@ -4,13 +4,11 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from feedmill.errors import NotFound
-from feedmill.library.users.api_tokens import create_api_token
+from feedmill.library.users import api_tokens
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.users.schemas import ApiTokenPage, ApiTokenResponse, CreatedApiToken, NewApiToken
-from feedmill.store.users.api_tokens import revoke_token, tokens_of
 
 router = APIRouter(prefix="/tokens", tags=["keys"])
 
@@ -18,7 +16,7 @@ router = APIRouter(prefix="/tokens", tags=["keys"])
 @router.get("")
 async def list_api_tokens(app: TheApp, who: Reader) -> ApiTokenPage:
     """Your keys, the newest first; never the keys themselves."""
-    found = await tokens_of(app.db, who.user.id, datetime.now(UTC))
+    found = await api_tokens.list_api_tokens(app.db, who, datetime.now(UTC))
     return ApiTokenPage(items=[ApiTokenResponse.of(token) for token in found])
 
 
@@ -30,12 +28,13 @@ async def create_token(app: TheApp, who: Writer, new: NewApiToken) -> CreatedApi
     it and makes no further keys.
     """
     now = datetime.now(UTC)
-    secret, token = await create_api_token(app.db, who, new.name, new.scopes, new.expires_at, now, new.pool_groups)
+    secret, token = await api_tokens.create_api_token(
+        app.db, who, new.name, new.scopes, new.expires_at, now, new.pool_groups
+    )
     return CreatedApiToken(key=secret, **ApiTokenResponse.of(token).model_dump())
 
 
 @router.delete("/{token_id}", status_code=204, responses=problem_responses(404))
 async def revoke_api_token(app: TheApp, who: Writer, token_id: PathId) -> None:
     """Takes a key back for good, with the keys that were made with it."""
-    if not await revoke_token(app.db, who.user.id, token_id, datetime.now(UTC)):
-        raise NotFound("you have no such key")
+    await api_tokens.revoke_api_token(app.db, who, token_id, datetime.now(UTC))

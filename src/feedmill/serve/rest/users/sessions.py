@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from feedmill.errors import NotFound
+from feedmill.library.users import sessions
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.model.user import Caller
 from feedmill.serve.http import auth
@@ -20,7 +20,6 @@ from feedmill.serve.rest.users.schemas import (
     SessionPage,
     SessionResponse,
 )
-from feedmill.store.users import sessions
 
 router = APIRouter(prefix="/sessions", tags=["signing in"])
 
@@ -41,7 +40,7 @@ async def sign_in(app: TheApp, request: Request, response: Response, sent: NameA
 @router.get("")
 async def list_sessions(app: TheApp, who: Reader) -> SessionPage:
     """Where you are signed in, the one used last first."""
-    found = await sessions.sessions_of(app.db, who.user.id, datetime.now(UTC))
+    found = await sessions.list_sessions(app.db, who, datetime.now(UTC))
     return SessionPage(items=[SessionResponse.of(session, who.session_id) for session in found])
 
 
@@ -60,13 +59,11 @@ async def end_other_sessions(
 @router.delete("/current", status_code=204)
 async def sign_out(app: TheApp, request: Request, response: Response, who: Reader) -> None:
     """Ends the session that this request is made in; a key has none, and still holds."""
-    if who.session_id is not None:
-        await sessions.end_session(app.db, who.user.id, who.session_id)
+    if await sessions.end_current_session(app.db, who):
         delete_session_cookie(response, request)
 
 
 @router.delete("/{session_id}", status_code=204, responses=problem_responses(404))
 async def end_session(app: TheApp, who: Writer, session_id: PathId) -> None:
     """Signs you out there."""
-    if not await sessions.end_session(app.db, who.user.id, session_id):
-        raise NotFound("you have no such session")
+    await sessions.end_session(app.db, who, session_id)

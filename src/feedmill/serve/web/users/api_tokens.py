@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import BadInput, LimitExceeded, NotFound
-from feedmill.library.users.api_tokens import create_api_token
+from feedmill.errors import BadInput, LimitExceeded
+from feedmill.library.users import api_tokens
 from feedmill.model.user import SCOPES
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
@@ -24,7 +24,6 @@ from feedmill.serve.web.core.page import (
     translator_and_dates,
 )
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.users.api_tokens import revoke_token, tokens_of
 
 API_TOKENS_PATH = "/settings/keys"
 LONGEST_NAME = 190
@@ -55,7 +54,9 @@ async def create_token(request: Request) -> Response:
     now, days = datetime.now(UTC), form_text(sent, "days")
     ends = now + timedelta(days=int(days)) if days in LIFETIME_DAYS and days else None
     try:
-        secret, token = await create_api_token(the_app(request).db, caller, name, scopes, ends, now, groups or None)
+        secret, token = await api_tokens.create_api_token(
+            the_app(request).db, caller, name, scopes, ends, now, groups or None
+        )
     except LimitExceeded:
         return await _show(request, {"name": "settings.too_many_keys"}, **asked)
     except BadInput:
@@ -67,8 +68,7 @@ async def create_token(request: Request) -> Response:
 async def revoke_api_token(request: Request) -> Response:
     caller = await signed_in(request)
     await checked_form(request)
-    if not await revoke_token(the_app(request).db, caller.user.id, path_id(request), datetime.now(UTC)):
-        raise NotFound("you have no such key")
+    await api_tokens.revoke_api_token(the_app(request).db, caller, path_id(request), datetime.now(UTC))
     return redirect(API_TOKENS_PATH, flash_success("settings.key_revoked"))
 
 
@@ -81,7 +81,7 @@ async def _show(
     made: tuple[str, str] | None = None,
 ) -> Response:
     caller, app = request.state.caller, the_app(request)
-    keys = await tokens_of(app.db, caller.user.id, datetime.now(UTC))
+    keys = await api_tokens.list_api_tokens(app.db, caller, datetime.now(UTC))
     t, _ = translator_and_dates(request)
     lives = [(days, t("settings.in_days", n=int(days)) if days else t("settings.never")) for days in LIFETIME_DAYS]
     return await render_page(

@@ -7,15 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import NotFound
+from feedmill.library.users import sessions
+from feedmill.library.users.api_tokens import list_api_tokens
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, accepts_form
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.users import sessions
-from feedmill.store.users.api_tokens import tokens_of
 
 # The first that is found holds: most browsers also name the others.
 BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
@@ -39,10 +38,10 @@ async def list_sessions(request: Request) -> Response:
         request,
         "users/sessions.html",
         active="/settings",
-        sessions=await sessions.sessions_of(db, caller.user.id, now),
+        sessions=await sessions.list_sessions(db, caller, now),
         current=caller.session_id,
         device=device_name,
-        keys=len(await tokens_of(db, caller.user.id, now)),
+        keys=len(await list_api_tokens(db, caller, now)),
     )
 
 
@@ -50,8 +49,7 @@ async def list_sessions(request: Request) -> Response:
 async def end_session(request: Request) -> Response:
     caller = await signed_in(request)
     await checked_form(request)
-    if not await sessions.end_session(the_app(request).db, caller.user.id, path_id(request)):
-        raise NotFound("you have no such session")
+    await sessions.end_session(the_app(request).db, caller, path_id(request))
     return redirect(SESSIONS_PATH, flash_success("settings.session_ended"))
 
 

@@ -9,8 +9,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded
+from feedmill.library.users.api_tokens import list_api_tokens
 from feedmill.library.users.manage_users import change_password
 from feedmill.library.users.preferences import save_preferences
+from feedmill.library.users.sessions import list_sessions
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, appearance_of, save_appearance
 from feedmill.serve.web.core.flash import flash_success
@@ -26,8 +28,6 @@ from feedmill.serve.web.core.page import (
 )
 from feedmill.serve.web.core.preferences import PREFERENCE_VALUES as HABITS
 from feedmill.serve.web.core.preferences import time_zones, user_preferences_of
-from feedmill.store.users.api_tokens import tokens_of
-from feedmill.store.users.sessions import sessions_of
 
 # What else a device may have a look of its own for.
 APPEARANCE_FIELDS = ("theme", "language", "density")
@@ -84,7 +84,7 @@ def _check(sent: FormData) -> dict[str, str]:
 
 async def _show(request: Request, errors: dict[str, str] | None = None) -> Response:
     t, _ = translator_and_dates(request)
-    db, user, now = the_app(request).db, request.state.caller.user, datetime.now(UTC)
+    db, caller, now = the_app(request).db, request.state.caller, datetime.now(UTC)
     choices = [("", t("settings.zone_auto")), *((zone, zone.replace("_", " ")) for zone in time_zones())]
     return await render_page(
         request,
@@ -92,8 +92,8 @@ async def _show(request: Request, errors: dict[str, str] | None = None) -> Respo
         422 if errors else 200,
         zones=choices,
         errors=errors or {},
-        other_sessions=len(await sessions_of(db, user.id, now)) - 1,
-        keys=len(await tokens_of(db, user.id, now)),
+        other_sessions=len(await list_sessions(db, caller, now)) - 1,
+        keys=len(await list_api_tokens(db, caller, now)),
     )
 
 

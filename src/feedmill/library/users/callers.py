@@ -1,0 +1,45 @@
+"""Finds who a session or an API token speaks for, and what they may do with it."""
+
+from datetime import datetime
+
+from feedmill.model.user import Caller
+from feedmill.store.database import Database
+from feedmill.store.users.api_tokens import TOKEN_PREFIX, find_token_holder, record_token_use, token_digest
+from feedmill.store.users.sessions import (
+    SessionHolder,
+    find_browser_session_holder,
+    find_client_session_holder,
+    record_session_use,
+)
+
+
+async def caller_of_cookie(db: Database, token: str, now: datetime) -> Caller | None:
+    """The user of the browser session that holds this token; None if it has ended."""
+    return await _session_caller(db, await find_browser_session_holder(db, token_digest(token), now), now)
+
+
+async def caller_of_client_session(db: Database, session_id: int, now: datetime) -> Caller | None:
+    """The user that an access token of this session speaks for; None if the session has ended."""
+    return await _session_caller(db, await find_client_session_holder(db, session_id, now), now)
+
+
+def is_api_token(secret: str) -> bool:
+    return secret.startswith(TOKEN_PREFIX)
+
+
+async def caller_of_api_token(db: Database, secret: str, now: datetime) -> Caller | None:
+    """The owner of this token; None if it was revoked or has expired."""
+    holder = await find_token_holder(db, token_digest(secret), now)
+    if holder is None:
+        return None
+    user, token = holder
+    await record_token_use(db, user, token, now)
+    # A token that was made by an admin loses that scope when its owner does.
+    return Caller(user, frozenset(token.scopes) & user.scopes, key=token)
+
+
+async def _session_caller(db: Database, holder: SessionHolder | None, now: datetime) -> Caller | None:
+    if holder is None:
+        return None
+    await record_session_use(db, holder, now)
+    return Caller(holder.user, holder.user.scopes, holder.session_id)

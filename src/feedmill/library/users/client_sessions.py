@@ -1,0 +1,65 @@
+"""Sessions of API clients, which hold one refresh token at a time.
+
+Each refresh token works once. One that is used a second time ends the session: somebody has copied it.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from secrets import token_hex
+
+from feedmill.errors import NotSignedIn
+from feedmill.lazy_loggers import get_logger
+from feedmill.library.users.authentication import authenticate
+from feedmill.library.users.callers import caller_of_client_session
+from feedmill.model.user import JWT, RequestOrigin
+from feedmill.store.database import Database
+from feedmill.store.users import sessions
+from feedmill.store.users.api_tokens import token_digest
+
+log = get_logger(__name__)
+
+
+class BadRefreshToken(NotSignedIn):
+    """The refresh token is not ours, has run out or was used before."""
+
+    code = "bad_refresh_token"
+
+    def __init__(self) -> None:
+        super().__init__("this refresh token does not hold: sign in with name and password")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSession:
+    """A session of a user, and the number of one of its refresh tokens."""
+
+    user_id: int
+    session_id: int
+    number: str
+
+
+async def begin_client_session(
+    db: Database, name: str, password: str, origin: RequestOrigin, now: datetime
+) -> ClientSession:
+    """A session for whoever knows the password, with the number of its first refresh token."""
+    user = await authenticate(db, name, password, origin, now)
+    number = token_hex(16)
+    session_id = await sessions.begin_session(db, user.id, JWT, token_digest(number), origin, now)
+    return ClientSession(user.id, session_id, number)
+
+
+async def renew_client_session(db: Database, shown: ClientSession, now: datetime) -> ClientSession:
+    """The session with the number of its next refresh token; raises `BadRefreshToken`."""
+    if await caller_of_client_session(db, shown.session_id, now) is None:
+        raise BadRefreshToken
+    following = replace(shown, number=token_hex(16))
+    digests = token_digest(shown.number), token_digest(following.number)
+    if not await sessions.renew_session(db, shown.session_id, *digests, now):
+        log.warning("a refresh token was used twice; its session has ended", user_id=shown.user_id)
+        await end_client_session(db, shown)
+        raise BadRefreshToken
+    return following
+
+
+async def end_client_session(db: Database, shown: ClientSession) -> None:
+    """Ends the session with all its tokens; one that has ended already stays so."""
+    await sessions.end_session(db, shown.user_id, shown.session_id)
