@@ -281,6 +281,9 @@ READERS: dict[str, Read] = {
         f"<rss><channel><item>{text}</item></channel></rss>"
     ),
     "collect.parsing.parse_feed.parse_feed: RSS channel": lambda text: _parse(f"<rss><channel>{text}</channel></rss>"),
+    "collect.parsing.parse_feed.parse_feed: id and categories of the feed": lambda text: _parse(
+        f"<feed><id>{text}</id><category>{text}</category><keywords>{text}</keywords></feed>"
+    ),
     "collect.parsing.parse_feed.parse_feed: RSS attribute": lambda text: _parse(
         f"<rss><channel><item><enclosure url='{text}'/><category domain='{text}'/></item></channel></rss>"
     ),

@@ -45,28 +45,32 @@ class ParsedEntry(Struct, frozen=True, gc=False):
 
 
 class ParsedFeed(Struct, frozen=True, gc=False):
-    """A feed and its entries in document order.
+    """A feed and its entries in document order; None means that the feed does not say, or says it unreadably.
 
+    `id` is what the feed is called for good: Atom's id, the rdf:about of an RSS 1.0 channel, a JSON Feed's feed_url.
     `ttl`, `update_period`, `skip_hours` (0 to 23, GMT) and `skip_days` (0 is Monday) are the publisher's wishes
     about polling. `format` is like "rss20", "atom10" or "jsonfeed11"; `encoding` is how the bytes were read.
     `is_truncated`: the document ends before it is complete, so there may be more entries than these.
     """
 
+    id: str | None = None
     title: str | None = None
     link: str | None = None
     description: str | None = None
-    language: str | None = None
     author: str | None = None
-    icon_url: str | None = None
+    language: str | None = None
     image_url: str | None = None
+    icon_url: str | None = None
+    published_at: datetime | None = None
     updated_at: datetime | None = None
+    categories: tuple[str, ...] = ()
+    entries: tuple[ParsedEntry, ...] = ()
     updated_raw: str | None = None
     ttl: timedelta | None = None
     update_period: timedelta | None = None
     skip_hours: frozenset[int] = frozenset()
     skip_days: frozenset[int] = frozenset()
     hub_url: str | None = None
-    entries: tuple[ParsedEntry, ...] = ()
     format: str = ""
     encoding: str = "utf-8"
     is_truncated: bool = False

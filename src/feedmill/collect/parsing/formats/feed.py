@@ -1,11 +1,20 @@
 """Reads the properties of an RSS channel or Atom feed."""
 
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.categories import categories
 from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
 from feedmill.collect.parsing.formats.entry_plan import newest_first, place_groups
-from feedmill.collect.parsing.formats.extensions import picture_url, skip_days, skip_hours, ttl, update_period
+from feedmill.collect.parsing.formats.extensions import (
+    media_elements,
+    picture_url,
+    skip_days,
+    skip_hours,
+    ttl,
+    update_period,
+)
 from feedmill.collect.parsing.formats.field_texts import first_date, first_text, short_text
 from feedmill.collect.parsing.formats.fields import Fields
 from feedmill.collect.parsing.formats.links import LinksByRelation, related_link, web_address
@@ -35,7 +44,16 @@ _UPDATED = (
     "created",
     "issued",
 )
+_PUBLISHED = ("pubdate", "published", "issued", "dcterms:issued", "created", "dcterms:created", "dc:date")
 _AUTHORS = ("author", "managingeditor", "dc:creator", "itunes:author", "dc:author", "webmaster", "itunes:owner")
+
+
+class FeedDocument(NamedTuple):
+    """The format and encoding of a document, and the rdf:about of its channel."""
+
+    format: str
+    encoding: str
+    about: str | None
 
 
 def read_feed(
@@ -44,31 +62,34 @@ def read_feed(
     link: str | None,
     scope: XmlScope,
     entries: tuple[ParsedEntry, ...],
-    form: str,
-    encoding: str,
+    document: FeedDocument,
 ) -> ParsedFeed:
     """Make a feed of its fields and the entries that were read before; `scope` is that of its addresses."""
     places = fields.layout.places
+    published_at, _ = first_date(fields.texts, newest_first(places, _PUBLISHED))
     updated_at, updated_raw = first_date(fields.texts, newest_first(places, _UPDATED))
     icon = web_address(fields, scope, "icon")
     return ParsedFeed(
+        id=short_text(fields, "id") or document.about,
         title=short_text(fields, "title") or short_text(fields, "dc:title") or short_text(fields, "itunes:title"),
         link=link,
         description=first_text(fields, *_DESCRIPTIONS),
-        language=_language(fields, scope),
         author=authors(fields, place_groups(places, _AUTHORS)),
-        icon_url=icon,
+        language=_language(fields, scope),
         image_url=_image(fields, scope) or icon,
+        icon_url=icon,
+        published_at=published_at,
         updated_at=updated_at,
+        categories=categories(fields, media_elements(fields)),
+        entries=entries,
         updated_raw=updated_raw,
         ttl=ttl(fields),
         update_period=update_period(fields),
         skip_hours=skip_hours(fields),
         skip_days=skip_days(fields),
         hub_url=related_link(related, "hub", scope),
-        entries=entries,
-        format=form,
-        encoding=encoding,
+        format=document.format,
+        encoding=document.encoding,
     )
 
 

@@ -42,13 +42,14 @@ def _read_feed(document: Json, url: str | None, encoding: str) -> ParsedFeed:
     author = _authors(document)
     items = list(_objects(document, "items", MAX_ENTRIES))
     return ParsedFeed(
+        id=_short(document, "feed_url"),
         title=_short(document, "title"),
         link=home,
         description=_text(document, "description"),
-        language=scope.language,
         author=author,
-        icon_url=_url(document, scope, "favicon"),
+        language=scope.language,
         image_url=_url(document, scope, "icon"),
+        icon_url=_url(document, scope, "favicon"),
         hub_url=next(filter(None, (_url(hub, scope, "url") for hub in _objects(document, "hubs"))), None),
         entries=tuple(_read_entry(item, scope, author) for item in items),
         format=_format(document),

@@ -6,10 +6,11 @@ from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.element_layout import layouts_below
-from feedmill.collect.parsing.formats.element_names import ENTRIES, FRAMES, opens_feed, split_name
+from feedmill.collect.parsing.formats.element_names import ENTRIES, FRAMES, RDF_ABOUT, opens_feed, split_name
 from feedmill.collect.parsing.formats.entry import read_entry
 from feedmill.collect.parsing.formats.entry_plan import place_groups
-from feedmill.collect.parsing.formats.feed import feed_format, read_feed
+from feedmill.collect.parsing.formats.feed import FeedDocument, feed_format, read_feed
+from feedmill.collect.parsing.formats.field_texts import clip_text
 from feedmill.collect.parsing.formats.fields import FieldReader, Fields
 from feedmill.collect.parsing.formats.links import group_by_relation, is_web_url, page_link
 from feedmill.collect.parsing.formats.xml_scope import XmlScope, scope_of
@@ -63,7 +64,7 @@ class _XmlFeed:
         link = page_link(related, scope)
         inner = scope._replace(base=link) if link and is_web_url(link) and not scope.stated else scope
         entries = tuple(islice(self._read_entries(inner, self._common_author(fields)), MAX_ENTRIES))
-        return read_feed(fields, related, link, inner, entries, self._form, encoding)
+        return read_feed(fields, related, link, inner, entries, FeedDocument(self._form, encoding, self._about()))
 
     def _take_apart(self, frame: Element, depth: int) -> None:
         """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
@@ -78,6 +79,10 @@ class _XmlFeed:
             elif name:
                 own.append(child)
         self._own.extend(own)
+
+    def _about(self) -> str | None:
+        """The rdf:about of an RSS 1.0 channel, clipped; None in other formats."""
+        return next((clip_text(about) for frame in self._frames if (about := frame.get(RDF_ABOUT))), None)
 
     def _common_author(self, fields: Fields) -> str | None:
         """Who wrote the entries that name nobody: in Atom, the feed's author."""
