@@ -17,6 +17,14 @@ OTHER_DATABASES = {"asyncpg", "asyncmy", "sqlalchemy.dialects.mysql", "sqlalchem
 # What only a fetch, a saved page or a file of feeds needs.
 WITH_THE_FIRST_USE = {"aiohttp", "yarl", "feedmill.outbound.http_session", "yaml", "lxml.html"}
 SCALE = {"celery", "kombu", "redis", "obstore"}
+LIBRARY_NEVER_IMPORTS = {
+    *SERVER,
+    *WITH_THE_FIRST_USE,
+    *OTHER_DATABASES,
+    *SCALE,
+    *{"sqlalchemy", "sqlite3", "httpx", "http.client", "ssl", "asyncio", "cryptography", "argon2"},
+    *{f"feedmill.{name}" for name in ("settings", "store", "outbound", "archive", "library", "serve", "run", "app")},
+}
 COMMAND = """
 import atexit, json, sys
 atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -57,6 +65,35 @@ def test_what_needs_no_database_imports_none(tmp_path: Path, command: str) -> No
 
     assert imported & (SERVER | FETCHING | OTHER_DATABASES | SCALE) == set()
     assert "sqlite3" not in imported
+
+
+def test_parsing_a_file_imports_neither_a_database_nor_the_http_client(tmp_path: Path) -> None:
+    (tmp_path / "feed.xml").write_text("<rss><channel/></rss>")
+
+    imported = modules_of(tmp_path, "parse", "feed.xml")
+
+    assert "feedmill.collect.parsing.parse_feed" in imported
+    assert imported & (LIBRARY_NEVER_IMPORTS | TERMINAL) == {"feedmill.settings"}
+
+
+LIBRARY = """
+import json, sys
+import feedmill
+before = set(sys.modules)
+from feedmill import parse_feed, sanitize_html
+feed = parse_feed(b"<rss><channel><item><description>a</description></item></channel></rss>", url="https://example.org/")
+sanitize_html(feed.entries[0].content_html, "https://example.org/")
+print(json.dumps([sorted(before), sorted(sys.modules)]))
+"""
+
+
+def test_the_library_imports_no_web_framework_database_or_http_client(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARY], capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    before, after = map(set, json.loads(done.stdout))
+    assert {"lxml", "nh3", "msgspec"} & before == set()
+    assert {"lxml", "nh3", "msgspec"} <= after
+    assert after & LIBRARY_NEVER_IMPORTS == set()
 
 
 def test_a_refresh_without_feeds_imports_neither_the_web_server_nor_the_http_client(tmp_path: Path) -> None:

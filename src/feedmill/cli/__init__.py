@@ -22,6 +22,7 @@ COMMANDS = {
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "import": "Add the feeds of an OPML file.",
     "migrate": "Bring the schema up to date (serve does this by itself).",
+    "parse": "Print the feed in a file as JSON; nothing is fetched or stored.",
     "pause": "Stop fetching feeds; what they have brought stays.",
     "pool": "Hand entries on to other programs, in groups by rule.",
     "purge": "Drop what has been kept long enough (serve does this each day).",
