@@ -27,6 +27,12 @@ class ArchivePolicy(StrEnum):
     NONE = "none"
 
 
+def is_readable_by(feed_url: str, user_id: int) -> bool:
+    """Whether the feed at this URL is shared, or this user's own private one."""
+    _, marker, owner = feed_url.partition(PRIVATE_URL_MARKER)
+    return not marker or owner == str(user_id)
+
+
 class Feed(Struct, frozen=True):
     """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
 

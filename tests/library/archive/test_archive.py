@@ -9,7 +9,14 @@ import pytest
 from feedmill.errors import NotAllowed, NotFound
 from feedmill.library.archive import replay as replaying
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
-from feedmill.library.archive.images import fetch_missing_images, list_images, retry_failed_images
+from feedmill.library.archive.images import (
+    ArchivedImage,
+    fetch_missing_images,
+    find_archived_image,
+    list_images,
+    retry_failed_images,
+    total_images,
+)
 from feedmill.library.archive.raw_bodies import (
     days_left,
     decode_raw_body,
@@ -25,10 +32,9 @@ from feedmill.model.image import ImageStatus
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
-from feedmill.store.archive.feed_images import image_totals
 from feedmill.store.database import Step
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.schema import entries, image_tasks, object_garbage, subscriptions
+from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, subscriptions
 from tests.flows.world import DAY, HOUR, MINUTE, World, answer, item
 from tests.library.readers import Readers
 from tests.waiting import LONGEST_WAIT
@@ -62,20 +68,20 @@ async def test_kept_answers_come_page_by_page_with_the_newest_first(any_world: W
     mine = await subscribed(readers, alice, answers=3)
     await subscribed(readers, alice, "/other")
 
-    first = await list_raw_bodies(any_world.db, mine.feed_id, None, 2)
-    rest = await list_raw_bodies(any_world.db, mine.feed_id, first.more, 2)
+    first = await list_raw_bodies(any_world.db, mine, None, 2)
+    rest = await list_raw_bodies(any_world.db, mine, first.more, 2)
 
     assert [kept.entry_count for kept in (*first.items, *rest.items)] == [3, 2, 1]
     assert [kept.new_entries for kept in first.items] == [1, 1]
     assert rest.more is None
-    before = await previous_raw_body(any_world.db, mine.feed_id, first.items[0])
+    before = await previous_raw_body(any_world.db, mine, first.items[0])
     assert before == first.items[1]
-    assert await previous_raw_body(any_world.db, mine.feed_id, rest.items[0]) is None
+    assert await previous_raw_body(any_world.db, mine, rest.items[0]) is None
 
 
 async def test_an_answer_is_found_by_those_only_who_have_the_feed(readers: Readers, alice: User, bob: User) -> None:
     mine, his = await subscribed(readers, alice), await subscribed(readers, bob, "/his")
-    [kept] = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
+    [kept] = (await list_raw_bodies(readers.world.db, mine, None, 9)).items
 
     assert await find_raw_body(readers.world.db, alice.id, mine.id, kept.id) == kept
     for user, subscription, body in ((bob, mine, kept.id), (bob, his, kept.id), (alice, mine, 10**15)):
@@ -89,7 +95,7 @@ async def test_an_answer_is_read_in_its_own_encoding() -> None:
 
 async def test_days_run_down_to_none(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice)
-    [kept] = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
+    [kept] = (await list_raw_bodies(readers.world.db, mine, None, 9)).items
 
     left = [days_left(kept, timedelta(days=30), kept.at + age) for age in (MINUTE, DAY, 29.5 * DAY, 40 * DAY)]
 
@@ -120,7 +126,7 @@ async def test_reading_again_says_first_and_then_brings_what_is_missing(readers:
 
 async def test_one_answer_alone_can_be_read_again(readers: Readers, alice: User) -> None:
     mine = await subscribed(readers, alice, answers=3)
-    kept = (await list_raw_bodies(readers.world.db, mine.feed_id, None, 9)).items
+    kept = (await list_raw_bodies(readers.world.db, mine, None, 9)).items
     await lose_entries(readers.world)
 
     done = await replay(readers.world.tools, alice.id, mine.id, kept[1].id)
@@ -159,7 +165,7 @@ async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_w
     await settle(any_world, 0, status="failed", attempts=3, last_error="HTTP 404", next_attempt_at=None)
     await settle(any_world, 1, next_attempt_at=to_iso(any_world.now + DAY))
 
-    [failed], more = await list_images(any_world.db, any_world.blobs, mine.feed_id, ImageStatus.FAILED, None, 9)
+    [failed], more = await list_images(any_world.db, any_world.blobs, mine, ImageStatus.FAILED, None, 9)
     assert (failed.entry_title, failed.url, failed.attempts, more) == ("0", None, 3, None)
     assert failed.last_error == "HTTP 404"
     assert await retry_failed_images(any_world.db, alice.id, mine.id, any_world.now) == 1
@@ -176,12 +182,12 @@ async def test_pages_of_images_follow_each_other_and_archived_ones_can_be_loaded
     for position in (0, 1):
         await settle(world, position, status="success", object_key=f"images/1/01234567/{position}.png", size=10)
 
-    [newest], more = await list_images(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, None, 1)
-    [other], end = await list_images(world.db, world.blobs, mine.feed_id, ImageStatus.SUCCESS, more, 1)
+    [newest], more = await list_images(world.db, world.blobs, mine, ImageStatus.SUCCESS, None, 1)
+    [other], end = await list_images(world.db, world.blobs, mine, ImageStatus.SUCCESS, more, 1)
 
     assert [newest.url, other.url] == ["/images/1/01234567/1.png", "/images/1/01234567/0.png"]
     assert end is None
-    counts = await image_totals(world.db, mine.feed_id)
+    counts = await total_images(world.db, mine)
     assert (counts["success"].images, counts["success"].bytes, counts["failed"].images) == (2, 20, 0)
 
 
@@ -268,3 +274,17 @@ async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_wor
     later = await forecast_storage(any_world.db, alice.id, found, 15 * DAY, any_world.now + 4000 * DAY)
     assert (ahead.came_in, ahead.in_a_month) == (raw + 1000, round(raw / 2) + 2000)
     assert (later.came_in, later.in_a_month) == (0, 1000)
+
+
+@pytest.mark.parametrize(("owner", "is_seen"), [("", True), ("#user={id}", True), ("#user=999", False)])
+async def test_an_archived_image_of_a_private_feed_is_for_its_owner(
+    readers: Readers, alice: User, owner: str, is_seen: bool
+) -> None:
+    world, key = readers.world, "images/1/01234567/0.png"
+    await subscribed(readers, alice)
+    await settle(world, 0, status="success", object_key=key, size=10, sha256="ab")
+    await world.db.batch([Step(feeds.update().values(url=f"https://example.org/feed{owner.format(id=alice.id)}"))])
+
+    found = await find_archived_image(world.db, alice.id, key)
+
+    assert found == (ArchivedImage(key, "image/png", 10, "ab") if is_seen else None)

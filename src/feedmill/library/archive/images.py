@@ -1,4 +1,4 @@
-"""Finds the archived images of entries, and has images archived."""
+"""Finds the archived images of entries, decides who may see one, and has images archived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,26 +6,53 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from feedmill.archive.blobs import Blobs
+from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
+from feedmill.archive.keys import parse_image_key
 from feedmill.collect.entries.changes import MAX_IMAGES
 from feedmill.html.images import find_image_urls
 from feedmill.library.archive.raw_bodies import MAX_ID
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.feed import is_readable_by
 from feedmill.model.image import ImageStatus
+from feedmill.model.subscription import Subscription
 from feedmill.store.archive.feed_images import (
     FeedImageTask,
+    ImageTotals,
     entries_without_images,
+    image_totals,
     images_before,
     make_waiting_images_due,
     requeue_failed_images,
     steps_to_retry_images,
 )
-from feedmill.store.archive.image_tasks import archived_image_keys, steps_to_add_image_tasks
+from feedmill.store.archive.image_tasks import archived_image_keys, image_of_key, steps_to_add_image_tasks
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.read_entries import read_entry
 from feedmill.store.entries.visible_entries import visible_entries
 
 # A page may stay open for as long before its images must be loaded.
 LINK_LIFE = timedelta(days=1)
+MAX_KEY_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedImage:
+    """An image in the object store. Its type comes from our table by the key's extension."""
+
+    key: str
+    content_type: str
+    size: int
+    sha256: str
+
+
+async def find_archived_image(db: Database, user_id: int, key: str) -> ArchivedImage | None:
+    """The archived image under the key; None if there is none, or if its feed is another user's private one."""
+    parsed = parse_image_key(key) if len(key) <= MAX_KEY_LENGTH else None
+    type = TYPE_BY_EXTENSION.get(parsed.extension) if parsed else None
+    stored = await image_of_key(db, key) if type else None
+    if type is None or stored is None or not is_readable_by(stored.feed_url, user_id):
+        return None
+    return ArchivedImage(key, type.content_type, stored.size, stored.sha256)
 
 
 async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = "") -> dict[int, dict[str, str]]:
@@ -82,11 +109,16 @@ class FeedImage:
     next_attempt_at: str | None
 
 
+async def total_images(db: Database, of: Subscription) -> dict[str, ImageTotals]:
+    """How many images of the feed have each status, and how many bytes they take."""
+    return await image_totals(db, of.feed_id)
+
+
 async def list_images(
-    db: Database, blobs: Blobs, feed_id: int, status: ImageStatus, before: int | None, most: int
+    db: Database, blobs: Blobs, of: Subscription, status: ImageStatus, before: int | None, most: int
 ) -> tuple[list[FeedImage], int | None]:
     """Images in that state, the newest first, and the number before which there are more."""
-    tasks = await images_before(db, feed_id, status, before or MAX_ID, most + 1)
+    tasks = await images_before(db, of.feed_id, status, before or MAX_ID, most + 1)
     images = [await _feed_image(blobs, task, status is ImageStatus.SUCCESS) for task in tasks[:most]]
     return images, images[-1].id if len(tasks) > most else None
 

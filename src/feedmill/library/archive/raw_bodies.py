@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 from feedmill.collect.parsing.decode import decode
 from feedmill.errors import NotFound
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.raw_body import RawBodyDetails
+from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
-from feedmill.store.archive.raw_body_history import RawBodyDetails, raw_bodies_before, raw_body_of_feed
+from feedmill.store.archive.raw_body_history import raw_bodies_before, raw_body_of_feed
 from feedmill.store.database import Database
 from feedmill.store.entries.visible_entries import visible_entry
 
@@ -23,8 +25,9 @@ class RawBodyPage:
     more: datetime | None
 
 
-async def list_raw_bodies(db: Database, feed_id: int, before: datetime | None, most: int) -> RawBodyPage:
-    found = await raw_bodies_before(db, feed_id, before, most + 1)
+async def list_raw_bodies(db: Database, of: Subscription, before: datetime | None, most: int) -> RawBodyPage:
+    """The raw bodies of a feed that were kept before that moment, the newest first."""
+    found = await raw_bodies_before(db, of.feed_id, before, most + 1)
     return RawBodyPage(found[:most], found[most - 1].at if len(found) > most else None)
 
 
@@ -48,9 +51,9 @@ async def find_raw_body_of_entry(db: Database, user_id: int, entry_id: int) -> t
     return entry["subscription_id"], found[0] if found else None
 
 
-async def previous_raw_body(db: Database, feed_id: int, answer: RawBodyDetails) -> RawBodyDetails | None:
+async def previous_raw_body(db: Database, of: Subscription, body: RawBodyDetails) -> RawBodyDetails | None:
     """The one that was kept before it; None for the first."""
-    found = await raw_bodies_before(db, feed_id, answer.at, 1)
+    found = await raw_bodies_before(db, of.feed_id, body.at, 1)
     return found[0] if found else None
 
 

@@ -8,8 +8,9 @@ from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_int
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
-from feedmill.store.archive.raw_body_history import RawBodyDetails, raw_bodies_before
+from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds import feeds_of_ids, forget_validators
 from feedmill.store.feeds.fetch_log import SUCCESSES, FetchLogLine, latest_fetches, tally_fetches

@@ -1,16 +1,15 @@
 """Lists the raw bodies of one feed for a reader, newest first, with how each was parsed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import msgspec
 from sqlalchemy import Integer, bindparam, select
 
+from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
-from feedmill.store.feeds.record_refresh import INCOMPLETE
 from feedmill.store.schema import raw_bodies
 
 _of_feed = raw_bodies.c.feed_id == bindparam("feed_id")
@@ -23,32 +22,6 @@ BEFORE = (
 )
 ONE = select(raw_bodies).where(_of_feed, raw_bodies.c.id == bindparam("body_id"))
 END_OF_TIME = "9999"
-
-
-@dataclass(frozen=True, slots=True)
-class RawBodyDetails:
-    """An answer as it was kept.
-
-    `parse_result` is `ok`, `incomplete` if it was truncated, else what was wrong with it; None when nobody noted it.
-    """
-
-    id: int
-    key: str
-    at: datetime
-    http_status: int | None
-    content_type: str | None
-    size: int
-    entry_count: int
-    new_entries: int
-    parse_result: str | None
-
-    @property
-    def is_feed(self) -> bool:
-        return self.parse_result in (None, "ok", INCOMPLETE)
-
-    @property
-    def is_truncated(self) -> bool:
-        return self.parse_result == INCOMPLETE
 
 
 async def raw_bodies_before(db: Database, feed_id: int, before: datetime | None, most: int) -> list[RawBodyDetails]:

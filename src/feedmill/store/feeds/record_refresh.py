@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, liter
 from feedmill.errors import ConstraintViolated, InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ERROR_AFTER, Claim, FeedStatus
+from feedmill.model.raw_body import INCOMPLETE
 from feedmill.model.refresh import (
     EntryDiff,
     Failed,
@@ -45,8 +46,6 @@ from feedmill.threads import run_in_thread_if_large
 
 log = get_logger(__name__)
 
-# What the log, the index of raw bodies and the feed's row call a truncated document that is a feed.
-INCOMPLETE = "incomplete"
 TRUNCATED = "the document ends in the middle, so only its complete entries were taken"
 OVERFLOWS = "shares no entry with its last answer: some may have come and gone unseen"
 

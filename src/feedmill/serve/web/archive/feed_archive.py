@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
-from feedmill.library.archive.images import fetch_missing_images, list_images, retry_failed_images
+from feedmill.library.archive.images import fetch_missing_images, list_images, retry_failed_images, total_images
 from feedmill.library.archive.raw_bodies import days_left, list_raw_bodies
 from feedmill.library.archive.storage_usage import count_expiring
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -22,7 +22,6 @@ from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form, matching, one_of
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.archive.feed_images import image_totals
 
 ROWS = 50
 IMAGES_PER_PAGE = 60
@@ -35,7 +34,7 @@ async def show_raw_bodies(request: Request) -> Response:
     caller = await signed_in(request)
     app, now = the_app(request), datetime.now(UTC)
     feed = await find_subscription(app.db, caller.user.id, path_id(request))
-    page = await list_raw_bodies(app.db, feed.feed_id, _before(request), ROWS)
+    page = await list_raw_bodies(app.db, feed, _before(request), ROWS)
     keep, days = timedelta(days=app.settings.raw_days), _days(request.query_params.get("days", ""))
     would_go = await count_expiring(app.db, caller.user.id, feed.id, timedelta(days=days), now) if days else None
     return await render_page(
@@ -66,11 +65,11 @@ async def show_images(request: Request) -> Response:
     caller = await signed_in(request)
     app = the_app(request)
     feed = await find_subscription(app.db, caller.user.id, path_id(request))
-    counts = await image_totals(app.db, feed.feed_id)
+    counts = await total_images(app.db, feed)
     state = _state(request, {name for name, count in counts.items() if count.images})
     before = request.query_params.get("before", "")
     beyond = int(before) if before.isdecimal() and len(before) < 16 else None
-    items, more = await list_images(app.db, app.blobs, feed.feed_id, state, beyond, IMAGES_PER_PAGE)
+    items, more = await list_images(app.db, app.blobs, feed, state, beyond, IMAGES_PER_PAGE)
     older = _days(request.query_params.get("older", ""))
     now, age = datetime.now(UTC), timedelta(days=older or DEFAULT_AGE_DAYS)
     would_go = await preview_image_deletion(app.db, caller.user, feed.id, age, now) if older else None

@@ -15,11 +15,11 @@ from feedmill.errors import BlobError, BlobMissing
 from feedmill.library.archive.line_diff import DiffLine, TooDifferent, diff_lines
 from feedmill.library.archive.raw_bodies import decode_raw_body, find_raw_body, previous_raw_body
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.serve.web.core.page import render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.archive.raw_body_history import RawBodyDetails
 
 MAX_SHOWN_CHARACTERS = 200_000
 # A larger answer is not read for a comparison.
@@ -45,7 +45,7 @@ async def show_raw_body(request: Request) -> Response:
 async def show_difference(request: Request) -> Response:
     feed, answer = await _find_raw_body(request, (await signed_in(request)).user)
     app = the_app(request)
-    before = await previous_raw_body(app.db, feed.feed_id, answer)
+    before = await previous_raw_body(app.db, feed, answer)
     if before is None:
         return await _show(request, feed, answer, problem="archive.no_previous")
     if max(before.size, answer.size) > MAX_COMPARED_BYTES:
