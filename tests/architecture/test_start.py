@@ -149,3 +149,19 @@ def test_a_server_imports_what_the_api_needs_when_that_is_first_asked_for(tmp_pa
     assert "jinja2" in imported
     assert imported & {"fastapi", "pydantic", "jwt", "cryptography", "feedmill.serve.rest"} == set()
     assert imported & (OTHER_DATABASES | SCALE | WITH_THE_FIRST_USE) == set()
+
+
+CLIENT = """
+import json, sys
+import feedmill.client
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_the_client_imports_no_web_framework_and_nothing_of_the_server() -> None:
+    done = subprocess.run([sys.executable, "-c", CLIENT], capture_output=True, text=True, check=True)
+
+    imported = set(json.loads(done.stdout))
+    ours = {name.split(".")[1] for name in imported if name.startswith("feedmill.")}
+    assert ours == {"client", "api_schemas", "model"}
+    assert imported & (SERVER - {"pydantic"} | TERMINAL | SCALE | {"sqlalchemy", "sqlite3", "lxml", "nh3"}) == set()

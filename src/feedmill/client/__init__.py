@@ -5,48 +5,45 @@
         async for entry in feedmill.entries(view="unread"):
             print(entry.title)
 
-It needs nothing else of Feedmill, and nothing else of Feedmill needs it.
+It loads no web framework and nothing of the server. The responses are those of `feedmill.api_schemas`, which the
+server describes its API by.
 """
 
+from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, LabelResponse, MarkAllReadResponse
+from feedmill.api_schemas.feeds import (
+    DiscoveredFeedResponse,
+    DiscoverResponse,
+    FeedResponse,
+    RefreshResponse,
+    SubscribeResponse,
+)
+from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
+from feedmill.api_schemas.pools import LeasedItemResponse, LeaseResponse, PoolGrantResponse, PoolItemResponse
+from feedmill.api_schemas.subscriptions import FolderResponse
+from feedmill.api_schemas.users import CurrentUser
 from feedmill.client.connection import ApiError, ServerUnreachable
 from feedmill.client.feedmill import Feedmill
-from feedmill.client.responses import (
-    AddedSubscription,
-    CandidateFeed,
-    Discovery,
-    Entry,
-    EntryDetail,
-    FeedFolder,
-    FeedJobResult,
-    GrantedUser,
-    ItemLease,
-    Job,
-    Label,
-    LeasedItem,
-    Me,
-    PoppedItem,
-    RefreshQueued,
-    SubscribedFeed,
-)
 
 __all__ = [
-    "AddedSubscription",
     "ApiError",
-    "CandidateFeed",
-    "Discovery",
-    "Entry",
-    "EntryDetail",
-    "FeedFolder",
-    "FeedJobResult",
+    "ArticleResponse",
+    "CurrentUser",
+    "DiscoverResponse",
+    "DiscoveredFeedResponse",
+    "EntryResponse",
+    "FeedOutcomeResponse",
+    "FeedResponse",
     "Feedmill",
-    "GrantedUser",
-    "ItemLease",
-    "Job",
-    "Label",
-    "LeasedItem",
-    "Me",
-    "PoppedItem",
-    "RefreshQueued",
+    "FolderResponse",
+    "JobDetailResponse",
+    "JobResponse",
+    "LabelResponse",
+    "LeaseResponse",
+    "LeasedItemResponse",
+    "MarkAllReadResponse",
+    "PoolGrantResponse",
+    "PoolItemResponse",
+    "RefreshResponse",
     "ServerUnreachable",
-    "SubscribedFeed",
+    "SubscribeResponse",
 ]

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-ResponseType = TypeVar("ResponseType")
+from feedmill.api_schemas.response_body import ResponseBody
+
+ResponseType = TypeVar("ResponseType", bound=ResponseBody)
 Query = Mapping[str, str | int | None]
 NO_QUERY: Query = MappingProxyType({})
 
@@ -54,7 +56,7 @@ class ApiConnection:
     ) -> ResponseType:
         """What a request is answered with, in that form."""
         body = await self.read(method, path, json, query)
-        return msgspec.json.decode(body or b"null", type=form)
+        return form.model_validate_json(body)
 
     async def read(
         self, method: str, path: str, json: Any = None, query: Query = NO_QUERY, data: bytes | None = None

@@ -3,34 +3,33 @@
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-import msgspec
-
-from feedmill.client.connection import ApiConnection, ApiError, Query
-from feedmill.client.responses import (
-    AddedSubscription,
-    Discovery,
-    Entry,
-    EntryDetail,
-    FeedFolder,
-    FeedJobResult,
-    GrantedUser,
-    ItemLease,
-    Job,
-    Label,
-    MarkAllReadOutcome,
-    Me,
-    PoppedItem,
-    RefreshQueued,
-    ResultPage,
-    SettledCount,
-    SubscribedFeed,
+from feedmill.api_schemas.entries import (
+    ArticleResponse,
+    EntryPage,
+    EntryResponse,
+    LabelPage,
+    LabelResponse,
+    MarkAllReadResponse,
+    SearchResultPage,
 )
+from feedmill.api_schemas.feeds import DiscoverResponse, FeedPage, FeedResponse, RefreshResponse, SubscribeResponse
+from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
+from feedmill.api_schemas.pools import (
+    ItemCountResponse,
+    LeaseResponse,
+    PoolGrantPage,
+    PoolGrantResponse,
+    PoolItemResponse,
+    PopResponse,
+)
+from feedmill.api_schemas.subscriptions import FolderPage, FolderResponse, ImportResponse
+from feedmill.api_schemas.users import CurrentUser
+from feedmill.client.connection import ApiConnection, ApiError, Query
 
 PoolKindName = Literal["titles", "contents"]
 EntryViewName = Literal["unread", "all", "starred", "later", "history"]
-Item = TypeVar("Item")
 
 
 class Feedmill:
@@ -49,63 +48,62 @@ class Feedmill:
     ) -> None:
         await self._asks.__aexit__(kind, error, where)
 
-    async def me(self) -> Me:
+    async def me(self) -> CurrentUser:
         """Whose key this is, and what it may do."""
-        return await self._asks.ask("GET", "/me", Me)
+        return await self._asks.ask("GET", "/me", CurrentUser)
 
     # --- feeds
 
-    async def discover(self, url: str) -> Discovery:
+    async def discover(self, url: str) -> DiscoverResponse:
         """The feeds at an address, or of the page there."""
-        return await self._asks.ask("POST", "/feeds/discover", Discovery, {"url": url})
+        return await self._asks.ask("POST", "/feeds/discover", DiscoverResponse, {"url": url})
 
-    async def subscribe(self, url: str, **choices: Any) -> AddedSubscription:
+    async def subscribe(self, url: str, **choices: Any) -> SubscribeResponse:
         """Subscribes; `choices` are `title`, `folder`, `interval_seconds` and what else the API takes."""
-        return await self._asks.ask("POST", "/feeds", AddedSubscription, {"url": url} | choices)
+        return await self._asks.ask("POST", "/feeds", SubscribeResponse, {"url": url} | choices)
 
-    async def feeds(self) -> list[SubscribedFeed]:
-        return (await self._asks.ask("GET", "/feeds", ResultPage[SubscribedFeed])).items
+    async def feeds(self) -> list[FeedResponse]:
+        return (await self._asks.ask("GET", "/feeds", FeedPage)).items
 
-    async def feed(self, subscription_id: int) -> SubscribedFeed:
-        return await self._asks.ask("GET", f"/feeds/{subscription_id}", SubscribedFeed)
+    async def feed(self, subscription_id: int) -> FeedResponse:
+        return await self._asks.ask("GET", f"/feeds/{subscription_id}", FeedResponse)
 
-    async def change_feed(self, subscription_id: int, **changes: Any) -> SubscribedFeed:
-        return await self._asks.ask("PATCH", f"/feeds/{subscription_id}", SubscribedFeed, changes)
+    async def change_feed(self, subscription_id: int, **changes: Any) -> FeedResponse:
+        return await self._asks.ask("PATCH", f"/feeds/{subscription_id}", FeedResponse, changes)
 
     async def unsubscribe(self, subscription_id: int) -> None:
         await self._asks.read("DELETE", f"/feeds/{subscription_id}")
 
-    async def refresh(self, subscription_id: int) -> RefreshQueued:
-        return await self._asks.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshQueued)
+    async def refresh(self, subscription_id: int) -> RefreshResponse:
+        return await self._asks.ask("POST", f"/feeds/{subscription_id}/refresh", RefreshResponse)
 
-    async def refresh_all(self, folder_id: int | None = None) -> RefreshQueued:
-        return await self._asks.ask("POST", "/feeds/refresh-all", RefreshQueued, {"folder_id": folder_id})
+    async def refresh_all(self, folder_id: int | None = None) -> RefreshResponse:
+        return await self._asks.ask("POST", "/feeds/refresh-all", RefreshResponse, {"folder_id": folder_id})
 
     async def import_opml(self, opml: bytes) -> int | None:
         """The job that fetches what was imported; None when nothing was new."""
         body = await self._asks.read("POST", "/feeds/import", data=opml)
-        job_id: int | None = msgspec.json.decode(body)["job_id"]
-        return job_id
+        return ImportResponse.model_validate_json(body).job_id
 
     async def export_opml(self) -> bytes:
         return await self._asks.read("GET", "/feeds/export")
 
-    async def folders(self) -> list[FeedFolder]:
-        return (await self._asks.ask("GET", "/folders", ResultPage[FeedFolder])).items
+    async def folders(self) -> list[FolderResponse]:
+        return (await self._asks.ask("GET", "/folders", FolderPage)).items
 
     # --- jobs
 
-    async def job(self, job_id: int) -> Job:
-        return await self._asks.ask("GET", f"/jobs/{job_id}", Job)
+    async def job(self, job_id: int) -> JobDetailResponse:
+        return await self._asks.ask("GET", f"/jobs/{job_id}", JobDetailResponse)
 
-    async def cancel(self, job_id: int) -> Job:
-        return await self._asks.ask("POST", f"/jobs/{job_id}/cancel", Job)
+    async def cancel(self, job_id: int) -> JobResponse:
+        return await self._asks.ask("POST", f"/jobs/{job_id}/cancel", JobResponse)
 
-    async def watch(self, job_id: int) -> AsyncIterator[FeedJobResult]:
+    async def watch(self, job_id: int) -> AsyncIterator[FeedOutcomeResponse]:
         """Each feed of a job as it ends, until the last one has."""
         async for name, data in self._asks.events(f"/jobs/{job_id}/events"):
             if name == "feed":
-                yield msgspec.json.decode(data, type=FeedJobResult)
+                yield FeedOutcomeResponse.model_validate_json(data)
 
     # --- entries
 
@@ -117,18 +115,18 @@ class Feedmill:
         folder_id: int | None = None,
         label_id: int | None = None,
         oldest_first: bool = False,
-    ) -> AsyncIterator[Entry]:
+    ) -> AsyncIterator[EntryResponse]:
         """All entries of a view, fetched page by page; `feed_id` is the id of a subscription."""
         order = "oldest" if oldest_first else "newest"
         query = {"view": view, "order": order, "feed_id": feed_id, "folder_id": folder_id, "label_id": label_id}
-        return self._pages("/entries", Entry, query)
+        return self._pages("/entries", EntryPage, query)
 
-    def search(self, words: str) -> AsyncIterator[Entry]:
+    def search(self, words: str) -> AsyncIterator[EntryResponse]:
         """All entries that a search finds, the best first."""
-        return self._pages("/search", Entry, {"q": words})
+        return self._pages("/search", SearchResultPage, {"q": words})
 
-    async def entry(self, entry_id: int, *, raw: bool = False) -> EntryDetail:
-        return await self._asks.ask("GET", f"/entries/{entry_id}", EntryDetail, query={"raw": raw})
+    async def entry(self, entry_id: int, *, raw: bool = False) -> ArticleResponse:
+        return await self._asks.ask("GET", f"/entries/{entry_id}", ArticleResponse, query={"raw": raw})
 
     async def mark(
         self,
@@ -156,23 +154,23 @@ class Feedmill:
         everything: bool = False,
         older_than_days: int | None = None,
         up_to: int | None = None,
-    ) -> MarkAllReadOutcome:
+    ) -> MarkAllReadResponse:
         """Marks a feed, a folder or a label read, or `everything`; no scope at all is refused by the server."""
         scope = {"feed_id": feed_id, "folder_id": folder_id, "label_id": label_id, "everything": everything}
         limits = {"older_than_days": older_than_days, "up_to": up_to}
-        return await self._asks.ask("POST", "/entries/mark-all", MarkAllReadOutcome, scope | limits)
+        return await self._asks.ask("POST", "/entries/mark-all", MarkAllReadResponse, scope | limits)
 
     async def undo(self, undo: str) -> None:
         await self._asks.read("POST", "/entries/undo", {"undo": undo})
 
-    async def labels(self) -> list[Label]:
-        return (await self._asks.ask("GET", "/labels", ResultPage[Label])).items
+    async def labels(self) -> list[LabelResponse]:
+        return (await self._asks.ask("GET", "/labels", LabelPage)).items
 
-    async def _pages(self, path: str, form: type[Item], query: Query) -> AsyncIterator[Item]:
+    async def _pages(self, path: str, form: type[SearchResultPage], query: Query) -> AsyncIterator[EntryResponse]:
         cursor: str | None = None
         while True:
             asked = {**query, "cursor": cursor, "limit": 200}
-            page = await self._asks.ask("GET", path, ResultPage[form], query=asked)  # type: ignore[valid-type]
+            page = await self._asks.ask("GET", path, form, query=asked)
             for item in page.items:
                 yield item
             if page.next is None:
@@ -186,21 +184,19 @@ class PoolsClient:
     def __init__(self, asks: ApiConnection) -> None:
         self._asks = asks
 
-    async def pop(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> list[PoppedItem]:
+    async def pop(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> list[PoolItemResponse]:
         """Items that nobody else ever gets; none when the pool is empty now."""
         try:
-            return (
-                await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", ResultPage[PoppedItem], query={"n": n})
-            ).items
+            return (await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", PopResponse, query={"n": n})).items
         except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
             return []
 
-    async def lease(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> ItemLease | None:
+    async def lease(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> LeaseResponse | None:
         """Items to be acknowledged in time; None when the pool is empty now."""
         try:
-            return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", ItemLease, query={"n": n})
+            return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", LeaseResponse, query={"n": n})
         except ApiError as problem:
             if problem.code != "pool_empty":
                 raise
@@ -216,9 +212,9 @@ class PoolsClient:
 
     # --- for an admin
 
-    async def grants(self, group: str) -> list[GrantedUser]:
+    async def grants(self, group: str) -> list[PoolGrantResponse]:
         """Who may take from the group, besides admins."""
-        return (await self._asks.ask("GET", f"/pools/{group}/grants", ResultPage[GrantedUser])).items
+        return (await self._asks.ask("GET", f"/pools/{group}/grants", PoolGrantPage)).items
 
     async def grant(self, group: str, user: str) -> None:
         """Lets an account take from the group."""
@@ -230,4 +226,4 @@ class PoolsClient:
 
     async def _settle(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
         body = {"token": token, "ids": list(ids)}
-        return (await self._asks.ask("POST", f"/pools/{group}/{kind}/{verb}", SettledCount, body)).count
+        return (await self._asks.ask("POST", f"/pools/{group}/{kind}/{verb}", ItemCountResponse, body)).count

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
+from feedmill.api_schemas.entries import SearchResultPage
 from feedmill.library.search.run_search import SearchResult
-from feedmill.serve.rest.search import SearchResultPage
 from tests.library.small_library import Shelf
 from tests.serve.rest.site import Person, Site
 

@@ -1,12 +1,12 @@
 """`/api/jobs`: lists, reads, watches and cancels a user's jobs."""
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.errors import Conflict
 from feedmill.library.cursors import cursor_at
 from feedmill.library.jobs.user_jobs import find_job, import_report
@@ -25,43 +25,9 @@ router = APIRouter(prefix="/jobs", tags=["jobs"])
 MAX_FAILURES = 200
 
 
-class JobResponse(BaseModel):
-    """`done` of `total` feeds have ended; `new` entries came with them, `failed` of them could not be fetched."""
-
-    id: int
-    kind: str = Field(description="`refresh_all`, `refresh` or `import`.")
-    status: Literal["running", "done", "cancelled"]
-    total: int
-    done: int
-    new: int
-    failed: int
-    created_at: datetime
-    finished_at: datetime | None
-    waiting: bool = Field(
-        default=False, description="The work queue did not take it; it begins by itself as soon as a worker finds it."
-    )
-
-
 class JobPage(BaseModel):
     items: list[JobResponse]
     next: str | None
-
-
-class FeedOutcomeResponse(BaseModel):
-    """What came of one feed; `subscription_id` is null when it is not subscribed to any more."""
-
-    subscription_id: int | None
-    outcome: str
-    new: int
-    ms: int
-    message: str | None
-
-
-class JobDetailResponse(JobResponse):
-    """Also which feeds failed (the first 200), and what an import has to say of its lines."""
-
-    failures: list[FeedOutcomeResponse]
-    report: dict[str, Any] | None = None
 
 
 class JobHasEnded(Conflict):

@@ -6,8 +6,9 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, StringConstraints
 
+from feedmill.api_schemas.entries import SearchResultPage
 from feedmill.library.search.query_tokens import MOST_CHARACTERS
 from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of
@@ -16,7 +17,6 @@ from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId, RequestBody, ShortText
 from feedmill.serve.rest.core.pagination import Cursor, Limit
-from feedmill.serve.rest.entries.schemas import EntryResponse
 
 router = APIRouter(tags=["search"])
 
@@ -24,11 +24,6 @@ QueryParameter = Annotated[
     str, Query(max_length=MOST_CHARACTERS, description="Such as `chips -in:title:potato is:unread`.")
 ]
 OrderParameter = Annotated[SearchOrder, Query(description="What fits best of the newest, or all by date.")]
-
-
-class SearchResultPage(BaseModel):
-    items: list[EntryResponse]
-    next: str | None = Field(description="The `cursor` of the next page; none on the last.")
 
 
 class SaveSearchRequest(RequestBody):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from feedmill.api_schemas.entries import ArticleResponse, EntryPage, EntryResponse
 from feedmill.library.entries.article import Article
 from feedmill.library.entries.lists import EntryListPage, EntrySummary
-from feedmill.serve.rest.entries.schemas import ArticleResponse, EntryPage, EntryResponse
 from tests.library.small_library import Shelf
 from tests.serve.rest.site import Person, Site
 

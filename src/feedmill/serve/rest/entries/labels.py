@@ -2,12 +2,13 @@
 
 from fastapi import APIRouter
 
+from feedmill.api_schemas.entries import LabelPage, LabelResponse
 from feedmill.library.entries.labels import drop_label, find_label, labels_of, make_label, rename_label
 from feedmill.model.label import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
-from feedmill.serve.rest.entries.schemas import LabelPage, LabelRequest, LabelResponse
+from feedmill.serve.rest.entries.schemas import LabelRequest
 
 router = APIRouter(prefix="/labels", tags=["labels"])
 

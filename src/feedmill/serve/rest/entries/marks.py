@@ -6,6 +6,7 @@ import msgspec
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, MarkAllReadResponse
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.full_text import fetch_full_text
 from feedmill.library.entries.lists import entry_summaries
@@ -16,13 +17,10 @@ from feedmill.serve.rest.core.dependencies import TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.entries.schemas import (
-    ArticleResponse,
     BulkChangeResponse,
     BulkEntryChanges,
     EntryChanges,
-    EntryResponse,
     MarkAllReadRequest,
-    MarkAllReadResponse,
     UndoRequest,
 )
 

@@ -8,6 +8,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
+from feedmill.api_schemas.entries import ArticleResponse, EntryPage
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.export_starred import MEDIA_TYPE, export_starred
@@ -20,7 +21,7 @@ from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.core.pagination import Cursor, Limit
-from feedmill.serve.rest.entries.schemas import ArticleResponse, DiffResponse, EntryPage, RevisionPage
+from feedmill.serve.rest.entries.schemas import DiffResponse, RevisionPage
 
 DESCRIBED = {"description": "A JSON Feed (version 1.1)", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}
 

@@ -1,4 +1,4 @@
-"""Schemas of entries, revisions, labels and changes to entries."""
+"""Schemas of revisions and of changes to entries and labels; `api_schemas/entries.py` has what the client reads."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -11,62 +11,6 @@ from feedmill.serve.rest.core.fields import Id, RequestBody, ShortText, StrictBo
 
 EntryIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_MARKED_AT_ONCE)]
 LabelIds = Annotated[list[Id], Field(max_length=100)]
-
-
-class EntryLabelResponse(BaseModel):
-    id: int
-    name: str
-
-
-class EntryResponse(BaseModel):
-    """An entry as lists show it, with what you did with it."""
-
-    id: int
-    subscription_id: int | None = Field(description="None when you no longer subscribe to its feed.")
-    feed_title: str | None
-    title: str = Field(description="Plain text.")
-    link: str | None
-    author: str | None
-    excerpt: str = Field(description="The beginning of its summary, or else of its text; plain.")
-    image_url: str | None
-    language: str | None
-    published_at: datetime | None
-    sort_at: datetime = Field(description="Where it stands in lists: its date, or when it was first seen.")
-    unread: bool
-    read_at: datetime | None = Field(description="When you read it, unless it was marked with many others.")
-    starred: bool
-    later: bool
-    later_until: datetime | None
-    labels: list[EntryLabelResponse]
-    revisions: int = Field(description="How often the feed has changed it.")
-
-
-class EntryPage(BaseModel):
-    items: list[EntryResponse]
-    next: str | None = Field(description="The `cursor` of the next page; none on the last.")
-    as_of: int = Field(description="No entry of a larger id was there; `up_to` when marking what you have seen.")
-
-
-class EnclosureResponse(BaseModel):
-    url: str
-    type: str | None
-    length: int | None = Field(description="Bytes, if the feed says so.")
-    seconds: float | None
-
-
-class ArticleResponse(EntryResponse):
-    """An entry to be read."""
-
-    html: str = Field(description="Safe to show; archived images in place.")
-    raw_html: str | None = Field(description="As it came, unsafe; only with `raw=true`.")
-    full_html: str | None = Field(description="The whole article, once it was fetched; safe to show.")
-    version: int = Field(description="Which of its texts this is: 0 the first, `revisions` the newest.")
-    minutes: int = Field(description="How long reading takes.")
-    categories: list[str]
-    enclosures: list[EnclosureResponse]
-    comments_url: str | None
-    previous_id: int | None = Field(description="The entry before this one in the list that was named.")
-    next_id: int | None
 
 
 class RevisionResponse(BaseModel):
@@ -137,25 +81,9 @@ class MarkAllReadRequest(RequestBody):
         return self
 
 
-class MarkAllReadResponse(BaseModel):
-    marked: int
-    undo: str = Field(description="For `POST /entries/undo`, for a day.")
-
-
 class UndoRequest(RequestBody):
     undo: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class LabelRequest(RequestBody):
     name: ShortText
-
-
-class LabelResponse(BaseModel):
-    id: int
-    name: str
-    entries: int = Field(description="How many entries bear it.")
-
-
-class LabelPage(BaseModel):
-    items: list[LabelResponse]
-    next: None = None

@@ -5,8 +5,15 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from feedmill.api_schemas.feeds import (
+    DiscoverResponse,
+    FeedPage,
+    RefreshResponse,
+    SkippedFeedsResponse,
+    SubscribeResponse,
+)
 from feedmill.app import App
 from feedmill.collect.discovery.candidates import ResponseCache
 from feedmill.library.feeds.private_feeds import readable_options, summarize_login
@@ -23,13 +30,11 @@ from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, PathId, RequestBody
 from feedmill.serve.rest.feeds.schemas import (
     DiscoverRequest,
-    DiscoverResponse,
     FeedChanges,
     FeedDetailResponse,
-    FeedPage,
-    FeedResponse,
     NewFeedRequest,
-    SubscribeResponse,
+    to_discover_response,
+    to_feed_response,
 )
 from feedmill.serve.rest.feeds.settings_schemas import FilterPreviewResponse, FilterRulesRequest
 from feedmill.store.feeds.feeds import feeds_of_ids
@@ -45,27 +50,6 @@ def _discovery_cache(request: Request) -> ResponseCache:
 
 
 TheDiscoveryCache = Annotated[ResponseCache, Depends(_discovery_cache)]
-
-
-class SkippedFeedsResponse(BaseModel):
-    paused: int
-    too_soon: int
-
-
-class RefreshResponse(BaseModel):
-    """A job that can be watched at `/api/jobs/{job_id}/events`."""
-
-    job_id: int
-    queued: int
-    already_running: int
-    skipped: SkippedFeedsResponse
-
-    @classmethod
-    def of(cls, started: StartedRefresh) -> "RefreshResponse":
-        skipped = SkippedFeedsResponse(paused=started.paused, too_soon=started.too_soon)
-        return cls(
-            job_id=started.job_id, queued=started.queued, already_running=started.already_running, skipped=skipped
-        )
 
 
 class RefreshAllRequest(RequestBody):
@@ -94,7 +78,7 @@ async def subscribe(
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
     done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, wish), answers)
-    shown = FeedResponse.of(done.subscription)
+    shown = to_feed_response(done.subscription)
     if done.is_fetched:
         return SubscribeResponse(feed=shown, status="ready")
     started = await refresh_one(work, app.db, who.user.id, done.subscription)
@@ -106,7 +90,7 @@ async def discover_feeds(
     app: TheApp, answers: TheDiscoveryCache, who: Writer, page: DiscoverRequest
 ) -> DiscoverResponse:
     """The feeds at an address, or of the page there, and every address that was tried."""
-    return DiscoverResponse.of(await spine.discover(app.tools, who.user, page.url, answers))
+    return to_discover_response(await spine.discover(app.tools, who.user, page.url, answers))
 
 
 @router.post("/refresh-all", status_code=202, responses=problem_responses(404))
@@ -116,7 +100,7 @@ async def refresh_all(
     """Has all feeds fetched now, or those of a folder; asking again joins the job that runs."""
     folder_id = which.folder_id if which else None
     chosen = await lookup.subscriptions_in_folder(app.db, who.user.id, folder_id)
-    return RefreshResponse.of(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
+    return _to_refresh_response(await refresh_many(work, app.db, who.user.id, chosen, folder_id))
 
 
 @router.get("/{subscription_id:int}", responses=problem_responses(404))
@@ -164,7 +148,14 @@ async def unsubscribe(app: TheApp, who: Writer, subscription_id: PathId) -> None
 async def refresh_feed(app: TheApp, work: TheJobs, who: Writer, subscription_id: PathId) -> RefreshResponse:
     """Has the feed fetched now; not again when that was seconds ago."""
     subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
-    return RefreshResponse.of(await refresh_one(work, app.db, who.user.id, subscription))
+    return _to_refresh_response(await refresh_one(work, app.db, who.user.id, subscription))
+
+
+def _to_refresh_response(started: StartedRefresh) -> RefreshResponse:
+    skipped = SkippedFeedsResponse(paused=started.paused, too_soon=started.too_soon)
+    return RefreshResponse(
+        job_id=started.job_id, queued=started.queued, already_running=started.already_running, skipped=skipped
+    )
 
 
 async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> spine.SubscribeRequest:

@@ -4,12 +4,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.pools import PoolGrantPage, PoolGrantResponse
 from feedmill.app import App
 from feedmill.errors import BadInput, NotFound
 from feedmill.library.users.manage_users import normalize_user_name
-from feedmill.model.pool import PoolGrant
 from feedmill.model.user import User
 from feedmill.serve.rest.admin.users import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
@@ -23,25 +22,12 @@ router = APIRouter(prefix="/pools", tags=["pools"])
 UserPathParameter = Annotated[str, Path(min_length=1, max_length=200, description="The account's name.")]
 
 
-class PoolGrantResponse(BaseModel):
-    user: str = Field(description="The account's name.")
-    granted_at: datetime
-
-    @classmethod
-    def of(cls, grant: PoolGrant) -> "PoolGrantResponse":
-        return cls(user=grant.user_name, granted_at=grant.granted_at)
-
-
-class PoolGrantPage(BaseModel):
-    items: list[PoolGrantResponse]
-    next: None = Field(default=None, description="There is one page only.")
-
-
 @router.get("/{group}/grants", responses=problem_responses(404))
 async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> PoolGrantPage:
     """Who may take from the group, besides admins, who may take from all."""
     found = await grants.grants_of(app.db, (await app.pools.group(group)).id)
-    return PoolGrantPage(items=[PoolGrantResponse.of(each) for each in found])
+    items = [PoolGrantResponse(user=each.user_name, granted_at=each.granted_at) for each in found]
+    return PoolGrantPage(items=items)
 
 
 @router.put("/{group}/grants/{user}", status_code=204, responses=problem_responses(404))

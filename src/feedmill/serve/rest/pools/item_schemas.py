@@ -14,26 +14,6 @@ LeaseTokenText = Annotated[str, StringConstraints(min_length=1, max_length=128, 
 PoolItemIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS_AT_ONCE)]
 
 
-class PoolItemResponse(BaseModel):
-    id: int
-    text: str = Field(description="Empty when there is a `ref`.")
-    ref: str = Field(default="", description="Where a text that is too long for here can be had.")
-
-
-class PopResponse(BaseModel):
-    items: list[PoolItemResponse]
-
-
-class LeasedItemResponse(PoolItemResponse):
-    attempt: int = Field(description="How often it was handed out, with this time.")
-
-
-class LeaseResponse(BaseModel):
-    token: str = Field(description="Settles these items and no others.")
-    until: datetime
-    items: list[LeasedItemResponse]
-
-
 class HeldItemsRequest(RequestBody):
     """Items in the caller's hand."""
 
@@ -48,10 +28,6 @@ class ExtendLeaseRequest(HeldItemsRequest):
 class RequeueRequest(RequestBody):
     state: Literal["dead", "used"] = "dead"
     ids: PoolItemIds | None = Field(default=None, description="Only these; else all of that state.")
-
-
-class ItemCountResponse(BaseModel):
-    count: int = Field(description="How many items that held for.")
 
 
 class PoolItemStateResponse(BaseModel):

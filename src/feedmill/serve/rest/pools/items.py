@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from fastapi import APIRouter, Path, Query, Response
 
+from feedmill.api_schemas.pools import ItemCountResponse, LeaseResponse, PoolItemResponse, PopResponse
 from feedmill.errors import NotFound
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease, PoolOptions
 from feedmill.model.timestamps import to_iso
@@ -21,16 +22,12 @@ from feedmill.serve.rest.pools.groups import GrantedGroup, GroupParameter
 from feedmill.serve.rest.pools.item_schemas import (
     ExtendLeaseRequest,
     HeldItemsRequest,
-    ItemCountResponse,
-    LeaseResponse,
     LostItemResponse,
     LostItemSearchQuery,
     LostItemSearchRequest,
     LostItemsResponse,
-    PoolItemResponse,
     PoolItemStateResponse,
     PoolItemStatesResponse,
-    PopResponse,
     RequeueRequest,
 )
 from feedmill.store.pools.grants import pool_access

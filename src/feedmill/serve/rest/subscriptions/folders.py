@@ -3,8 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from feedmill.api_schemas.subscriptions import FolderPage, FolderResponse
 from feedmill.library.subscriptions import folders as own
 from feedmill.model.subscription import Folder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
@@ -18,22 +19,6 @@ Position = Annotated[
     StrictInt, Field(ge=0, lt=2**31, description="Folders of one parent are shown by this, then by name.")
 ]
 ParentId = Annotated[Id, Field(description="The folder that it is in; null is the top.")]
-
-
-class FolderResponse(BaseModel):
-    id: int
-    name: str
-    parent_id: int | None
-    position: int
-
-    @classmethod
-    def of(cls, folder: Folder) -> "FolderResponse":
-        return cls(id=folder.id, name=folder.name, parent_id=folder.parent_id or None, position=folder.position)
-
-
-class FolderPage(BaseModel):
-    items: list[FolderResponse]
-    next: None = Field(default=None, description="Always null: all folders come at once.")
 
 
 class NewFolder(RequestBody):
@@ -53,14 +38,14 @@ class FolderChanges(RequestBody):
 @router.get("")
 async def list_folders(app: TheApp, who: Reader) -> FolderPage:
     """All folders; those of one parent in the order in which they are shown."""
-    return FolderPage(items=[FolderResponse.of(folder) for folder in await folders_of(app.db, who.user.id)])
+    return FolderPage(items=[_response(folder) for folder in await folders_of(app.db, who.user.id)])
 
 
 @router.post("", status_code=201, responses=problem_responses(404, 409))
 async def create_folder(app: TheApp, who: Writer, new: NewFolder) -> FolderResponse:
     """Makes a folder, at most eight deep."""
     made = await own.make_folder(app.db, who.user.id, new.name, new.parent_id or 0, new.position)
-    return FolderResponse.of(made)
+    return _response(made)
 
 
 @router.patch("/{folder_id}", responses=problem_responses(404, 409))
@@ -68,10 +53,14 @@ async def change_folder(app: TheApp, who: Writer, folder_id: PathId, changes: Fo
     """Renames, moves or reorders a folder; never into itself."""
     parent_id = (changes.parent_id or 0) if "parent_id" in changes.model_fields_set else None
     altered = await own.alter_folder(app.db, who.user.id, folder_id, changes.name, parent_id, changes.position)
-    return FolderResponse.of(altered)
+    return _response(altered)
 
 
 @router.delete("/{folder_id}", status_code=204, responses=problem_responses(404))
 async def delete_folder(app: TheApp, who: Writer, folder_id: PathId) -> None:
     """Deletes a folder with the folders in it; the feeds in them stay."""
     await own.delete_folder(app.db, who.user.id, folder_id)
+
+
+def _response(folder: Folder) -> FolderResponse:
+    return FolderResponse(id=folder.id, name=folder.name, parent_id=folder.parent_id or None, position=folder.position)

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
 
+from feedmill.api_schemas.subscriptions import ImportResponse
 from feedmill.errors import BadInput
 from feedmill.library.subscriptions.export_opml import export_opml
-from feedmill.library.subscriptions.import_opml import ImportPlan, plan_import, run_import
+from feedmill.library.subscriptions.import_opml import plan_import, run_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.http.pagination import MAX_ID
@@ -32,28 +32,6 @@ _BODY = {
 }
 
 
-class ImportErrorResponse(BaseModel):
-    """A line of the file that could not be taken over; null when the file does not tell which."""
-
-    line: int | None
-    message: str
-
-
-class ImportResponse(BaseModel):
-    """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
-
-    job_id: int | None
-    new: int = Field(description="Feeds that were not here.")
-    known: int = Field(description="Feeds that were here, and are subscribed to now.")
-    subscribed: int = Field(description="Feeds that the caller had already.")
-    folders: list[str]
-    errors: list[ImportErrorResponse]
-
-    @classmethod
-    def of(cls, plan: ImportPlan) -> "ImportResponse":
-        return cls(job_id=None, **plan.report())
-
-
 @router.post(
     "/import",
     status_code=202,
@@ -70,7 +48,7 @@ async def import_feeds(
 ) -> ImportResponse:
     """Subscribes to the feeds of an OPML file, in their folders, and has the new ones fetched as a job."""
     plan = await plan_import(app.db, who.user, await _file(request))
-    imported = ImportResponse.of(plan)
+    imported = ImportResponse(job_id=None, **plan.report())
     if dry_run:
         response.status_code = 200
         return imported

@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 
+from feedmill.api_schemas.users import CurrentUser
 from feedmill.library.users.manage_users import change_password
 from feedmill.serve.http.auth import has_bearer_token, origin_of
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
-from feedmill.serve.rest.users.schemas import AccessEndedResponse, CurrentUser, PasswordChange
+from feedmill.serve.rest.users.schemas import AccessEndedResponse, PasswordChange, describe_caller
 
 router = APIRouter(prefix="/me", tags=["me"])
 
@@ -17,7 +18,7 @@ router = APIRouter(prefix="/me", tags=["me"])
 async def read_me(request: Request, response: Response, who: Reader) -> CurrentUser:
     """Who the key or session belongs to, and what it may do."""
     response.headers["Cache-Control"] = "no-store"
-    return CurrentUser.of(who, None if has_bearer_token(request) else session_token_of(request))
+    return describe_caller(who, None if has_bearer_token(request) else session_token_of(request))
 
 
 @router.put("/password")

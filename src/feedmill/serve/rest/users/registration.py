@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.users import CurrentUser
 from feedmill.library.users import authentication, manage_users
 from feedmill.library.users import registration as registering
 from feedmill.serve.http import csrf
@@ -12,7 +13,7 @@ from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.rest.core.dependencies import TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.users.schemas import CurrentUser, RegistrationRequest
+from feedmill.serve.rest.users.schemas import RegistrationRequest
 from feedmill.serve.rest.users.sessions import signed_in_response
 
 router = APIRouter(tags=["signing in"])

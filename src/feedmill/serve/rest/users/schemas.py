@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from feedmill.api_schemas.users import CurrentUser, Scope
 from feedmill.library.users.passwords import MAX_LENGTH, MIN_LENGTH
 from feedmill.model.user import AccessEnded, ApiToken, Caller, Session
 from feedmill.serve.http.csrf import csrf_token_for
@@ -14,7 +15,6 @@ from feedmill.serve.rest.core.fields import RequestBody, ShortText, StrictBool, 
 LoginName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]
 NewPassword = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]
-Scope = Literal["read", "write", "pools", "admin"]
 
 
 class NameAndPassword(RequestBody):
@@ -27,32 +27,20 @@ class RegistrationRequest(RequestBody):
     password: NewPassword
 
 
-class CurrentUser(BaseModel):
-    id: int
-    name: str
-    is_admin: bool
-    scopes: list[Scope] = Field(description="What this key or session may do.")
-    created_at: datetime
-    quota_feeds: int | None = Field(description="How many feeds you may subscribe to; null for any number.")
-    csrf_token: str | None = Field(
-        description="In a browser's session, what changes send as the header X-CSRF-Token; null with a key."
+def describe_caller(who: Caller, session: str | None) -> CurrentUser:
+    """`session` is the token of the browser's session."""
+    user = who.user
+    return CurrentUser.model_validate(
+        {
+            "id": user.id,
+            "name": user.name,
+            "is_admin": user.is_admin,
+            "scopes": sorted(who.scopes),
+            "created_at": user.created_at,
+            "quota_feeds": user.quota_feeds,
+            "csrf_token": csrf_token_for(session) if session else None,
+        }
     )
-
-    @classmethod
-    def of(cls, who: Caller, session: str | None) -> "CurrentUser":
-        """`session` is the token of the browser's session."""
-        user = who.user
-        return cls.model_validate(
-            {
-                "id": user.id,
-                "name": user.name,
-                "is_admin": user.is_admin,
-                "scopes": sorted(who.scopes),
-                "created_at": user.created_at,
-                "quota_feeds": user.quota_feeds,
-                "csrf_token": csrf_token_for(session) if session else None,
-            }
-        )
 
 
 class SessionResponse(BaseModel):

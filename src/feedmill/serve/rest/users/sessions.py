@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from feedmill.api_schemas.users import CurrentUser
 from feedmill.library.users import sessions
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.model.user import Caller
@@ -15,10 +16,10 @@ from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.users.schemas import (
     AccessEndedResponse,
-    CurrentUser,
     NameAndPassword,
     SessionPage,
     SessionResponse,
+    describe_caller,
 )
 
 router = APIRouter(prefix="/sessions", tags=["signing in"])
@@ -28,7 +29,7 @@ def signed_in_response(request: Request, response: Response, token: str, who: Ca
     """The answer to whoever has just signed in, with the session's cookie."""
     set_session_cookie(response, request, token)
     response.headers["Cache-Control"] = "no-store"
-    return CurrentUser.of(who, token)
+    return describe_caller(who, token)
 
 
 @router.post("", status_code=201)

@@ -1,0 +1,99 @@
+"""Responses of subscribed feeds, subscribing, discovery and refreshes."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from feedmill.api_schemas.response_body import ResponseBody, StoredTime
+from feedmill.model.feed import ArchivePolicy
+from feedmill.model.subscription import SubscriptionState
+
+
+class FeedResponse(ResponseBody):
+    """A subscription. `title` is what to show; `own_title` what the person calls it."""
+
+    id: int = Field(description="The subscription's id.")
+    feed_id: int
+    url: str
+    title: str
+    own_title: str | None
+    feed_title: str | None
+    site_url: str | None
+    icon_url: str | None
+    folder_ids: list[int]
+    unread_count: int
+    entry_count: int
+    interval_seconds: int | None
+    archive_policy: ArchivePolicy | None
+    paused: bool
+    is_private: bool = Field(description="Nobody else can share this feed, because a login may open it.")
+    state: SubscriptionState
+    next_fetch_at: StoredTime | None
+    next_fetch_why: str | None
+    last_fetched_at: StoredTime | None
+    last_success_at: StoredTime | None
+    last_entry_at: StoredTime | None
+    consecutive_failures: int
+    last_error: str | None
+    created_at: StoredTime
+    icon: str | None = Field(description="The picture that is kept of it is at `/icon/` and this (not below `/api`).")
+
+
+class FeedPage(ResponseBody):
+    items: list[FeedResponse]
+    next: None = Field(default=None, description="Always null: all subscriptions come at once.")
+
+
+class SubscribeResponse(ResponseBody):
+    """`ready`: its entries are there. `queued`: it is fetched soon; `job_id` can be watched."""
+
+    feed: FeedResponse
+    status: Literal["ready", "queued"]
+    job_id: int | None = None
+
+
+class DiscoveredFeedResponse(ResponseBody):
+    """A feed to choose; what only the feed can tell is null when it was not looked into."""
+
+    url: str
+    title: str
+    type: str | None
+    why: str
+    items: int | None
+    last_entry_at: datetime | None
+    language: str | None
+
+
+class TriedUrlResponse(ResponseBody):
+    url: str
+    answer: str
+
+
+class NoFeedResponse(ResponseBody):
+    """Why there is nothing to choose from. `may_pass`: adding it anyway makes sense."""
+
+    code: str
+    detail: str
+    may_pass: bool
+
+
+class DiscoverResponse(ResponseBody):
+    url: str
+    candidates: list[DiscoveredFeedResponse]
+    tried: list[TriedUrlResponse]
+    problem: NoFeedResponse | None = None
+
+
+class SkippedFeedsResponse(ResponseBody):
+    paused: int
+    too_soon: int
+
+
+class RefreshResponse(ResponseBody):
+    """A job that can be watched at `/api/jobs/{job_id}/events`."""
+
+    job_id: int
+    queued: int
+    already_running: int
+    skipped: SkippedFeedsResponse

@@ -1,0 +1,35 @@
+"""Responses of folders and OPML imports."""
+
+from pydantic import Field
+
+from feedmill.api_schemas.response_body import ResponseBody
+
+
+class FolderResponse(ResponseBody):
+    id: int
+    name: str
+    parent_id: int | None
+    position: int
+
+
+class FolderPage(ResponseBody):
+    items: list[FolderResponse]
+    next: None = Field(default=None, description="Always null: all folders come at once.")
+
+
+class ImportErrorResponse(ResponseBody):
+    """A line of the file that could not be taken over; null when the file does not tell which."""
+
+    line: int | None
+    message: str
+
+
+class ImportResponse(ResponseBody):
+    """`job_id` is the job that fetches the new feeds, and keeps this report; null when nothing was changed."""
+
+    job_id: int | None
+    new: int = Field(description="Feeds that were not here.")
+    known: int = Field(description="Feeds that were here, and are subscribed to now.")
+    subscribed: int = Field(description="Feeds that the caller had already.")
+    folders: list[str]
+    errors: list[ImportErrorResponse]
