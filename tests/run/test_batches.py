@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
+from feedmill.model.batch import BatchProgress
 from feedmill.model.feed import Claim, Feed
 from feedmill.run.batch_cancellation import CACHE_SECONDS, BatchCancellation
 from feedmill.run.batches import ABANDONED_AFTER, Batches
 from feedmill.run.job_handlers import OUTAGE_PAUSE
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.jobs.batches import BatchProgress, cancel_batch, read_batch
+from feedmill.store.jobs.batches import cancel_batch, read_batch
 from feedmill.store.schema import feeds
 from tests.flows.world import HOUR, World, answer, item
 from tests.run.conftest import Mill, mill_of, running

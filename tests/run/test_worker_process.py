@@ -12,10 +12,10 @@ from feedmill.coordination.locks import feed_lock
 from feedmill.coordination.pool_queues import pool_list_name
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
+from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.pool_wiring import opened_pools
 from feedmill.settings import load_settings
-from feedmill.store.jobs.batches import REFRESH_ALL
 from feedmill.store.schema import batch_jobs, batches, image_tasks
 from tests.faults.scaled import Scaled, scaled_out
 from tests.services.server import Service

@@ -9,15 +9,13 @@ from feedmill.engine.engine import Engine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
 from feedmill.engine.periodic import run_periodically
 from feedmill.lazy_loggers import get_logger
+from feedmill.model.batch import Batch, BatchProgress, JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds, release_claims, why_unclaimed
 from feedmill.store.jobs.batches import (
-    Batch,
-    BatchProgress,
-    JobOutcome,
     outcomes_since,
     read_batch,
     release_batches,

@@ -12,6 +12,7 @@ from feedmill.encryption import UnreadableSecret
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, RefreshFeed, ScanComplete
 from feedmill.errors import ConstraintViolated, InfrastructureError, StatementRefused
 from feedmill.lazy_loggers import get_logger
+from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Failed, Postponed, RefreshDecision, Schedule, Unchanged, Updated
 from feedmill.run.batch_cancellation import BatchCancellation
@@ -21,7 +22,7 @@ from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
 from feedmill.store.database import Step
 from feedmill.store.feeds.claims import claim_feeds, release_claims, why_unclaimed
 from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
-from feedmill.store.jobs.batches import JobOutcome, finish_batch, step_to_end_job, step_to_record_heartbeat
+from feedmill.store.jobs.batches import finish_batch, step_to_end_job, step_to_record_heartbeat
 
 log = get_logger(__name__)
 

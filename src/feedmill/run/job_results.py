@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from feedmill.store.jobs.batches import JobOutcome
+from feedmill.model.batch import JobOutcome
 
 JobResult = dict[str, Any]
 

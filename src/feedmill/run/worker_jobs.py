@@ -14,13 +14,14 @@ from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
+from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.job_results import JobResult, job_result_of, lot_result_of
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds, take_over_claims
 from feedmill.store.feeds.feeds import feeds_of_ids
-from feedmill.store.jobs.batches import JobOutcome, step_to_end_job, unfinished_jobs
+from feedmill.store.jobs.batches import step_to_end_job, unfinished_jobs
 
 log = get_logger(__name__)
 

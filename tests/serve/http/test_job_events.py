@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from feedmill.model.batch import Batch, BatchProgress, JobOutcome
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http import job_events
 from feedmill.serve.http.job_events import done_event_id, job_event_stream
 from feedmill.serve.http.sse import HEARTBEAT, format_event, parse_last_event_id, with_idle_ticks
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.jobs.batches import Batch, BatchProgress, JobOutcome, start_batch, step_to_end_job
+from feedmill.store.jobs.batches import start_batch, step_to_end_job
 from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
 from tests.library.small_library import NOW, Shelf
 

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from feedmill.store.jobs.batches import JobOutcome, start_batch, step_to_end_job
+from feedmill.model.batch import JobOutcome
+from feedmill.store.jobs.batches import start_batch, step_to_end_job
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import subscribed
 from tests.www import Answer

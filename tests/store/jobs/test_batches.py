@@ -3,9 +3,9 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from feedmill.model.batch import JobOutcome
 from feedmill.store.database import Database
 from feedmill.store.jobs.batches import (
-    JobOutcome,
     batches_of_user,
     cancel_batch,
     failed_jobs,

@@ -13,6 +13,7 @@ from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.refresh_report import RefreshReport, make_report
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.errors import CallerError, InfrastructureError
+from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import RefreshDecision
 from feedmill.run.background import run_in_background
@@ -21,7 +22,7 @@ from feedmill.run.job_handlers import job_outcome_of
 from feedmill.settings import Settings
 from feedmill.store.admin.overview import count_feeds_by_state
 from feedmill.store.feeds.feeds import all_feeds, feeds_of_ids
-from feedmill.store.jobs.batches import REFRESH_ALL, cancel_batch
+from feedmill.store.jobs.batches import cancel_batch
 
 # Who presses Ctrl-C does not want to wait for the slowest server.
 STOP_GRACE = timedelta(seconds=3)

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from feedmill.cli.output.refresh_report import OUTCOMES, RefreshReport
 from feedmill.cli.output.text import pluralize
+from feedmill.model.batch import JobOutcome
 from feedmill.model.control_characters import replace_control_characters
-from feedmill.store.jobs.batches import JobOutcome
 
 
 class ProgressBarReport(RefreshReport):

@@ -10,8 +10,8 @@ from typing import Self
 
 from feedmill.cli.output.json_records import print_record
 from feedmill.lazy_imports import lazy_import
+from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Feed
-from feedmill.store.jobs.batches import JobOutcome
 
 # Imported for a terminal only: a cron job has no use for rich.
 PROGRESS_BAR = "feedmill.cli.output.progress_bar:ProgressBarReport"

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
-from feedmill.store.jobs.batches import BatchProgress
+from feedmill.model.batch import BatchProgress
 
 
 class JobPort(Protocol):

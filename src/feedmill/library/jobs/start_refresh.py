@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from feedmill.library.jobs.job_port import JobPort
+from feedmill.model.batch import REFRESH_ALL, REFRESH_ONE
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
-from feedmill.store.jobs.batches import REFRESH_ALL, REFRESH_ONE, outcomes_since
+from feedmill.store.jobs.batches import outcomes_since
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
-"""Finds the jobs of a user, and what failed in them."""
+"""Lists, finds and cancels the jobs of a user, and says what failed in them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from feedmill.errors import NotFound
+from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
-from feedmill.store.jobs.batches import Batch, JobOutcome, failed_jobs, read_batch, running_batch
+from feedmill.store.jobs.batches import batches_of_user, cancel_batch, failed_jobs, read_batch, running_batch
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 MOST_FAILURES = 200
@@ -21,6 +23,10 @@ class FailedFeed:
     outcome: JobOutcome
     subscription: Subscription | None
 
+    @property
+    def subscription_id(self) -> int | None:
+        return self.subscription.id if self.subscription else None
+
 
 async def find_job(db: Database, user_id: int, job_id: int) -> Batch:
     """The user's job, or `NotFound`, also for somebody else's."""
@@ -28,6 +34,16 @@ async def find_job(db: Database, user_id: int, job_id: int) -> Batch:
     if batch is None or batch.user_id != user_id:
         raise NotFound("there is no such job")
     return batch
+
+
+async def list_jobs(db: Database, user_id: int, before: int, most: int) -> list[Batch]:
+    """The user's jobs with smaller ids than `before`, the newest first."""
+    return await batches_of_user(db, user_id, before, most)
+
+
+async def cancel_job(db: Database, user_id: int, job_id: int, now: datetime) -> bool:
+    """Drops what waits in a job of the user's; what runs comes to its end. False when the job had ended already."""
+    return await cancel_batch(db, (await find_job(db, user_id, job_id)).id, now)
 
 
 async def running_job(db: Database, user_id: int) -> Batch | None:

@@ -12,12 +12,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from feedmill.library.jobs.job_port import JobPort
+from feedmill.library.jobs.job_progress import current_feeds, subscriptions_of_outcomes
+from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http.sse import HEARTBEAT, format_event, with_idle_ticks
 from feedmill.store.database import Database
-from feedmill.store.jobs.batches import Batch, JobOutcome
-from feedmill.store.jobs.feeds_in_progress import feeds_in_progress
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 SETTLED_AFTER = timedelta(seconds=1)
 TICK_SECONDS = 1.0
@@ -61,7 +60,7 @@ async def job_event_stream(
             for line in await _feed_events(db, user_id, told, tell):
                 yield line
             if progress is not None:
-                current = await feeds_in_progress(db, batch.id, user_id, progress.running, datetime.now(UTC))
+                current = await current_feeds(db, user_id, progress, datetime.now(UTC))
                 yield format_event("progress", progress_fields(stands) | {"current": current})
             elif silent % HEARTBEAT_TICKS == 0:
                 yield HEARTBEAT
@@ -87,7 +86,7 @@ def _settled_before(batch: Batch) -> str:
 async def _feed_events(
     db: Database, user_id: int, told: Sequence[tuple[int, JobOutcome]], tell: Callable[[str], str]
 ) -> list[bytes]:
-    mine = await subscription_ids_by_feed(db, user_id, [outcome.feed_id for _, outcome in told]) if told else {}
+    mine = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in told])
     return [
         format_event("feed", outcome_fields(outcome, mine.get(outcome.feed_id), tell), number)
         for number, outcome in told

@@ -9,7 +9,9 @@ from pydantic import BaseModel
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.errors import Conflict
 from feedmill.library.cursors import cursor_at
+from feedmill.library.jobs import user_jobs
 from feedmill.library.jobs.user_jobs import find_job, import_report
+from feedmill.model.batch import Batch
 from feedmill.serve.http.job_events import done_event_id, job_event_stream, outcome_fields
 from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
 from feedmill.serve.http.sse import HEADERS, MEDIA_TYPE, parse_last_event_id
@@ -17,12 +19,8 @@ from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Write
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
 from feedmill.serve.rest.core.pagination import Cursor, Limit
-from feedmill.store.jobs.batches import Batch, batches_of_user, cancel_batch, failed_jobs
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
-
-MAX_FAILURES = 200
 
 
 class JobPage(BaseModel):
@@ -39,7 +37,7 @@ class JobHasEnded(Conflict):
 @router.get("")
 async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
     """The caller's jobs, the newest first."""
-    found = await batches_of_user(app.db, who.user.id, decode_cursor(cursor, MAX_ID), limit + 1)
+    found = await user_jobs.list_jobs(app.db, who.user.id, decode_cursor(cursor, MAX_ID), limit + 1)
     page, last = split_page(found, limit)
     return JobPage(
         items=[JobResponse(**_job_fields(batch)) for batch in page], next=cursor_at(last.id) if last else None
@@ -50,9 +48,8 @@ async def list_jobs(app: TheApp, who: Reader, limit: Limit = 50, cursor: Cursor 
 async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetailResponse:
     """How a job stands."""
     batch = await find_job(app.db, who.user.id, job_id)
-    failed = await failed_jobs(app.db, job_id, MAX_FAILURES)
-    mine = await subscription_ids_by_feed(app.db, who.user.id, [outcome.feed_id for outcome in failed])
-    failures = [FeedOutcomeResponse(**outcome_fields(outcome, mine.get(outcome.feed_id))) for outcome in failed]
+    failed = await user_jobs.failures_of_job(app.db, who.user.id, batch)
+    failures = [FeedOutcomeResponse(**outcome_fields(each.outcome, each.subscription_id)) for each in failed]
     return JobDetailResponse(**_job_fields(batch), failures=failures, report=import_report(batch))
 
 
@@ -62,8 +59,7 @@ async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobResponse:
 
     For a fifth of a second after the answer, some of what waits may still begin.
     """
-    await find_job(app.db, who.user.id, job_id)
-    if not await cancel_batch(app.db, job_id, app.tools.clock()):
+    if not await user_jobs.cancel_job(app.db, who.user.id, job_id, app.tools.clock()):
         raise JobHasEnded("this job has ended already")
     return JobResponse(**_job_fields(await find_job(app.db, who.user.id, job_id)))
 

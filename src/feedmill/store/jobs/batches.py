@@ -1,7 +1,6 @@
 """Batches and their jobs: start, progress, cancel, finish, take over from a process that died."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
@@ -10,6 +9,7 @@ from sqlalchemy import Integer, bindparam, case, exists, func, select
 
 from feedmill.errors import ConstraintViolated
 from feedmill.lazy_loggers import get_logger
+from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of
@@ -17,53 +17,9 @@ from feedmill.store.schema import batch_jobs, batches
 
 log = get_logger(__name__)
 
-# What a batch is for, as pages and programs are told.
-REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 HEARTBEAT_EVERY = timedelta(seconds=30)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 NO_JOBS_ENDED = {"done": 0, "new_entries": 0, "failed": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """`done`, `new_entries` and `failed` count the jobs that have ended.
-
-    `waiting`: it runs, but nobody works on it now; whoever resumes batches takes it up.
-    """
-
-    id: int
-    kind: str
-    user_id: int | None
-    status: str
-    total: int
-    done: int
-    new_entries: int
-    failed: int
-    created_at: datetime
-    finished_at: datetime | None
-    report: str | None = None
-    waiting: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """What came of one feed in a batch. `finished_at` is set once it has been written down."""
-
-    feed_id: int
-    outcome: str
-    new_entries: int = 0
-    ms: int = 0
-    message: str | None = None
-    finished_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchProgress:
-    """How a batch stands, the feeds that ended since the last time, and those that this process fetches now."""
-
-    batch: Batch
-    ended: tuple[JobOutcome, ...]
-    running: tuple[int, ...] = ()
 
 
 _ended = batch_jobs.c.finished_at.is_not(None)

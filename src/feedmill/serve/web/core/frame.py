@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from feedmill.library.entries.labels import labels_of
 from feedmill.library.jobs.user_jobs import running_job
 from feedmill.library.search.saved_searches import saved_searches_of
+from feedmill.model.batch import Batch
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.jobs.batches import Batch
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 

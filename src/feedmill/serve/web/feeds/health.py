@@ -15,6 +15,7 @@ from feedmill.i18n.explanations import render_explanation
 from feedmill.library.feeds.health import force_full_fetch, health_report, read_feed_health
 from feedmill.library.feeds.health_overview import health_overview
 from feedmill.library.jobs.start_refresh import refresh_one
+from feedmill.library.jobs.user_jobs import find_job
 from feedmill.library.subscriptions.edit import SubscriptionChange, update_subscription
 from feedmill.library.subscriptions.errors import NotSubscribable
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -36,7 +37,6 @@ from feedmill.serve.web.core.page import (
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.feeds.health_plots import HealthPlots
 from feedmill.store.feeds.fetch_log import latest_fetches
-from feedmill.store.jobs.batches import read_batch
 
 LONGEST_URL = 2048
 # So long a person waits for the answer; later the page tells of it when it is loaded again.
@@ -104,8 +104,8 @@ async def _fetch(request: Request, user: User, mine: Subscription) -> FlashMessa
             async for _ in progress:
                 pass
     except TimeoutError:
-        batch = await read_batch(db, started.job_id)
-        return flash_success("health.refresh_waits" if batch is not None and batch.waiting else "health.refresh_runs")
+        job = await find_job(db, user.id, started.job_id)
+        return flash_success("health.refresh_waits" if job.waiting else "health.refresh_runs")
     last = await latest_fetches(db, mine.feed_id, 1)
     if not last or last[0].failed:
         return flash_error("health.refresh_failed")

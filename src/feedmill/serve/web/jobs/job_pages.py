@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from feedmill.errors import NotFound
 from feedmill.i18n.explanations import render_explanation
+from feedmill.library.jobs import user_jobs
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.jobs.user_jobs import failures_of_job, find_job, import_report
 from feedmill.library.subscriptions.lookup import find_subscription, subscriptions_in_folder
@@ -33,7 +34,6 @@ from feedmill.serve.web.core.page import (
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.sse_fragments import event_stream
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, VIEW_FIELD, ViewAddress, read_view
-from feedmill.store.jobs.batches import cancel_batch
 
 
 @accepts_form({"view": VIEW_FIELD.or_empty})
@@ -96,12 +96,11 @@ async def cancel_job(request: Request) -> Response:
     """Drops what waits; what is being fetched comes to its end."""
     caller = await signed_in(request)
     await checked_form(request)
-    app = the_app(request)
-    job = await find_job(app.db, caller.user.id, path_id(request))
-    cancelled = await cancel_batch(app.db, job.id, app.tools.clock())
+    app, job_id = the_app(request), path_id(request)
+    cancelled = await user_jobs.cancel_job(app.db, caller.user.id, job_id, app.tools.clock())
     if is_fragment_request(request):
         return Response(status_code=204)
-    return redirect(f"/jobs/{job.id}", flash_success("job.cancelled") if cancelled else None)
+    return redirect(f"/jobs/{job_id}", flash_success("job.cancelled") if cancelled else None)
 
 
 async def download_import_errors(request: Request) -> Response:

@@ -13,6 +13,7 @@ from feedmill.errors import BadInput, CallerError
 from feedmill.library.filters.rules import BadRule, parse_rules
 from feedmill.library.jobs.user_jobs import find_job
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe_to_candidate
+from feedmill.model.batch import REFRESH_ONE
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription, SubscriptionOptions
 from feedmill.model.user import User
@@ -42,7 +43,6 @@ from feedmill.serve.web.filters.filter_fields import read_labels, read_settings
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, the_discovery_cache, url_in_text
 from feedmill.serve.web.subscriptions.subscribe import subscribe_page
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
-from feedmill.store.jobs.batches import REFRESH_ONE
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 MAX_AT_ONCE = 50

@@ -13,11 +13,11 @@ from feedmill.library.entries.export_starred import export_starred
 from feedmill.library.subscriptions.export_opml import export_opml, export_selected_opml
 from feedmill.library.subscriptions.import_opml import ImportPlan, plan_import, run_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
+from feedmill.model.batch import IMPORT
 from feedmill.model.user import User
 from feedmill.serve.web.core.form_fields import FILE, TEXT, accepts_form, one_of
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app, the_jobs
 from feedmill.serve.web.feeds.option_fields import folder_options, read_id
-from feedmill.store.jobs.batches import IMPORT
 
 MEDIA_TYPE = "text/x-opml; charset=utf-8"
 # What a form adds around the list, and what a browser adds to the ends of its lines.
