@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from html import escape
 
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, subscribe
 from feedmill.library.users.manage_users import create_first_admin

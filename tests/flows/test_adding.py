@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy.sql import Executable
 
-from feedmill.collect.discovery.find_feed import FetchedFeed, NoFeed, find_feed
+from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, discover_feeds_at
 from feedmill.collect.first_fetch import add_fetched_feed
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Updated
@@ -35,7 +35,7 @@ from tests.www import Answer, Seen
 
 
 async def found(world: World, url: str) -> FetchedFeed:
-    here = await find_feed(world.client, url)
+    here = await discover_feeds_at(world.client, url)
     assert isinstance(here, FetchedFeed)
     return here
 
@@ -44,7 +44,7 @@ async def test_the_answer_that_found_a_feed_is_its_first_fetch(world: World) -> 
     url = world.web.serve("/feed", answer(item("a"), headers={"ETag": '"1"'}, title="News"))
     here = await found(world, url)
 
-    feed, decision = await add_fetched_feed(world.tools, NewFeed(here.url), here.response)
+    feed, decision = await add_fetched_feed(world.tools, NewFeed(here.url), here)
 
     assert isinstance(decision, Updated)
     assert (feed.title, feed.etag, feed.entry_count, feed.last_fetched_at) == ("News", '"1"', 1, NOW)
@@ -82,7 +82,7 @@ async def test_a_scheduler_does_not_take_a_feed_that_is_just_being_added(world: 
     here = await found(world, world.web.serve("/feed", answer(item("a"))))
     rivalled = Rivalled(world.db)
 
-    _, decision = await add_fetched_feed(replace(world.tools, db=rivalled), NewFeed(here.url), here.response)
+    _, decision = await add_fetched_feed(replace(world.tools, db=rivalled), NewFeed(here.url), here)
 
     assert rivalled.taken == []
     assert isinstance(decision, Updated)
@@ -99,7 +99,7 @@ async def test_an_address_with_a_password_is_kept_although_it_moved(world: World
     world.web.serve("/new", answer(item("a")))
     old = world.web.serve("/old", Answer(status=301, headers={"Location": "/new"}))
 
-    here = await find_feed(world.client, old, '{"basic_auth":["me","secret"]}')
+    here = await discover_feeds_at(world.client, old, '{"basic_auth":["me","secret"]}')
 
     assert isinstance(here, FetchedFeed)
     assert here.url == old
@@ -111,8 +111,8 @@ async def test_a_password_opens_the_feed_it_is_for(world: World) -> None:
 
     url = world.web.serve("/feed", guarded)
 
-    assert isinstance(await find_feed(world.client, url), NoFeed)
-    assert isinstance(await find_feed(world.client, url, '{"basic_auth":["me","secret"]}'), FetchedFeed)
+    assert isinstance(await discover_feeds_at(world.client, url), NoFeed)
+    assert isinstance(await discover_feeds_at(world.client, url, '{"basic_auth":["me","secret"]}'), FetchedFeed)
 
 
 async def test_a_feed_of_comments_is_the_last_choice(world: World) -> None:
@@ -120,10 +120,10 @@ async def test_a_feed_of_comments_is_the_last_choice(world: World) -> None:
     url = world.web.serve("/page", Answer(f"<!doctype html><html><head>{link}</head></html>".encode()))
     world.web.serve("/comments/feed", answer(item("a"), title="Comments"))
 
-    assert (await found(world, url)).title == "Comments"
+    assert (await found(world, url)).parsed.title == "Comments"
 
     world.web.serve("/rss.xml", answer(item("a"), title="Articles"))
-    assert (await found(world, url)).title == "Articles"
+    assert (await found(world, url)).parsed.title == "Articles"
 
 
 async def test_a_resting_feed_wakes_when_a_person_wants_it(any_world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.collect.refresh import RefreshWriters
 from feedmill.library.filters.new_entries import filter_writes
 from feedmill.library.subscriptions import edit as own

@@ -13,7 +13,7 @@ from feedmill.cli.output.text import pluralize, print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.collect.declared.feeds_file import InvalidValue, read_interval
-from feedmill.collect.discovery.find_feed import FetchedFeed, NoFeed, PageFeeds, find_feed, first_working_feed
+from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, PageFeeds, discover_feeds_at, first_working_feed
 from feedmill.collect.discovery.page_feeds import DiscoveredFeed
 from feedmill.collect.first_fetch import add_fetched_feed
 from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
@@ -136,7 +136,7 @@ async def _add(app: App, text: str, wish: AddOptions) -> list[AddResult]:
         return [there]
     if not wish.fetch:
         return [await _add_unseen(app, address, wish, "it is fetched with the next refresh")]
-    found = await find_feed(app.client, address.url, address.http_options)
+    found = await discover_feeds_at(app.client, address.url, address.http_options)
     match found:
         case FetchedFeed():
             return [await _add_found(app, found, wish, address.http_options if found.url == address.url else None)]
@@ -172,7 +172,7 @@ async def _add_found(app: App, found: FetchedFeed, wish: AddOptions, http_option
     if there := await _there(app, found.url):
         return there
     options = encrypt_options(app.tools.encryption, http_options)
-    feed, decision = await add_fetched_feed(app.tools, wish.feed(found.url, options, found.title), found.response)
+    feed, decision = await add_fetched_feed(app.tools, wish.feed(found.url, options, found.parsed.title), found)
     new = len(decision.changes.new) if isinstance(decision, Updated) else 0
     entries = pluralize(new, "entry", "entries")
     return AddResult(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)

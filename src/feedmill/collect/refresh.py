@@ -21,7 +21,7 @@ from feedmill.collect.entries import storable_fields
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
-from feedmill.collect.parsing.parse_off_loop import parse_off_loop
+from feedmill.collect.parsing.parse_off_loop import FeedParser, parse_off_loop
 from feedmill.collect.refresh_decision import DecisionContext, NoResponse
 from feedmill.collect.refresh_log import log_refresh, log_unreadable_dates
 from feedmill.collect.scheduling.cadence import CadenceSettings
@@ -73,6 +73,7 @@ class RefreshTools:
     client: Fetcher
     rules: CadenceSettings = field(default_factory=CadenceSettings)
     soft_limit: timedelta = timedelta(seconds=90)
+    parse: FeedParser = parse_off_loop
     sleep: Sleep = asyncio.sleep
     announce: Callable[[Feed, RefreshDecision], None] = lambda feed, decision: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -118,7 +119,7 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed) -> RefreshDecision:
     if body is None:
         return replace(refresh_decision.decide_unchanged(feed, outcome, context), move=move)
     try:
-        parsed = await _parse(body.response)
+        parsed = await _parse(tools, body.response)
     except NotAFeed as error:
         return refresh_decision.decide_not_a_feed(feed, body.response, str(error), body.raw, body.sha256, context)
     changes = await _compare(tools, feed, body.response, parsed, context.now)
@@ -168,8 +169,8 @@ async def _keep_raw(tools: RefreshTools, feed: Feed, response: Response) -> _Bod
     return None if feed.last_error_kind is None else _BodyToParse(response, digest, None)
 
 
-async def _parse(response: Response) -> ParsedFeed:
-    return await parse_off_loop(response.body, content_type=response.content_type, url=response.final_url)
+async def _parse(tools: RefreshTools, response: Response) -> ParsedFeed:
+    return await tools.parse(response.body, content_type=response.content_type, url=response.final_url)
 
 
 async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: ParsedFeed, now: datetime) -> EntryDiff:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from feedmill.collect.discovery.candidates import CACHE_LIFETIME, CACHE_MAX_BYTES, ResponseCache
-from feedmill.collect.discovery.find_feed import FetchedFeed
+from feedmill.collect.discovery.discover import FetchedFeed
+from feedmill.collect.discovery.response_cache import CACHE_LIFETIME, CACHE_MAX_BYTES, ENTRY_BYTES, ResponseCache
 from feedmill.model.fetch_outcome import Freshness, Response, Validators
+from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
 from tests.flows.world import NOW
 
 ALICE, BOB = 1, 2
@@ -19,11 +20,11 @@ class Clock:
         return self.now
 
 
-def here(url: str, size: int = 10) -> FetchedFeed:
+def here(url: str, size: int = 10, entries: int = 0) -> FetchedFeed:
     response = Response(
         url, url, 200, {}, b"x" * size, "", Validators(), Freshness(), None, True, size, NOW, timedelta()
     )
-    return FetchedFeed(url, response, "News")
+    return FetchedFeed(url, response, ParsedFeed("News", entries=(ParsedEntry(),) * entries))
 
 
 def test_an_answer_is_good_for_one_person_and_once() -> None:
@@ -51,3 +52,11 @@ def test_the_oldest_answers_go_when_they_become_too_large() -> None:
         answers.keep(ALICE, here(url, CACHE_MAX_BYTES // 2))
 
     assert [answers.take(ALICE, url) is None for url in ("a", "b", "c")] == [True, False, False]
+
+
+def test_a_feed_of_very_many_entries_is_not_kept_however_small_its_body() -> None:
+    answers = ResponseCache()
+
+    answers.keep(ALICE, here("a", entries=CACHE_MAX_BYTES // ENTRY_BYTES))
+
+    assert answers.take(ALICE, "a") is None

@@ -6,7 +6,7 @@ from base64 import b64encode
 import msgspec
 import pytest
 
-from feedmill.collect.discovery.candidates import DiscoveryStep
+from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.collect.first_fetch import HEAD_START
 from feedmill.errors import CallerError
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached, SeveralFeeds
@@ -206,7 +206,7 @@ async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
     async def crash(*given: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr("feedmill.library.subscriptions.subscribe.refresh_with_response", crash)
+    monkeypatch.setattr("feedmill.library.subscriptions.subscribe.refresh_with_fetched", crash)
     with pytest.raises(SystemExit):
         await readers.subscribe(alice, url)
 

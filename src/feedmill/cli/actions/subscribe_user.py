@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.app import App
 from feedmill.cli.actions.find_user import find_user
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.subscriptions.folders import clip_path, ensure_folders
 from feedmill.library.subscriptions.import_opml import plan_import, run_import
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe

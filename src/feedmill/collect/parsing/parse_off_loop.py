@@ -12,6 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Protocol
 
 import msgspec
 
@@ -56,8 +57,14 @@ class ParseResult(msgspec.Struct, array_like=True):
     looks_like: str = ""
 
 
+class FeedParser(Protocol):
+    """Parses a document, as `parse_off_loop` does; raises `NotAFeed` if it is none."""
+
+    async def __call__(self, data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed: ...
+
+
 async def parse_off_loop(data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed:
-    """Does what `parse` does; a document that takes too long or too much memory is also `NotAFeed`."""
+    """Does what `parse_feed` does; a document that takes too long or too much memory is also `NotAFeed`."""
     if len(data) <= INLINE_CHARACTERS:
         return parse_feed(data, content_type=content_type, url=url)
     if len(data) <= THREAD_WELL_FORMED and (feed := await _parse_well_formed(data, url)):

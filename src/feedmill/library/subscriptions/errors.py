@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from feedmill.collect.discovery.candidates import FeedCandidate, RecordingFetcher
-from feedmill.collect.discovery.find_feed import NoFeed
+from feedmill.collect.discovery.candidates import FeedCandidate
+from feedmill.collect.discovery.discover import NoFeed
+from feedmill.collect.discovery.request_log import RecordingFetcher
 from feedmill.errors import BadInput, Conflict, LimitExceeded
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -73,10 +74,10 @@ def candidate_fields(candidate: FeedCandidate) -> dict[str, Any]:
 
 def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
     """The reason, from what the address itself answered."""
-    outcome = web.seen[0][1]
+    outcome = web.outcomes[0][1]
     code, kind = _code(outcome)
     may_pass = nothing.may_pass or code == "not_a_feed"
-    tried = [asdict(each) for each in web.tried]
+    tried = [asdict(each) for each in web.steps]
     return NotSubscribable(
         code, f"{nothing.url}: {nothing.reason}", may_pass, reason=kind, http_status=outcome.status, tried=tried
     )

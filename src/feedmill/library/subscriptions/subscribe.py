@@ -8,18 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from feedmill.collect.discovery.candidates import (
-    DiscoveryStep,
-    FeedCandidate,
-    RecordingFetcher,
-    ResponseCache,
-    describe_candidates,
-    fetch_candidates,
-    find_candidates,
-    ignore_step,
-)
-from feedmill.collect.discovery.find_feed import FetchedFeed, NoFeed, PageFeeds
-from feedmill.collect.first_fetch import HEAD_START, refresh_with_response
+from feedmill.collect.discovery.candidates import FeedCandidate, candidates_of, fetch_candidates
+from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, PageFeeds, discover_feeds_at
+from feedmill.collect.discovery.request_log import DiscoveryStep, RecordingFetcher, ignore_step
+from feedmill.collect.discovery.response_cache import ResponseCache
+from feedmill.collect.first_fetch import HEAD_START, refresh_with_fetched
 from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.errors import NotFound
@@ -88,16 +81,14 @@ async def discover(
     address = _read(url)
     options = http_options or address.http_options
     web = RecordingFetcher(tools.client, tell)
-    found, candidates = await find_candidates(web, address.url, options)
+    found = await discover_feeds_at(web, address.url, options)
     if isinstance(found, NoFeed):
-        return DiscoveryResult(address.url, [], web.tried, not_subscribable(found, web))
-    here = [found] if isinstance(found, FetchedFeed) else await fetch_candidates(web, found.feeds)
+        return DiscoveryResult(address.url, [], web.steps, not_subscribable(found, web))
+    fetched = [found] if isinstance(found, FetchedFeed) else await fetch_candidates(web, found.feeds)
     # What a login opened must not become the first fetch of a feed that others share.
-    for each in here if options is None else ():
-        answers.keep(user.id, each)
-    if isinstance(found, PageFeeds):
-        candidates = describe_candidates(candidates, here)
-    return DiscoveryResult(address.url, candidates, web.tried)
+    for feed in fetched if options is None else ():
+        answers.keep(user.id, feed)
+    return DiscoveryResult(address.url, candidates_of(found, fetched), web.steps)
 
 
 async def subscribe(tools: RefreshTools, user: User, wish: SubscribeRequest, answers: ResponseCache) -> SubscribeResult:
@@ -111,14 +102,14 @@ async def subscribe(tools: RefreshTools, user: User, wish: SubscribeRequest, ans
     if wish.http_options is None and (remembered := answers.take(user.id, address.url)):
         return await _join_found(tools, user, wish, remembered)
     web = RecordingFetcher(tools.client)
-    found, candidates = await find_candidates(web, address.url, wish.http_options)
+    found = await discover_feeds_at(web, address.url, wish.http_options)
     match found:
         case FetchedFeed():
             # A password was meant for the address that it came with.
             own = wish if found.url == address.url else replace(wish, http_options=None)
             return await _join_found(tools, user, own, found)
         case PageFeeds():
-            raise SeveralFeeds(found.url, candidates)
+            raise SeveralFeeds(found.url, candidates_of(found))
         case NoFeed():
             return await _join_anyway(tools, user, wish, place, not_subscribable(found, web))
 
@@ -149,7 +140,7 @@ async def _join_found(tools: RefreshTools, user: User, wish: SubscribeRequest, f
     joined = await _join(tools, user, wish, place, found)
     if place.feed_id is not None:
         return joined
-    _, decision = await refresh_with_response(tools, place.url, found.response)
+    _, decision = await refresh_with_fetched(tools, place.url, found)
     subscription = await subscription_of(tools.db, user.id, joined.subscription.id)
     return SubscribeResult(subscription or joined.subscription, decision is not None)
 
@@ -196,7 +187,7 @@ def _new_feed(tools: RefreshTools, wish: SubscribeRequest, url: str, found: Fetc
     seconds = wish.choice.interval_seconds
     return NewFeed(
         url,
-        found.title if found else None,
+        found.parsed.title if found else None,
         for_subscribers=True,
         http_options=encrypt_options(tools.encryption, wish.http_options),
         interval=None if seconds is None else timedelta(seconds=seconds),

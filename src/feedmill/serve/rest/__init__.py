@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, FastAPI
 from starlette.routing import BaseRoute
 
 from feedmill.app import App
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.body_limits import BodyLimit
 from feedmill.serve.http.rate_limits import RateLimit

@@ -23,7 +23,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from feedmill.app import App
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.security_headers import SecurityHeaders, image_origin
 from feedmill.serve.web.core import error_pages

@@ -15,7 +15,7 @@ from feedmill.api_schemas.feeds import (
     SubscribeResponse,
 )
 from feedmill.app import App
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.feeds.private_feeds import readable_options, summarize_login
 from feedmill.library.filters.new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.collect.discovery.candidates import ResponseCache
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import BadInput
 from feedmill.i18n.explanations import render_explanation
 from feedmill.library.feeds.health import force_full_fetch, health_report, read_feed_health

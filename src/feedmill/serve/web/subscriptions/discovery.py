@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
-from feedmill.collect.discovery.candidates import DiscoveryStep, FeedCandidate, ResponseCache, ignore_step
+from feedmill.collect.discovery.candidates import FeedCandidate
+from feedmill.collect.discovery.request_log import DiscoveryStep, ignore_step
+from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import CallerError
 from feedmill.library.feeds.private_feeds import find_feed_targets
 from feedmill.library.subscriptions.errors import NotSubscribable

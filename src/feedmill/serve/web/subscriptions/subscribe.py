@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.collect.discovery.candidates import DiscoveryStep
+from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import BadInput
 from feedmill.library.feeds.starters import TOPICS
 from feedmill.model.user import User

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from feedmill.collect.discovery.candidates import DiscoveryStep
+from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import CallerError
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached
 from feedmill.library.users.limits import ByteQuotaReached

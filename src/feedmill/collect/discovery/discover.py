@@ -1,4 +1,8 @@
-"""Finds out what is at a URL: a feed, a page with feeds, or neither."""
+"""Discovers what is at a URL: a feed, a page with feeds, or neither. Read this file first.
+
+Every caller that looks at a pasted URL comes through `discover_feeds_at`. A feed is parsed once, off the event loop
+when it is large, and both its response and its entries serve as the first fetch (`collect/first_fetch.py`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,23 +31,21 @@ from feedmill.threads import run_in_thread_if_large
 
 @dataclass(frozen=True, slots=True)
 class FetchedFeed:
-    """There is a feed, and this is what it answered: good enough for its first fetch.
-
-    `format`, `items`, `last_entry_at` and `language` describe the feed to a person who may want it.
-    """
+    """The URL is that of a feed; its response and what was parsed from it."""
 
     url: str
     response: Response
-    title: str | None
-    format: str = ""
-    items: int = 0
-    last_entry_at: datetime | None = None
-    language: str | None = None
+    parsed: ParsedFeed
+
+    @property
+    def last_entry_at(self) -> datetime | None:
+        dates = [date for entry in self.parsed.entries if (date := entry.published_at or entry.updated_at)]
+        return max(dates, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class PageFeeds:
-    """There is a page that names several feeds, the likeliest first."""
+    """The URL is that of a page with several feeds, the likeliest first."""
 
     url: str
     feeds: tuple[DiscoveredFeed, ...]
@@ -51,58 +53,56 @@ class PageFeeds:
 
 @dataclass(frozen=True, slots=True)
 class NoFeed:
-    """There is none to be had now. `may_pass`: it may be another time; else the rule or the page won't change."""
+    """No feed was found. `may_pass`: a later attempt may find one."""
 
     url: str
     reason: str
     may_pass: bool = False
 
 
-async def find_feed(web: Fetcher, url: str, http_options: str | None = None) -> FetchedFeed | PageFeeds | NoFeed:
-    """Asks for the address once; for a page with one feed also for that one, without one for the usual places."""
+DiscoveryOutcome = FetchedFeed | PageFeeds | NoFeed
+
+
+async def discover_feeds_at(web: Fetcher, url: str, http_options: str | None = None) -> DiscoveryOutcome:
+    """Requests the URL once; if it is a page with one feed, also that feed, and without one the usual paths."""
     outcome = await web.get(url, options=parse_options(http_options))
-    here = await _read(url, outcome, stays=http_options is not None)
-    if not isinstance(here, NoFeed) or not isinstance(outcome, Response):
-        return here
+    feed = await _read_feed(url, outcome, follows_redirects=http_options is None)
+    if not isinstance(feed, NoFeed) or not isinstance(outcome, Response):
+        return feed
     size = min(len(outcome.body), MAX_PAGE_BYTES)
     found = await run_in_thread_if_large(
         size, find_page_feeds, outcome.body, content_type=outcome.content_type, url=outcome.final_url
     )
-    certain = [feed for feed in found if not feed.is_guess and not feed.is_comments]
+    certain = [each for each in found if not each.is_guess and not each.is_comments]
     if len(certain) > 1:
         return PageFeeds(outcome.final_url, tuple(certain))
-    # Rather a feed in one of the usual places than one of readers' comments.
-    return await first_working_feed(web, certain or sorted(found, key=lambda feed: feed.is_comments)) or here
+    # A feed at one of the usual paths is preferred to one of readers' comments.
+    return await first_working_feed(web, certain or sorted(found, key=lambda each: each.is_comments)) or feed
 
 
 async def first_working_feed(web: Fetcher, found: Sequence[DiscoveredFeed]) -> FetchedFeed | None:
-    """The first of these addresses that has a feed."""
-    for feed in found:
-        here = await _read(feed.url, await web.get(feed.url))
-        if isinstance(here, FetchedFeed):
-            return here
+    """The first of these URLs that has a feed."""
+    for each in found:
+        feed = await _read_feed(each.url, await web.get(each.url))
+        if isinstance(feed, FetchedFeed):
+            return feed
     return None
 
 
-async def _read(url: str, outcome: FetchOutcome, *, stays: bool = False) -> FetchedFeed | NoFeed:
+async def _read_feed(url: str, outcome: FetchOutcome, *, follows_redirects: bool = True) -> FetchedFeed | NoFeed:
     if not isinstance(outcome, Response):
-        return _refusal(url, outcome)
+        return _no_feed(url, outcome)
     try:
         parsed = await parse_off_loop(outcome.body, content_type=outcome.content_type, url=outcome.final_url)
     except NotAFeed as error:
         return NoFeed(url, f"{error}, and no feed was found on it")
-    # A redirect that is said to be for good is believed at once, as there is no history to lose yet; but not with
-    # a password at hand, which was meant for the first address.
-    return _fetched_feed(url if stays else outcome.permanent_url or url, outcome, parsed)
+    # A permanent redirect is followed at once, as there is no history to lose yet; but not with a password, which was
+    # meant for the first URL.
+    final_url = outcome.permanent_url if follows_redirects else None
+    return FetchedFeed(final_url or url, outcome, parsed)
 
 
-def _fetched_feed(url: str, response: Response, parsed: ParsedFeed) -> FetchedFeed:
-    dates = [date for entry in parsed.entries if (date := entry.published_at or entry.updated_at)]
-    newest = max(dates, default=None)
-    return FetchedFeed(url, response, parsed.title, parsed.format, len(parsed.entries), newest, parsed.language)
-
-
-def _refusal(url: str, outcome: FetchOutcome) -> NoFeed:
+def _no_feed(url: str, outcome: FetchOutcome) -> NoFeed:
     match outcome:
         case Refused(kind="address", detail=detail):
             return NoFeed(url, f"{detail}; the setting allow_private says which of those may be fetched")

@@ -1,0 +1,77 @@
+"""Records the requests of a discovery and their outcomes, for the user who waits for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from feedmill.collect.fetch import Fetcher
+from feedmill.model.fetch_outcome import (
+    Deferred,
+    FetchOutcome,
+    Gone,
+    HttpError,
+    Refused,
+    Response,
+    Retryable,
+    Throttled,
+    Validators,
+)
+from feedmill.outbound.client import DEFAULT_OPTIONS
+from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryStep:
+    """A URL that was requested, and its outcome in words; empty while the request runs."""
+
+    url: str
+    answer: str
+
+
+def ignore_step(step: DiscoveryStep) -> None:
+    """For callers that do not follow the progress."""
+
+
+@dataclass(slots=True)
+class RecordingFetcher:
+    """A fetcher that records each request and its outcome.
+
+    `on_step` is called twice for each request: when it begins, and with its outcome.
+    """
+
+    web: Fetcher
+    on_step: Callable[[DiscoveryStep], None] = ignore_step
+    outcomes: list[tuple[str, FetchOutcome]] = field(default_factory=list)
+
+    async def get(
+        self,
+        url: str,
+        validators: Validators | None = None,
+        limits: FetchLimits | None = None,
+        options: FetchOptions = DEFAULT_OPTIONS,
+    ) -> FetchOutcome:
+        self.on_step(DiscoveryStep(url, ""))
+        outcome = await self.web.get(url, validators, limits, options)
+        self.outcomes.append((url, outcome))
+        self.on_step(DiscoveryStep(url, describe_outcome(outcome)))
+        return outcome
+
+    @property
+    def steps(self) -> list[DiscoveryStep]:
+        return [DiscoveryStep(url, describe_outcome(outcome)) for url, outcome in self.outcomes]
+
+
+def describe_outcome(outcome: FetchOutcome) -> str:
+    """The outcome in words."""
+    match outcome:
+        case Response(status=status, content_type=content_type):
+            return f"HTTP {status}, {content_type.partition(';')[0] or 'of no said type'}"
+        case Throttled(status=status):
+            return f"HTTP {status}: it asks us to come back later"
+        case Retryable(detail=detail, status=None) | Refused(detail=detail, status=None):
+            return detail
+        case Deferred():
+            return "its host is busy, so it was not asked"
+        case Gone() | HttpError() | Retryable() | Refused():
+            return f"HTTP {outcome.status}"
+        case _:
+            return "an answer without content"

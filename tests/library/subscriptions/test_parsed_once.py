@@ -1,0 +1,108 @@
+"""A pasted feed is parsed once between discovery and its first fetch, off the event loop when it is large."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from feedmill.collect.discovery.discover import FetchedFeed, discover_feeds_at
+from feedmill.collect.first_fetch import add_fetched_feed
+from feedmill.collect.parsing import parse_off_loop
+from feedmill.library.subscriptions.subscribe import SubscribeRequest, discover, subscribe_to_candidate
+from feedmill.model.user import User
+from feedmill.store.feeds.add_feeds import NewFeed
+from tests.flows.world import World, answer, item
+from tests.library.readers import Readers
+from tests.serve.rest.subscribing import page_with
+from tests.www import Answer
+
+HERE, IN_A_THREAD, IN_A_PROCESS = "on the event loop", "in a thread", "in a process"
+
+
+@pytest.fixture
+def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Where each document was parsed, in order."""
+    seen: list[str] = []
+    loop_thread = threading.current_thread()
+
+    def watched(parse: Callable[..., Any], where: str | None = None) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            seen.append(where or (HERE if threading.current_thread() is loop_thread else IN_A_THREAD))
+            return parse(*given, **named)
+
+        return run
+
+    for name in ("parse_feed", "parse_well_formed_utf8"):
+        monkeypatch.setattr(parse_off_loop, name, watched(getattr(parse_off_loop, name)))
+    monkeypatch.setattr(parse_off_loop, "parse_in_process", watched(parse_off_loop.parse_in_process, IN_A_PROCESS))
+    return seen
+
+
+def feed_larger_than(size: int) -> Answer:
+    """A feed of one small entry and many spaces, which are quick to parse."""
+    return answer(item("a"), channel=f"<!--{' ' * size}-->")
+
+
+async def test_a_feed_that_is_subscribed_to_is_parsed_once(
+    world: World, readers: Readers, alice: User, parses: list[str]
+) -> None:
+    url = world.web.serve("/feed", answer(item("a")))
+
+    done = await readers.subscribe(alice, url)
+
+    assert (done.subscription.unread_count, parses) == (1, [HERE])
+
+
+async def test_a_feed_that_is_discovered_and_then_chosen_is_parsed_once(
+    world: World, readers: Readers, alice: User, parses: list[str]
+) -> None:
+    url = world.web.serve("/feed", answer(item("a")))
+    await discover(world.tools, alice, url, readers.answers)
+
+    done = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(url), readers.answers)
+
+    assert (done.subscription.unread_count, parses) == (1, [HERE])
+
+
+async def test_each_feed_of_a_page_is_parsed_once(
+    world: World, readers: Readers, alice: User, parses: list[str]
+) -> None:
+    one = world.web.serve("/one", answer(item("a")))
+    world.web.serve("/two", answer(item("b")))
+    page = world.web.serve("/", page_with("/one", "/two"))
+    await discover(world.tools, alice, page, readers.answers)
+
+    done = await readers.subscribe(alice, one)
+
+    assert (done.subscription.unread_count, parses) == (1, [HERE] * len(("page", "one", "two")))
+
+
+async def test_a_feed_that_is_added_by_command_is_parsed_once(world: World, parses: list[str]) -> None:
+    found = await discover_feeds_at(world.client, world.web.serve("/feed", answer(item("a"))))
+    assert isinstance(found, FetchedFeed)
+
+    feed, _ = await add_fetched_feed(world.tools, NewFeed(found.url), found)
+
+    assert (feed.entry_count, parses) == (1, [HERE])
+
+
+async def test_a_medium_feed_is_parsed_once_in_a_thread(
+    world: World, readers: Readers, alice: User, parses: list[str]
+) -> None:
+    url = world.web.serve("/feed", feed_larger_than(parse_off_loop.INLINE_WELL_FORMED))
+
+    done = await readers.subscribe(alice, url)
+
+    assert (done.subscription.unread_count, parses) == (1, [IN_A_THREAD])
+
+
+@pytest.mark.external
+async def test_a_large_feed_is_parsed_once_in_a_process_of_its_own(
+    world: World, readers: Readers, alice: User, parses: list[str]
+) -> None:
+    url = world.web.serve("/feed", feed_larger_than(parse_off_loop.THREAD_WELL_FORMED))
+
+    done = await readers.subscribe(alice, url)
+
+    assert (done.subscription.unread_count, parses) == (1, [IN_A_PROCESS])
