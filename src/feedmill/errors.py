@@ -60,6 +60,12 @@ class NotFound(CallerError):
     code = "not_found"
 
 
+class UnknownGroup(NotFound):
+    """There is no such pool group, or the caller may not take from it."""
+
+    code = "unknown_group"
+
+
 class Conflict(CallerError):
     """It is there already, or in a state that does not allow this."""
 
@@ -70,6 +76,12 @@ class NameTaken(Conflict):
     """Somebody has that name already."""
 
     code = "name_taken"
+
+
+class GroupExists(Conflict):
+    """There is a pool group of that name already."""
+
+    code = "group_exists"
 
 
 class AlreadySetUp(Conflict):

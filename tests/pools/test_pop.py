@@ -10,7 +10,8 @@ from feedmill.coordination.fallback import CoordinationCircuitBreaker
 from feedmill.coordination.redis import RedisLocks, connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues, connect_without_retry
 from feedmill.errors import DatabaseUnavailable
-from feedmill.model.pool import ContentFormat, PoolAccess, PoolCounts, PoolItemState, PoolKind, PoolOptions
+from feedmill.model.pool import ContentFormat, PoolCounts, PoolItemState, PoolKind, PoolOptions
+from feedmill.model.user import Caller
 from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
 from feedmill.pools.lost_items import LostItemSearch
 from feedmill.pools.pool import PoolLists, PoolTools
@@ -18,8 +19,9 @@ from feedmill.pools.service import PoolService
 from feedmill.store.database import Database, Step
 from feedmill.store.pools import items as store
 from feedmill.store.schema import entries, pool_items
+from feedmill.store.users.users import add_user
 from tests.pools.conftest import Clock
-from tests.pools.pool_rows import LEASE, MINUTE, SECOND, add_pool, items_of, revise
+from tests.pools.pool_rows import LEASE, MINUTE, NOW, SECOND, add_pool, items_of, revise
 from tests.services.server import free_port
 
 TITLES, CONTENTS = PoolKind.TITLES, PoolKind.CONTENTS
@@ -186,13 +188,15 @@ async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_who
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["x" * 300], PoolOptions(most_in_list=100))
+    user = await add_user(db, "alice", None, True, NOW)
+    admin = Caller(user, user.scopes)
     await pools.keeper.tend()
     [item] = await items_of(db)
 
     listed = await redis.lrange(f"titles:pool:{group.id}", 0, -1)  # type: ignore[misc]
 
     assert listed == [f'{{"id":{item["id"]},"text":"","ref":"/api/pools/items/{item["id"]}"}}']
-    assert (await pools.read_item(item["id"], PoolAccess(None))).text == "x" * 300  # type: ignore[arg-type,union-attr]
+    assert (await pools.item_for(admin, item["id"])).text == "x" * 300  # type: ignore[arg-type,union-attr]
     assert [item.text for item in await pools.pop("news", TITLES)] == ["x" * 300]
 
 

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Sequence
 
+from feedmill.errors import UnknownGroup
 from feedmill.model.pool import PoolGroup, find_pool_group
 from feedmill.store.database import Database
-from feedmill.store.pools.groups import UnknownGroup, all_groups
+from feedmill.store.pools.groups import all_groups
 
 CACHE_SECONDS = 5.0
 

@@ -13,6 +13,7 @@ from feedmill.model.pool import (
     LostPoolItem,
     PoolAccess,
     PoolFailure,
+    PoolGrant,
     PoolGroup,
     PoolItem,
     PoolItemDetails,
@@ -24,7 +25,7 @@ from feedmill.model.pool import (
     PoolRule,
     PoolStatus,
 )
-from feedmill.model.user import Actor, Caller
+from feedmill.model.user import Actor, Caller, User
 from feedmill.pools.consumer import PoolConsumer
 from feedmill.pools.errors import NoPoolLists, PoolEmpty, PoolPaused, WrongGuarantee
 from feedmill.pools.gather import Gatherer
@@ -42,7 +43,7 @@ from feedmill.pools.maintain import PoolMaintainer
 from feedmill.pools.mark_used import UsedItemMarker
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool, PoolTools
 from feedmill.pools.pop import pop
-from feedmill.store.pools.grants import pool_access
+from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
     ack_items,
@@ -90,15 +91,35 @@ class PoolService:
 
     async def groups_for(self, who: Caller) -> list[PoolGroup]:
         """The groups that the caller may take from; for them there are no others."""
-        access = await pool_access(self.tools.db, who)
+        access = await self.access_of(who)
         return [group for group in await self.groups() if access.allows(group.id)]
 
     async def group_for(self, who: Caller, name: str | int) -> PoolGroup:
         """The group, if the caller may take from it; raises `UnknownGroup` as if it were not there otherwise."""
         group = await self.known.named(name)
-        if not (await pool_access(self.tools.db, who)).allows(group.id):
+        if not (await self.access_of(who)).allows(group.id):
             raise unknown_group_error(name)
         return group
+
+    # --- rights -------------------------------------------------------------------------------------------
+
+    async def access_of(self, who: Caller) -> PoolAccess:
+        """The groups that the caller may take from."""
+        return await pool_access(self.tools.db, who)
+
+    async def grants(self, group: PoolGroup) -> list[PoolGrant]:
+        """Who may take from the group, besides admins, by name."""
+        return await grants_of(self.tools.db, group.id)
+
+    async def grant(self, group: PoolGroup, user: User, *, by: Actor = OPERATOR) -> None:
+        """Lets the user take from the group; who may already, still may."""
+        await grant_access(self.tools.db, group, user, by, self.tools.clock())
+
+    async def revoke(self, group: PoolGroup, user_id: int, *, by: Actor = OPERATOR) -> PoolGrant | None:
+        """Takes that right away at once, also from the user's keys; None when the user did not have it."""
+        return await revoke_access(self.tools.db, group, user_id, by, self.tools.clock())
+
+    # --- changing groups ----------------------------------------------------------------------------------
 
     async def create(
         self,
@@ -259,13 +280,13 @@ class PoolService:
         """Items of one state, the last changed first."""
         return await items_in_state(self.tools.db, (await self._any_pool(name, kind)).key, state, most)
 
-    async def read_item(self, item_id: int, access: PoolAccess) -> PoolItem | None:
+    async def item_for(self, who: Caller, item_id: int) -> PoolItem | None:
         """One item with its text as it is now, for those that stand in a list by reference.
 
-        None if it is gone, or in a group that `access` does not open.
+        None if it is gone, or in a group that the caller may not take from.
         """
         key = await pool_of_item(self.tools.db, item_id)
-        if key is None or not access.allows(key.group_id):
+        if key is None or not (await self.access_of(who)).allows(key.group_id):
             return None
         options = (await self.known.named(key.group_id)).options(key.kind)
         sources = await read_item_sources(self.tools.db, key.kind, [item_id])

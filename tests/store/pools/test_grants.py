@@ -47,8 +47,8 @@ async def test_a_right_that_is_taken_away_is_gone_and_written_down(
     bob = await add_user(any_db, "bob", None, False, NOW)
     await grant_access(any_db, groups[0], bob, BY, NOW)
 
-    assert await revoke_access(any_db, groups[0], bob, BY, NOW)
-    assert not await revoke_access(any_db, groups[0], bob, BY, NOW)
+    assert await revoke_access(any_db, groups[0], bob.id, BY, NOW)
+    assert not await revoke_access(any_db, groups[0], bob.id, BY, NOW)
 
     assert await access(any_db, bob, *groups) == [False, False]
     deeds = [(deed.action, deed.subject) for deed in await audit_log_page(any_db, 2**53 - 1, 2)]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from feedmill.errors import GroupExists, UnknownGroup
 from feedmill.model.pool import PoolCounts, PoolItemState, PoolKey, PoolKind, PoolOptions, PoolRule
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
@@ -15,8 +16,6 @@ from feedmill.store.pools.gather_entries import (
     steps_to_add_new_entries,
 )
 from feedmill.store.pools.groups import (
-    GroupExists,
-    UnknownGroup,
     add_group,
     advance_gathered,
     all_groups,

@@ -1,18 +1,11 @@
 """`feedmill pool grant` and `feedmill pool revoke`: who may take from a group."""
 
-from datetime import UTC, datetime
-
 import click
 
 from feedmill.cli.actions.find_user import find_user
 from feedmill.cli.output.text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
-from feedmill.model.user import Actor
-from feedmill.store.pools import grants
-
-# Nobody: whoever may start commands here may do what an admin may.
-OPERATOR = Actor()
 
 
 @click.command(short_help="Let the account USER take from the group NAME.")
@@ -35,12 +28,12 @@ def revoke(context: Context, name: str, user: str) -> None:
 
 async def _grant(world: PoolsWorld, name: str, user: str) -> str:
     group, found = await world.pools.group(name), await find_user(world.db, user)
-    await grants.grant_access(world.db, group, found, OPERATOR, datetime.now(UTC))
+    await world.pools.grant(group, found)
     return f"{found.name} may take from {group.name}"
 
 
 async def _revoke(world: PoolsWorld, name: str, user: str) -> str:
     group, found = await world.pools.group(name), await find_user(world.db, user)
-    had = await grants.revoke_access(world.db, group, found, OPERATOR, datetime.now(UTC))
+    had = await world.pools.revoke(group, found.id)
     still = "; as an admin they still do" if found.is_admin else ""
     return f"{found.name} may take from {group.name} no more{still}" if had else f"{found.name} had no such right"

@@ -17,7 +17,6 @@ from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
 from feedmill.library.users.manage_users import normalize_user_name
 from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolKind, PoolOptions, PoolRule
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.store.pools.grants import grants_of
 
 COLUMNS = (
     "id",
@@ -206,7 +205,7 @@ async def _record_named(world: PoolsWorld, name: str) -> dict[str, Any]:
 async def _record(world: PoolsWorld, group: PoolGroup) -> dict[str, Any]:
     rule = asdict(group.rule) | {"since": iso_or_none(group.rule.since)}
     record = {"id": group.id, "name": group.name, "paused": group.paused, "created_at": to_iso(group.created_at)}
-    takers = [grant.user_name for grant in await grants_of(world.db, group.id)]
+    takers = [grant.user_name for grant in await world.pools.grants(group)]
     pools: dict[str, Any] = {}
     for kind in PoolKind:
         status = await world.pools.status(group.id, kind)

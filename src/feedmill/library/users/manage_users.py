@@ -30,6 +30,14 @@ def normalize_user_name(name: str) -> str:
     return normal
 
 
+async def find_user(db: Database, typed: str) -> User | None:
+    """The user of that name, however it was typed; None when there is none."""
+    try:
+        return await users.user_of_name(db, normalize_user_name(typed))
+    except BadInput:
+        return None
+
+
 async def needs_setup(db: Database) -> bool:
     """Whether there is no account yet."""
     return await users.count_users(db) == 0

@@ -52,10 +52,11 @@ async def grant_access(db: Database, group: PoolGroup, user: User, by: Actor, no
     await db.batch([Step(GRANT, row), audit_step(by, "pool.grant", f"{group.name}: {user.name}", now)])
 
 
-async def revoke_access(db: Database, group: PoolGroup, user: User, by: Actor, now: datetime) -> bool:
-    """Takes that right away; False when the user did not have it."""
-    if user.id not in {each.user_id for each in await grants_of(db, group.id)}:
-        return False
-    row = {"of_group": group.id, "of_user": user.id}
-    await db.batch([Step(REVOKE, row), audit_step(by, "pool.revoke", f"{group.name}: {user.name}", now)])
-    return True
+async def revoke_access(db: Database, group: PoolGroup, user_id: int, by: Actor, now: datetime) -> PoolGrant | None:
+    """Takes that right away; what it was, or None when the user did not have it."""
+    grant = next((each for each in await grants_of(db, group.id) if each.user_id == user_id), None)
+    if grant is None:
+        return None
+    row = {"of_group": group.id, "of_user": user_id}
+    await db.batch([Step(REVOKE, row), audit_step(by, "pool.revoke", f"{group.name}: {grant.user_name}", now)])
+    return grant

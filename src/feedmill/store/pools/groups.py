@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, select
 
-from feedmill.errors import Conflict, ConstraintViolated, NotFound
+from feedmill.errors import ConstraintViolated, GroupExists, UnknownGroup
 from feedmill.model.pool import PoolGroup, PoolOptions, PoolRule
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
@@ -48,18 +48,6 @@ ADVANCE_GATHERED = (
 )
 RESTART_GATHERING = facts.update().where(facts.c.name == GATHERED).values(value="0")
 GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
-
-
-class GroupExists(Conflict):
-    """There is a pool group of that name already."""
-
-    code = "group_exists"
-
-
-class UnknownGroup(NotFound):
-    """There is no such pool group."""
-
-    code = "unknown_group"
 
 
 @dataclass(frozen=True, slots=True)

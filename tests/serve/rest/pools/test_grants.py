@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from feedmill.errors import UnknownGroup
 from feedmill.model.pool import PoolGroup, PoolKind
 from feedmill.model.user import Actor
 from feedmill.store.admin.users import update_user
-from feedmill.store.pools.groups import UnknownGroup
 from feedmill.store.users.api_tokens import add_token
 from tests.pools.pool_rows import LEASE, NOW, add_entries, add_pool, label
 from tests.serve.rest.site import Person, Site

@@ -11,11 +11,11 @@ import pytest
 from feedmill.library.users.manage_users import create_first_admin, remove_user
 from feedmill.model.pool import Guarantee, PoolAccess, PoolCounts, PoolKind, PoolOptions, PoolRule, PoolStatus
 from feedmill.model.user import Actor, Caller
+from feedmill.pools.service import PoolService
 from feedmill.serve.web.pools import dashboard as page_of_pools
 from feedmill.serve.web.pools.figures import PoolFigures, by_hour, fill_gauge
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
-from feedmill.store.database import Database
-from feedmill.store.pools.grants import grant_access, revoke_access
+from feedmill.store.pools.grants import grant_access
 from tests.browser.papers import PASSWORD, papers, subscribe_to
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.valid_forms import GROUP
@@ -218,15 +218,15 @@ async def test_who_watches_sees_a_group_no_more_once_the_right_is_taken_away(
     await grant_access(site.app.db, group, user, Actor(), datetime.now(UTC))
     monkeypatch.setattr(page_of_pools, "INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(page_of_pools, "MAX_UPDATES", 2)
-    shown, access = [], page_of_pools.pool_access
+    shown, access_of = [], PoolService.access_of
 
-    async def taken_away_after_the_first(db: Database, who: Caller) -> PoolAccess:
-        found = await access(db, who)
-        await revoke_access(db, group, user, Actor(), datetime.now(UTC))
+    async def taken_away_after_the_first(pools: PoolService, who: Caller) -> PoolAccess:
+        found = await access_of(pools, who)
+        await pools.revoke(group, user.id)
         shown.append(found.allows(group.id))
         return found
 
-    monkeypatch.setattr(page_of_pools, "pool_access", taken_away_after_the_first)
+    monkeypatch.setattr(PoolService, "access_of", taken_away_after_the_first)
     answer = await charlie.client.get("/pools/events")
 
     first, second = answer.text.strip().split("\n\n")

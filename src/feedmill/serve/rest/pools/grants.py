@@ -1,21 +1,18 @@
 """`/api/pools/{group}/grants`: lists, grants and revokes the right to take from a pool group."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
 from feedmill.api_schemas.pools import PoolGrantPage, PoolGrantResponse
 from feedmill.app import App
-from feedmill.errors import BadInput, NotFound
-from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.errors import NotFound
+from feedmill.library.users.manage_users import find_user
 from feedmill.model.user import User
 from feedmill.serve.rest.admin.users import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.pools.groups import GroupParameter
-from feedmill.store.pools import grants
-from feedmill.store.users.users import user_of_name
 
 router = APIRouter(prefix="/pools", tags=["pools"])
 
@@ -25,7 +22,7 @@ UserPathParameter = Annotated[str, Path(min_length=1, max_length=200, descriptio
 @router.get("/{group}/grants", responses=problem_responses(404))
 async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> PoolGrantPage:
     """Who may take from the group, besides admins, who may take from all."""
-    found = await grants.grants_of(app.db, (await app.pools.group(group)).id)
+    found = await app.pools.grants(await app.pools.group(group))
     items = [PoolGrantResponse(user=each.user_name, granted_at=each.granted_at) for each in found]
     return PoolGrantPage(items=items)
 
@@ -34,7 +31,7 @@ async def list_pool_grants(app: TheApp, who: Admin, group: GroupParameter) -> Po
 async def grant_pool(app: TheApp, who: Admin, request: Request, group: GroupParameter, user: UserPathParameter) -> None:
     """Lets an account take from the group; one that may already, still may."""
     granted, to = await app.pools.group(group), await _find_user(app, user)
-    await grants.grant_access(app.db, granted, to, actor(who, request), datetime.now(UTC))
+    await app.pools.grant(granted, to, by=actor(who, request))
 
 
 @router.delete("/{group}/grants/{user}", status_code=204, responses=problem_responses(404))
@@ -43,15 +40,12 @@ async def revoke_pool_grant(
 ) -> None:
     """Takes that right away at once, also from the account's keys."""
     granted, of = await app.pools.group(group), await _find_user(app, user)
-    if not await grants.revoke_access(app.db, granted, of, actor(who, request), datetime.now(UTC)):
+    if await app.pools.revoke(granted, of.id, by=actor(who, request)) is None:
         raise NotFound(f"{of.name} has no right to take from {granted.name}")
 
 
 async def _find_user(app: App, name: str) -> User:
-    try:
-        found = await user_of_name(app.db, normalize_user_name(name))
-    except BadInput:
-        found = None
+    found = await find_user(app.db, name)
     if found is None:
         raise NotFound(f"there is no account {name}")
     return found

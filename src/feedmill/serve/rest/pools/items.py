@@ -30,7 +30,6 @@ from feedmill.serve.rest.pools.item_schemas import (
     PoolItemStatesResponse,
     RequeueRequest,
 )
-from feedmill.store.pools.grants import pool_access
 
 router = APIRouter(prefix="/pools", tags=["pools"])
 
@@ -147,7 +146,7 @@ async def settle_lost_items(
 @router.get("/items/{item_id}", response_model=PoolItemResponse, responses=problem_responses(404))
 async def read_pool_item(app: TheApp, key: PoolUser, item_id: PathId) -> Response:
     """An item with its whole text as it is now, whatever its state: for those that went by reference."""
-    item = await app.pools.read_item(item_id, await pool_access(app.db, key))
+    item = await app.pools.item_for(key, item_id)
     if item is None:
         raise NotFound("there is no such item, or its entry is gone")
     return _json({"id": item.id, "text": item.text})

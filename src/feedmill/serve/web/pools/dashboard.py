@@ -25,7 +25,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.plots import sparkline
 from feedmill.serve.web.core.sse_fragments import event_stream, fragment_event
 from feedmill.serve.web.pools.figures import PoolDashboard, fill_gauge, read_dashboard
-from feedmill.store.pools.grants import pool_access
 
 DASHBOARD_PATH = "/pools"
 INTERVAL_SECONDS = 2.0
@@ -37,7 +36,7 @@ TAKER_NAME = "web page"
 async def show_dashboard(request: Request) -> Response:
     caller = await signed_in_pool_user(request)
     app = the_app(request)
-    found = (await read_dashboard(app.pools)).only(await pool_access(app.db, caller))
+    found = (await read_dashboard(app.pools)).only(await app.pools.access_of(caller))
     return await render_page(request, "pools/dashboard.html", **_values(request, found))
 
 
@@ -55,7 +54,7 @@ async def _events(request: Request, sampled: CachedQuery[PoolDashboard]) -> Asyn
         if caller is None:
             return
         if found is not None:
-            shown = found.only(await pool_access(the_app(request).db, caller))
+            shown = found.only(await the_app(request).pools.access_of(caller))
             yield fragment_event(render_template(request, "pools/dashboard_groups.html", **_values(request, shown)))
 
 

@@ -8,9 +8,9 @@ from typing import Self
 
 from markupsafe import Markup
 
+from feedmill.errors import UnknownGroup
 from feedmill.model.pool import Guarantee, PoolAccess, PoolFailure, PoolGroup, PoolKind, PoolOptions, PoolStatus
 from feedmill.pools.service import PoolService
-from feedmill.store.pools.groups import UnknownGroup
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WIDTH = 1000

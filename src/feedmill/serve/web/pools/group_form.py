@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import FormData
 
-from feedmill.errors import BadInput
 from feedmill.lazy_imports import lazy_import
 from feedmill.library.feeds.lookup import NoSuchFeed, find_feed_ids
-from feedmill.library.users.manage_users import normalize_user_name
+from feedmill.library.users.manage_users import find_user
 from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
 from feedmill.serve.web.core.form_fields import TEXT
 from feedmill.serve.web.core.page import form_text
 from feedmill.store.database import Database
-from feedmill.store.users.users import user_of_name
 
 if TYPE_CHECKING:
     from feedmill.serve.rest.pools.group_schemas import NewPoolGroup
@@ -98,12 +96,7 @@ def _rule(sent: FormData, feeds: list[int]) -> dict[str, Any]:
 
 async def _has_owner(db: Database, sent: FormData) -> bool:
     """Whether the labels, if there are any, are those of an account that is there."""
-    if not _lines(sent, "labels"):
-        return True
-    try:
-        return await user_of_name(db, normalize_user_name(form_text(sent, "labels_of"))) is not None
-    except BadInput:
-        return False
+    return not _lines(sent, "labels") or await find_user(db, form_text(sent, "labels_of")) is not None
 
 
 def _options(sent: FormData, kind: PoolKind) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.errors import NotFound
+from feedmill.errors import GroupExists, NotFound
 from feedmill.library.feeds.lookup import feed_references
 from feedmill.model.pool import PoolGroup, PoolItemState, PoolKind, PoolOptions
 from feedmill.pools.errors import NoPoolLists
@@ -26,8 +26,6 @@ from feedmill.serve.web.pools.group_form import (
     read_group_form,
     submitted_values,
 )
-from feedmill.store.pools.grants import grants_of
-from feedmill.store.pools.groups import GroupExists
 
 POOLS_PATH = "/pools"
 
@@ -92,7 +90,7 @@ async def show_group(request: Request, group: PoolGroup, errors: Mapping[str, st
 async def _show(
     request: Request, group: PoolGroup | None, values: Mapping[str, Any], errors: Mapping[str, str], taker: str = ""
 ) -> Response:
-    grants = await grants_of(the_app(request).db, group.id) if group else []
+    grants = await the_app(request).pools.grants(group) if group else []
     return await render_page(
         request,
         "pools/group.html",
