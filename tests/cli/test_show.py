@@ -4,6 +4,12 @@ from tests.cli.mill import Mill
 from tests.flows.world import NOW, answer, item
 
 HTML = "<p>Fish &amp; <b>chips</b></p><script>alert(1)</script>"
+LATEST_KEYS = "id guid link title author sort_at published_at in_feed revision_count"
+ENTRY_KEYS = """
+id feed_id guid sort_at in_feed first_seen_at last_seen_at published_at updated_at revision_count language
+link title author image_url comments_url base_url categories enclosures summary content_html feed_url feed_title
+revisions images"""
+REVISION_KEYS = "id entry_id number seen_at link title author summary content_html"
 
 
 async def test_a_feed_is_shown_with_its_latest_entries(mill: Mill) -> None:
@@ -31,6 +37,26 @@ async def test_an_entry_is_shown_as_text_as_stored_and_with_all_fields(mill: Mil
     assert (entry["guid"], entry["published_at"]) == ("guid-a", "2026-02-18T08:30:00.000Z")
     assert (entry["content_html"], entry["feed_url"]) == (HTML, url)
     assert [revision["content_html"] for revision in entry["revisions"]] == ["<p>Only chips</p>"]
+
+
+async def test_the_keys_of_json_output_stay(mill: Mill) -> None:
+    files = '<category>Food</category><enclosure url="https://example.org/a.mp3" type="audio/mpeg" length="7"/>'
+    url = mill.web.serve("/feed", answer(item("a", HTML, NOW).replace("</item>", f"{files}</item>")))
+    await mill.ok("add", url)
+    mill.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
+    await mill.ok("refresh", "1")
+
+    [feed] = (await mill.ok("show", url, "--json")).records
+    [entry] = (await mill.ok("show", "entry:1", "--json")).records
+
+    assert list(feed["latest"][0]) == LATEST_KEYS.split()
+    assert list(entry) == ENTRY_KEYS.split()
+    assert list(entry["revisions"][0]) == REVISION_KEYS.split()
+    assert entry["categories"] == ["Food"]
+    assert entry["enclosures"] == [
+        {"url": "https://example.org/a.mp3", "type": "audio/mpeg", "length": 7, "duration": None}
+    ]
+    assert entry["in_feed"] is True
 
 
 async def test_what_is_not_there_is_said_so(mill: Mill) -> None:

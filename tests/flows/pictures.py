@@ -10,7 +10,7 @@ from feedmill.html.sanitize import render_article_html
 from feedmill.library.archive.images import image_urls
 from feedmill.model.feed import Feed
 from feedmill.store.database import Row
-from feedmill.store.entries.read_entries import read_entry
+from feedmill.store.entries.read_entries import StoredEntry, read_entry
 from feedmill.store.schema import entries, image_tasks
 from tests.flows.world import World, answer, item
 
@@ -59,7 +59,7 @@ async def shown(world: World) -> str:
     return await read_html(world, entry)
 
 
-async def read_html(world: World, entry: Row) -> str:
+async def read_html(world: World, entry: StoredEntry) -> str:
     """An entry's text as it is shown, with its archived images."""
-    archived = await image_urls(world.db, world.blobs, [entry["id"]])
-    return render_article_html(entry["content_html"], entry["base_url"], archived[entry["id"]])
+    archived = await image_urls(world.db, world.blobs, [entry.id])
+    return render_article_html(entry.content_html or "", entry.base_url, archived[entry.id])

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
+import msgspec
 
 from feedmill.cli.actions.find_feed import find_feed, read_id
-from feedmill.cli.output.json_records import entry_record, feed_record, print_record
+from feedmill.cli.output.json_records import feed_record, print_record
 from feedmill.cli.output.tables import print_table
 from feedmill.cli.output.text import print_text
 from feedmill.cli.startup.context import Context, pass_context
@@ -52,18 +53,19 @@ def show(context: Context, what: str, most: int, raw: bool, as_json: bool) -> No
 
 async def _feed(db: Database, name: str, most: int) -> dict[str, Any]:
     feed = await find_feed(db, name)
-    latest = [entry_record(row) for row in await latest_entries(db, feed.id, most)]
+    latest = [msgspec.to_builtins(entry) for entry in await latest_entries(db, feed.id, most)]
     return feed_record(feed, datetime.now(UTC)) | {"latest": latest}
 
 
 async def _entry(db: Database, text: str) -> dict[str, Any]:
     number = read_id(text)
-    row = await read_entry(db, number) if number is not None else None
-    if row is None:
+    entry = await read_entry(db, number) if number is not None else None
+    if entry is None:
         raise UnknownEntry(f"there is no entry {text}: 'feedmill show FEED' lists a feed's latest with their ids")
-    revisions = [entry_record(revision) for revision in await revisions_of(db, row["id"])]
-    images = [dict(image) for image in await images_of(db, row["id"])]
-    return entry_record(row) | {"revisions": revisions, "images": images}
+    record: dict[str, Any] = msgspec.to_builtins(entry)
+    record["revisions"] = msgspec.to_builtins(await revisions_of(db, entry.id))
+    record["images"] = msgspec.to_builtins(await images_of(db, entry.id))
+    return record
 
 
 def _print_feed(feed: dict[str, Any]) -> None:

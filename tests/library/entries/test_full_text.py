@@ -56,7 +56,7 @@ class House:
         return user
 
     async def shown(self, user: User) -> str | None:
-        full: str | None = (await find_entry(self.db, user.id, self.entry))["full_html"]
+        full: str | None = (await find_entry(self.db, user.id, self.entry)).full_html
         return full
 
     async def waiting(self) -> list[int]:
@@ -99,7 +99,7 @@ async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_other
     await house.work.fetch()
     before = await house.shown(bob)
 
-    mine = (await find_entry(house.db, alice.id, house.entry))["subscription_id"]
+    mine = (await find_entry(house.db, alice.id, house.entry)).subscription_id
     await house.db.batch([step_to_set_subscription_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
     gone = await house.shown(alice)
     await fetch_full_text(house.db, house.client, alice.id, house.entry, house.now)

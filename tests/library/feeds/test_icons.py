@@ -16,7 +16,7 @@ from feedmill.outbound.addresses import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.feeds.feeds import add_feed
-from feedmill.store.feeds.icons import IconFailure
+from feedmill.store.feeds.icons import IconFailure, IconTask
 from feedmill.store.schema import feeds, icons
 from tests.archive.images import sample_images
 from tests.library.small_library import NOW, Shelf
@@ -190,7 +190,7 @@ async def test_a_new_feed_waits_until_feeds_are_looked_for_again(house: House) -
     ],
 )
 def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconFailure) -> None:
-    assert missing_icon(outcome, {"feed_id": 7, "attempts": 0}, NOW) == expected
+    assert missing_icon(outcome, IconTask(7, 0, None, None, "u"), NOW) == expected
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_a_host_that_wants_a_rest_gets_it(outcome: FetchOutcome, expected: IconF
 def test_the_address_is_of_the_web_and_has_no_login_in_it(
     icon_url: str | None, site_url: str | None, url: str, address: str
 ) -> None:
-    assert icon_url_of({"icon_url": icon_url, "site_url": site_url, "url": url, "attempts": 0}) == address
+    assert icon_url_of(IconTask(7, 0, icon_url, site_url, url)) == address

@@ -11,7 +11,7 @@ from sqlalchemy import Select, text
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list
-from feedmill.store.entries.list_pages import keys_statement, summaries_statement
+from feedmill.store.entries.list_pages import keys_statement, page_statement
 from feedmill.store.migrations import sqlalchemy_dialect
 from feedmill.store.subscriptions.subscriptions import LISTED
 from tests.databases import emptied
@@ -118,7 +118,7 @@ async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, liste
 async def test_sqlite_looks_up_what_is_shown_for_each_key_in_its_order(
     sqlite: Database, view: EntryView, of_one: bool | None
 ) -> None:
-    plan = await _sqlite_plan(sqlite, summaries_statement(view, NEWEST, of_one, labelled=False, size=PAGE))
+    plan = await _sqlite_plan(sqlite, page_statement(view, NEWEST, of_one, labelled=False, size=PAGE))
 
     shown = plan[plan.index("SCAN keys") + 1 :]
     assert [line for line in shown if "SCAN" in line] == []

@@ -95,7 +95,7 @@ async def test_what_is_given_back_is_due_at_once(any_db: Database) -> None:
     await release_icon_tasks(any_db, token, NOW)
 
     _, again = await take_icon_tasks(any_db, NOW, most=10)
-    assert [row["url"] for row in again] == ["https://a.example.org/"]
+    assert [task.url for task in again] == ["https://a.example.org/"]
 
 
 async def test_an_icon_is_for_who_has_a_feed_with_it(any_db: Database) -> None:

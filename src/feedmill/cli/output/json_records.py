@@ -1,20 +1,14 @@
-"""Feeds, entries and fetches as JSON. Scripts rely on these keys: add some, rename none."""
+"""Feeds and fetches as JSON. Scripts rely on these keys: add some, rename none."""
 
 import json
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from feedmill.cli.output.text import print_json_line
 from feedmill.model.feed import Feed
 from feedmill.model.feed_state import feed_state
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.store.database import Row
 from feedmill.store.feeds.fetch_log import FetchLogLine
-
-ENTRY_LISTS = ("categories", "enclosures")
-INTERNAL_FIELDS = ("refresh_token", "digest")
 
 
 def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:
@@ -42,17 +36,6 @@ def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:
         "declared": feed.declared,
         "created_at": to_iso(feed.created_at),
     }
-
-
-def entry_record(row: Row) -> dict[str, Any]:
-    """An entry's row with its lists read and without what means something to us alone."""
-    record = {name: value for name, value in row.items() if name not in INTERNAL_FIELDS}
-    for name in ENTRY_LISTS:
-        if name in record:
-            record[name] = msgspec.json.decode(record[name]) if record[name] else []
-    if "in_feed" in record:
-        record["in_feed"] = bool(record["in_feed"])
-    return record
 
 
 def fetch_record(fetch: FetchLogLine) -> dict[str, Any]:

@@ -69,8 +69,8 @@ async def image_task_steps(db: Database, entry_id: int, now: datetime) -> list[S
     entry = await read_entry(db, entry_id)
     if entry is None:
         return []
-    addresses = find_image_urls(entry["content_html"] or "", entry["base_url"], MAX_IMAGES)
-    return steps_to_add_image_tasks(entry["feed_id"], entry_id, addresses, now)
+    addresses = find_image_urls(entry.content_html or "", entry.base_url, MAX_IMAGES)
+    return steps_to_add_image_tasks(entry.feed_id, entry_id, addresses, now)
 
 
 async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now: datetime) -> int:

@@ -43,12 +43,12 @@ async def find_raw_body(db: Database, user_id: int, subscription_id: int, body_i
 async def find_raw_body_of_entry(db: Database, user_id: int, entry_id: int) -> tuple[int, RawBodyDetails | None]:
     """The subscription that an entry is read by, and the answer that brought it, as long as that is kept."""
     entry = await visible_entry(db, user_id, entry_id)
-    if entry is None or entry["subscription_id"] is None:
+    if entry is None or entry.subscription_id is None:
         raise NotFound("there is no such entry")
     # What was kept last when the entry was first seen: an answer with something new in it is always kept.
-    seen = from_iso(entry["first_seen_at"]) + timedelta(milliseconds=1)
-    found = await raw_bodies_before(db, entry["feed_id"], seen, 1)
-    return entry["subscription_id"], found[0] if found else None
+    seen = from_iso(entry.first_seen_at) + timedelta(milliseconds=1)
+    found = await raw_bodies_before(db, entry.feed_id, seen, 1)
+    return entry.subscription_id, found[0] if found else None
 
 
 async def previous_raw_body(db: Database, of: Subscription, body: RawBodyDetails) -> RawBodyDetails | None:

@@ -15,12 +15,12 @@ from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
 from feedmill.library.archive.images import image_urls
 from feedmill.library.entries.lists import EntryListQuery, EntrySummary, entry_summaries, one_line
-from feedmill.model import parsed_feed
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
-from feedmill.store.database import Database, Row
+from feedmill.model.parsed_feed import Enclosure
+from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
-from feedmill.store.entries.revisions import read_revision
-from feedmill.store.entries.visible_entries import visible_entry
+from feedmill.store.entries.revisions import RevisionText, read_revision
+from feedmill.store.entries.visible_entries import VisibleEntry, visible_entry
 from feedmill.threads import run_in_thread_if_large
 
 WORDS_A_MINUTE = 230
@@ -28,7 +28,6 @@ CHARACTERS_A_MINUTE = 400
 
 # Scripts that are read by the character: kana, han, hangul.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
-_STANDS_BY = {EntryView.STARRED: "starred_at", EntryView.LATER: "later_at", EntryView.HISTORY: "read_at"}
 
 
 class ArticleEnclosure(Struct, frozen=True, gc=False):
@@ -79,19 +78,19 @@ async def read_article(
     raw: bool = False,
 ) -> Article:
     """The entry in its newest version or in another one; with its neighbours in the list that it is read in."""
-    row = await find_entry(db, user_id, entry_id)
-    number = row["revision_count"] if version is None else version
+    stored = await find_entry(db, user_id, entry_id)
+    number = stored.revision_count if version is None else version
     text = await find_revision(db, entry_id, number)
     [entry] = await entry_summaries(db, user_id, [entry_id])
     archived = (await image_urls(db, blobs, [entry_id]))[entry_id]
-    before, after = (None, None) if within is None else await neighbours(db, user_id, row, within, now)
-    html, full_html = text["content_html"] or text["summary"] or "", row["full_html"]
+    before, after = (None, None) if within is None else await neighbours(db, user_id, stored, within, now)
+    html, full_html = text.html, stored.full_html
     shown: dict[str, Any] = msgspec.structs.asdict(entry) | {
-        "title": one_line(text["title"]),
-        "link": text["link"],
-        "author": text["author"],
+        "title": one_line(text.title),
+        "link": text.link,
+        "author": text.author,
     }
-    texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, row, archived)
+    texts = await run_in_thread_if_large(len(html) + len(full_html or ""), _texts, html, stored, archived)
     return Article(
         **shown,
         html=texts.html,
@@ -99,23 +98,23 @@ async def read_article(
         full_html=texts.full_html,
         version=number,
         minutes=texts.minutes,
-        categories=msgspec.json.decode(row["categories"] or "[]", type=tuple[str, ...]),
-        enclosures=_enclosures(row),
-        comments_url=row["comments_url"],
+        categories=stored.categories,
+        enclosures=tuple(map(_enclosure, stored.enclosures)),
+        comments_url=stored.comments_url,
         previous_id=before,
         next_id=after,
     )
 
 
-async def find_entry(db: Database, user_id: int, entry_id: int) -> Row:
+async def find_entry(db: Database, user_id: int, entry_id: int) -> VisibleEntry:
     """All that is kept of an entry; `NotFound` when there is none for this user."""
-    row = await visible_entry(db, user_id, entry_id)
-    if row is None:
+    entry = await visible_entry(db, user_id, entry_id)
+    if entry is None:
         raise NotFound("there is no such entry")
-    return row
+    return entry
 
 
-async def find_revision(db: Database, entry_id: int, number: int) -> Row:
+async def find_revision(db: Database, entry_id: int, number: int) -> RevisionText:
     text = await read_revision(db, entry_id, number)
     if text is None:
         raise NotFound("there is no such version of the entry")
@@ -123,13 +122,13 @@ async def find_revision(db: Database, entry_id: int, number: int) -> Row:
 
 
 async def neighbours(
-    db: Database, user_id: int, entry: Row, within: EntryListQuery, now: datetime
+    db: Database, user_id: int, entry: VisibleEntry, within: EntryListQuery, now: datetime
 ) -> tuple[int | None, int | None]:
     """The entries before and after this one in a list; none when it does not stand in it."""
-    at = entry["sort_at"] if within.scope.label_id is not None else entry[_STANDS_BY.get(within.view, "sort_at")]
+    at = _list_time(entry, within)
     if at is None:
         return None, None
-    here = ListPosition(at, entry["id"])
+    here = ListPosition(at, entry.id)
 
     async def next_to(order: EntryOrder) -> int | None:
         found = await find_positions(db, user_id, within.beyond_place(here, 1, order), now)
@@ -138,21 +137,31 @@ async def neighbours(
     return await next_to(REVERSE_ORDER[within.order]), await next_to(within.order)
 
 
-def _texts(html: str, row: Row, archived: Mapping[str, str]) -> ArticleTexts:
-    full_html = row["full_html"]
+def _list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:
+    """The time by which an entry stands in a list; None when it does not."""
+    if within.scope.label_id is not None:
+        return entry.sort_at
+    match within.view:
+        case EntryView.STARRED:
+            return entry.starred_at
+        case EntryView.LATER:
+            return entry.later_at
+        case EntryView.HISTORY:
+            return entry.read_at
+    return entry.sort_at
+
+
+def _texts(html: str, entry: VisibleEntry, archived: Mapping[str, str]) -> ArticleTexts:
     return ArticleTexts(
-        render_article_html(html, row["base_url"], archived),
-        render_article_html(full_html, row["full_url"], archived) if full_html else None,
-        reading_minutes(full_html or html),
+        render_article_html(html, entry.base_url, archived),
+        render_article_html(entry.full_html, entry.full_url, archived) if entry.full_html else None,
+        reading_minutes(entry.full_html or html),
     )
 
 
-def _enclosures(entry: Row) -> tuple[ArticleEnclosure, ...]:
-    kept = msgspec.json.decode(entry["enclosures"] or "[]", type=tuple[parsed_feed.Enclosure, ...])
-    return tuple(
-        ArticleEnclosure(each.url, each.type, each.length, each.duration.total_seconds() if each.duration else None)
-        for each in kept
-    )
+def _enclosure(stored: Enclosure) -> ArticleEnclosure:
+    seconds = stored.duration.total_seconds() if stored.duration else None
+    return ArticleEnclosure(stored.url, stored.type, stored.length, seconds)
 
 
 def reading_minutes(html: str) -> int:

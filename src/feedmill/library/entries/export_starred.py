@@ -12,8 +12,8 @@ from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.lists import EntryListQuery, EntrySummary, list_entries
 from feedmill.model.entry_lists import EntryView
 from feedmill.model.feed import PRIVATE_URL_MARKER
-from feedmill.store.database import Database, Row
-from feedmill.store.entries.texts import newest_texts
+from feedmill.store.database import Database
+from feedmill.store.entries.texts import NewestText, newest_texts
 from feedmill.threads import run_in_thread_if_large
 
 MEDIA_TYPE = "application/feed+json"
@@ -37,24 +37,24 @@ async def export_starred(db: Database, user_id: int, now: datetime) -> AsyncIter
     yield (b"" if between == b"," else between) + b"]}\n"
 
 
-async def _item(entry: EntrySummary, text: Row) -> dict[str, Any]:
-    html = text["content_html"] or text["summary"] or ""
-    safe = await run_in_thread_if_large(len(html), render_article_html, html, text["base_url"], {})
+async def _item(entry: EntrySummary, text: NewestText) -> dict[str, Any]:
+    html = text.html
+    safe = await run_in_thread_if_large(len(html), render_article_html, html, text.base_url, {})
     item = {
-        "id": text["guid"],
-        "url": text["link"],
-        "title": text["title"],
+        "id": text.guid,
+        "url": text.link,
+        "title": text.title,
         "content_html": safe,
-        "image": text["image_url"],
-        "date_published": text["published_at"],
-        "authors": [{"name": text["author"]}] if text["author"] else None,
+        "image": text.image_url,
+        "date_published": text.published_at,
+        "authors": [{"name": text.author}] if text.author else None,
         "tags": [label.name for label in entry.labels] or None,
-        "language": text["language"],
+        "language": text.language,
         "_feedmill": {
             "entry_id": entry.id,
             "feed_title": entry.feed_title,
-            "feed_url": text["feed_url"].partition(PRIVATE_URL_MARKER)[0],
-            "starred_at": text["starred_at"],
+            "feed_url": text.feed_url.partition(PRIVATE_URL_MARKER)[0],
+            "starred_at": text.starred_at,
         },
     }
     return {name: value for name, value in item.items() if value is not None}

@@ -17,7 +17,6 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.database import Database
 from feedmill.store.entries.full_texts import save_full_texts
-from feedmill.store.subscriptions.feed_settings import decode_settings
 
 LIMITS = FetchLimits(max_bytes=4_000_000)
 # With lxml's HTML parser: imported in the thread that first looks for an article.
@@ -40,15 +39,14 @@ async def fetch_full_text(
 ) -> None:
     """Has the whole article kept, unless it is; `again` fetches it anew."""
     entry = await find_entry(db, user_id, entry_id)
-    if entry["full_html"] and not again:
+    if entry.full_html and not again:
         return
-    if not entry["link"]:
+    if not entry.link:
         raise NoFullText("no_link", "the entry links to no page")
     await check_byte_quota(db, user_id)
-    response = _page(await client.get(entry["link"], limits=LIMITS), now)
-    way = decode_settings(entry["settings"])
-    html = await asyncio.to_thread(extract_full_text, response, way)
-    await save_full_texts(db, entry_id, response.final_url, {way.recipe: html}, now)
+    response = _page(await client.get(entry.link, limits=LIMITS), now)
+    html = await asyncio.to_thread(extract_full_text, response, entry.settings)
+    await save_full_texts(db, entry_id, response.final_url, {entry.settings.recipe: html}, now)
 
 
 def _page(outcome: FetchOutcome, now: datetime) -> Response:

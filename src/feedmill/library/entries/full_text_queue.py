@@ -14,8 +14,9 @@ from feedmill.library.entries.full_text import LIMITS, NoFullText, extract_full_
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Retryable, Throttled
 from feedmill.outbound.client import Client
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.entries.full_texts import (
+    FullTextTask,
     finish_full_text_task,
     postpone_full_text_task,
     release_full_text_tasks,
@@ -47,27 +48,25 @@ class FullTextFetcher:
             return 0
         try:
             async with asyncio.timeout(self.soft_limit.total_seconds()):
-                await gather_all([self._fetch(row, token) for row in lot])
+                await gather_all([self._fetch(task, token) for task in lot])
         except TimeoutError:
             pass  # what was not reached waits for the next lot
         finally:
             await asyncio.shield(release_full_text_tasks(self.db, token, self.clock()))
         return len(lot)
 
-    async def _fetch(self, row: Row, token: str) -> None:
-        ways = [
-            one.settings for one in await settings_of_subscribers(self.db, row["feed_id"]) if one.settings.full_text
-        ]
-        if ways and row["link"]:
-            outcome = await self.client.get(row["link"], limits=LIMITS)
-            if (again_at := retry_at(outcome, row["attempts"] + 1, self.clock())) is not None:
+    async def _fetch(self, task: FullTextTask, token: str) -> None:
+        ways = [one.settings for one in await settings_of_subscribers(self.db, task.feed_id) if one.settings.full_text]
+        if ways and task.link:
+            outcome = await self.client.get(task.link, limits=LIMITS)
+            if (again_at := retry_at(outcome, task.attempts + 1, self.clock())) is not None:
                 counted = not isinstance(outcome, Deferred)
-                await postpone_full_text_task(self.db, row["entry_id"], token, again_at, counted=counted)
+                await postpone_full_text_task(self.db, task.entry_id, token, again_at, counted=counted)
                 return
             if isinstance(outcome, Response):
-                found = await asyncio.to_thread(_extract_full_texts, outcome, ways, row["entry_id"])
-                await save_full_texts(self.db, row["entry_id"], outcome.final_url, found, self.clock())
-        await finish_full_text_task(self.db, row["entry_id"], token)
+                found = await asyncio.to_thread(_extract_full_texts, outcome, ways, task.entry_id)
+                await save_full_texts(self.db, task.entry_id, outcome.final_url, found, self.clock())
+        await finish_full_text_task(self.db, task.entry_id, token)
 
 
 def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: int) -> dict[str, str]:

@@ -12,17 +12,13 @@ from msgspec import Struct
 from feedmill.html.plain_text import plain_text
 from feedmill.library.cursors import to_cursor
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
+from feedmill.model.label import EntryLabel
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page
-from feedmill.store.entries.visible_entries import read_entry_summaries
+from feedmill.store.entries.visible_entries import ListedEntry, read_listed_entries
 
 LONGEST_EXCERPT = 300
-
-
-class EntryLabel(Struct, frozen=True, gc=False):
-    id: int
-    name: str
 
 
 class EntrySummary(Struct, frozen=True, gc=False):
@@ -88,10 +84,10 @@ async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: 
     # One more than wanted, to know whether there is more.
     following = wanted.beyond_place(wanted.beyond or wanted.start, wanted.most + 1)
     found = await find_entry_page(db, user_id, following, now)
-    places = [(place, rows) for place, rows in found.places if place.at >= wanted.oldest]
+    places = [(place, entry) for place, entry in found.places if place.at >= wanted.oldest]
     shown = places[: wanted.most]
     is_last = len(places) <= wanted.most
-    items = to_summaries(rows for _, rows in shown)
+    items = to_summaries(entry for _, entry in shown)
     return EntryListPage(items, None if is_last else to_cursor(shown[-1][0]), found.newest_id)
 
 
@@ -99,42 +95,36 @@ async def entry_summaries(db: Database, user_id: int, ids: Sequence[int]) -> lis
     """These entries as lists show them, in the same order, without those that the user may not see."""
     if not ids:
         return []
-    found = await read_entry_summaries(db, user_id, ids)
-    return to_summaries(found.get(id, []) for id in ids)
+    found = await read_listed_entries(db, user_id, ids)
+    return to_summaries(found.get(id) for id in ids)
 
 
-def to_summaries(shown: Iterable[Sequence[Row]]) -> list[EntrySummary]:
-    """Entries from what is shown of each; without those of which nothing may be."""
-    return [_to_summary(rows) for rows in shown if rows]
+def to_summaries(listed: Iterable[ListedEntry | None]) -> list[EntrySummary]:
+    """The entries as lists show them, without those that the user may not see."""
+    return [_to_summary(entry) for entry in listed if entry is not None]
 
 
-def _to_summary(rows: Sequence[Row]) -> EntrySummary:
-    row = rows[0]
+def _to_summary(entry: ListedEntry) -> EntrySummary:
     return EntrySummary(
-        id=row["id"],
-        subscription_id=row["subscription_id"],
-        feed_title=row["feed_title"],
-        title=one_line(row["title"]),
-        link=row["link"],
-        author=row["author"],
-        excerpt=one_line(row["beginning"], LONGEST_EXCERPT),
-        image_url=row["image_url"],
-        language=row["language"],
-        published_at=row["published_at"],
-        sort_at=row["sort_at"],
-        unread=bool(row["is_unread"]),
-        read_at=row["read_at"],
-        starred=row["starred_at"] is not None,
-        later=row["later_at"] is not None,
-        later_until=row["later_until"],
-        labels=_labels(rows),
-        revisions=row["revision_count"],
+        id=entry.id,
+        subscription_id=entry.subscription_id,
+        feed_title=entry.feed_title,
+        title=one_line(entry.title),
+        link=entry.link,
+        author=entry.author,
+        excerpt=one_line(entry.beginning, LONGEST_EXCERPT),
+        image_url=entry.image_url,
+        language=entry.language,
+        published_at=entry.published_at,
+        sort_at=entry.sort_at,
+        unread=entry.is_unread,
+        read_at=entry.read_at,
+        starred=entry.starred_at is not None,
+        later=entry.later_at is not None,
+        later_until=entry.later_until,
+        labels=entry.labels,
+        revisions=entry.revision_count,
     )
-
-
-def _labels(rows: Sequence[Row]) -> tuple[EntryLabel, ...]:
-    borne = [EntryLabel(row["label_id"], row["label"]) for row in rows if row["label_id"] is not None]
-    return tuple(sorted(borne, key=lambda label: label.name))
 
 
 def one_line(text: str | None, limit: int | None = None) -> str:

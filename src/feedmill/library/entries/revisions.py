@@ -9,8 +9,8 @@ from feedmill.html.plain_text import plain_text
 from feedmill.library.entries.article import find_entry, find_revision
 from feedmill.library.entries.lists import one_line
 from feedmill.library.entries.text_diff import DiffPiece, diff_text
-from feedmill.store.database import Database, Row
-from feedmill.store.entries.revisions import list_revisions
+from feedmill.store.database import Database
+from feedmill.store.entries.revisions import RevisionText, list_revisions
 
 
 class RevisionSummary(Struct, frozen=True, gc=False):
@@ -31,9 +31,9 @@ class RevisionDiff(NamedTuple):
 async def revisions_of(db: Database, user_id: int, entry_id: int) -> list[RevisionSummary]:
     """The versions of an entry, the first one first."""
     entry = await find_entry(db, user_id, entry_id)
-    first = RevisionSummary(0, entry["first_seen_at"], one_line(entry["title"]))
+    first = RevisionSummary(0, entry.first_seen_at, one_line(entry.title))
     later = await list_revisions(db, entry_id)
-    return [first, *(RevisionSummary(row["number"], row["seen_at"], one_line(row["title"])) for row in later)]
+    return [first, *(RevisionSummary(each.number, each.seen_at, one_line(each.title)) for each in later)]
 
 
 async def diff_revisions(db: Database, user_id: int, entry_id: int, old: int, new: int) -> RevisionDiff:
@@ -46,13 +46,9 @@ async def diff_revisions(db: Database, user_id: int, entry_id: int, old: int, ne
 async def original_html(db: Database, user_id: int, entry_id: int) -> str:
     """The text of an entry as it first came."""
     entry = await find_entry(db, user_id, entry_id)
-    return entry["content_html"] or entry["summary"] or ""
+    return entry.content_html or entry.summary or ""
 
 
-def _difference(before: Row, after: Row) -> RevisionDiff:
-    title = diff_text(one_line(before["title"]), one_line(after["title"]))
-    return RevisionDiff(title, diff_text(_text(before), _text(after)))
-
-
-def _text(version: Row) -> str:
-    return plain_text(version["content_html"] or version["summary"] or "", None)
+def _difference(before: RevisionText, after: RevisionText) -> RevisionDiff:
+    title = diff_text(one_line(before.title), one_line(after.title))
+    return RevisionDiff(title, diff_text(plain_text(before.html, None), plain_text(after.html, None)))

@@ -17,9 +17,10 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.errors import RefusedError
 from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
 from feedmill.outbound.urls import RequestTarget, parse_url
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.feeds.icons import (
     IconFailure,
+    IconTask,
     add_icon_tasks,
     record_missing_icons,
     release_icon_tasks,
@@ -59,7 +60,7 @@ class IconFetcher:
             return 0
         try:
             async with asyncio.timeout(self.soft_limit.total_seconds()):
-                await gather_all([self._fetch(address, rows, token) for address, rows in group_by_url(lot).items()])
+                await gather_all([self._fetch(address, tasks, token) for address, tasks in group_by_url(lot).items()])
         except TimeoutError:
             pass  # what was not reached waits for the next lot
         finally:
@@ -72,33 +73,33 @@ class IconFetcher:
             await add_icon_tasks(self.db, now, ENROL_MOST)
             self.enrol_at = now + ENROL_EVERY
 
-    async def _fetch(self, address: str, rows: Sequence[Row], token: str) -> None:
+    async def _fetch(self, address: str, tasks: Sequence[IconTask], token: str) -> None:
         """Asks once for all feeds that have the same address."""
         outcome = await self.client.get(address, limits=LIMITS, options=OPTIONS)
         icon, now = icon_from_outcome(outcome), self.clock()
         if icon is None:
-            await record_missing_icons(self.db, token, [missing_icon(outcome, row, now) for row in rows])
+            await record_missing_icons(self.db, token, [missing_icon(outcome, task, now) for task in tasks])
         else:
-            await save_icon(self.db, [row["feed_id"] for row in rows], token, address, icon, now, now + FRESH)
+            await save_icon(self.db, [task.feed_id for task in tasks], token, address, icon, now, now + FRESH)
 
 
-def group_by_url(lot: Sequence[Row]) -> dict[str, list[Row]]:
+def group_by_url(lot: Sequence[IconTask]) -> dict[str, list[IconTask]]:
     """The feeds of a lot by where their icon is asked for."""
-    found: dict[str, list[Row]] = {}
-    for row in lot:
-        found.setdefault(icon_url_of(row), []).append(row)
+    found: dict[str, list[IconTask]] = {}
+    for task in lot:
+        found.setdefault(icon_url_of(task), []).append(task)
     return found
 
 
-def icon_url_of(row: Row) -> str:
+def icon_url_of(task: IconTask) -> str:
     """Where the feed says that its icon is; at its site's root when it says nothing, or when that failed last time.
 
     Without the login that an address may have in it.
     """
-    named, site = _target(row["icon_url"]), _target(row["site_url"]) or _target(row["url"])
+    named, site = _target(task.icon_url), _target(task.site_url) or _target(task.url)
     at_root = replace(site, path="/favicon.ico") if site else None
     places = [place.url for place in (named, at_root) if place]
-    return places[row["attempts"] % len(places)] if places else str(row["url"])
+    return places[task.attempts % len(places)] if places else task.url
 
 
 def _target(url: str | None) -> RequestTarget | None:
@@ -116,11 +117,11 @@ def icon_from_outcome(outcome: FetchOutcome) -> DownloadedImage | None:
     return DownloadedImage(type, outcome.body) if type and type is not HEIC else None
 
 
-def missing_icon(outcome: FetchOutcome, row: Row, now: datetime) -> IconFailure:
-    again_at = now + PAUSES[min(row["attempts"], len(PAUSES) - 1)]
+def missing_icon(outcome: FetchOutcome, task: IconTask, now: datetime) -> IconFailure:
+    again_at = now + PAUSES[min(task.attempts, len(PAUSES) - 1)]
     match outcome:
         case Deferred(until=until):
-            return IconFailure(row["feed_id"], until, counted=False)
+            return IconFailure(task.feed_id, until, counted=False)
         case Throttled(until=until):
-            return IconFailure(row["feed_id"], max(until, again_at))
-    return IconFailure(row["feed_id"], again_at)
+            return IconFailure(task.feed_id, max(until, again_at))
+    return IconFailure(task.feed_id, again_at)

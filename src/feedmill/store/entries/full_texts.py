@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import Integer, String, bindparam, select
 
 from feedmill.model.timestamps import to_iso
@@ -42,8 +43,7 @@ MINE = (
     .order_by(_of.entry_id)
 )
 LEASES = Leases(full_text_tasks, _of.entry_id, _due, WAITING, MINE)
-# Some entries whose article is due, and the token that settles them.
-take_full_text_tasks, release_full_text_tasks = LEASES.take, LEASES.let_go
+release_full_text_tasks = LEASES.let_go
 _mine = (_of.entry_id == bindparam("entry"), _of.claim_token == bindparam("token"))
 DONE = full_text_tasks.delete().where(*_mine)
 POSTPONE = (
@@ -52,6 +52,21 @@ POSTPONE = (
     .values(attempts=_of.attempts + bindparam("tries", type_=Integer), claim_token=None)
     .values(next_attempt_at=bindparam("again_at"))
 )
+
+
+class FullTextTask(Struct, frozen=True, gc=False):
+    """An entry whose article is to be fetched from its link."""
+
+    entry_id: int
+    attempts: int
+    feed_id: int
+    link: str | None
+
+
+async def take_full_text_tasks(db: Database, now: datetime, most: int) -> tuple[str, list[FullTextTask]]:
+    """Some entries whose article is due, and the token that settles them."""
+    token, rows = await LEASES.take(db, now, most=most)
+    return token, [FullTextTask(**row) for row in rows]
 
 
 async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:

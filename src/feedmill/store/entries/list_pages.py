@@ -29,10 +29,10 @@ from sqlalchemy import (
 
 from feedmill.model.entry_lists import EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
-from feedmill.store.entries.visible_entries import group_by_entry, select_summaries
+from feedmill.store.entries.visible_entries import ListedEntry, select_listed_entries, to_listed_entries
 from feedmill.store.page_sizes import literal_number, page_size_for
 from feedmill.store.schema import entries, entry_labels, states, subscriptions, unread
 
@@ -62,9 +62,12 @@ NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
 
 
 class ListPage(NamedTuple):
-    """The places of a page's entries with what is shown of each, and the last entry that there was at all by then."""
+    """The entries of a page with their positions, and the newest entry of the instance at that moment.
 
-    places: list[tuple[ListPosition, list[Row]]]
+    None stands for an entry that the user may not see.
+    """
+
+    places: list[tuple[ListPosition, ListedEntry | None]]
     newest_id: int
 
 
@@ -99,10 +102,10 @@ class ListRange:
 
 async def find_entry_page(db: Database, user_id: int, wanted: ListRange, now: datetime) -> ListPage:
     """The entries of a part of a list, as they are shown."""
-    found = await db.query(summaries_statement(*wanted.kind), wanted.params(user_id, now))
+    found = await db.query(page_statement(*wanted.kind), wanted.params(user_id, now))
     [newest, *_] = found or await db.query(NEWEST_ID)
     at = {row["id"]: row["at"] for row in found}
-    places = [(ListPosition(at[id], id), shown) for id, shown in group_by_entry(found).items()]
+    places = [(ListPosition(at[id], id), entry) for id, entry in to_listed_entries(found).items()]
     return ListPage(places[: wanted.most], newest["newest_id"])
 
 
@@ -113,12 +116,10 @@ async def find_positions(db: Database, user_id: int, wanted: ListRange, now: dat
 
 
 @cache
-def summaries_statement(
-    view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int
-) -> Select[Any]:
+def page_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
     """The statement for a list with what is shown of it."""
     keys = keys_statement(view, order, of_one, labelled, size).subquery("keys")
-    shown = select_summaries(keys).add_columns(keys.c.at, keys.c.newest_id)
+    shown = select_listed_entries(keys).add_columns(keys.c.at, keys.c.newest_id)
     return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
 
 

@@ -1,8 +1,9 @@
 """Reads the revisions of an entry; number 0 is the entry as it first came."""
 
+from msgspec import Struct
 from sqlalchemy import bindparam, select
 
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.schema import entries, revisions
 
 _TEXTS = ("link", "title", "author", "summary", "content_html")
@@ -17,13 +18,37 @@ LATER_ONES = (
 )
 
 
-async def read_revision(db: Database, entry_id: int, number: int) -> Row | None:
+class RevisionText(Struct, frozen=True, gc=False):
+    """The texts of one version of an entry."""
+
+    seen_at: str
+    link: str | None
+    title: str | None
+    author: str | None
+    summary: str | None
+    content_html: str | None
+
+    @property
+    def html(self) -> str:
+        """The fullest text that there is."""
+        return self.content_html or self.summary or ""
+
+
+class RevisionHeading(Struct, frozen=True, gc=False):
+    """Which version it is, since when and with what title."""
+
+    number: int
+    seen_at: str
+    title: str | None
+
+
+async def read_revision(db: Database, entry_id: int, number: int) -> RevisionText | None:
     """The texts of one version; None when there is no such."""
     params = {"entry_id": entry_id, "number": number}
     rows = await db.query(LATER if number else FIRST, params)
-    return rows[0] if rows else None
+    return RevisionText(**rows[0]) if rows else None
 
 
-async def list_revisions(db: Database, entry_id: int) -> list[Row]:
-    """Number, time and title of each revision."""
-    return await db.query(LATER_ONES, {"entry_id": entry_id})
+async def list_revisions(db: Database, entry_id: int) -> list[RevisionHeading]:
+    """All versions but the first."""
+    return [RevisionHeading(**row) for row in await db.query(LATER_ONES, {"entry_id": entry_id})]

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, bindparam, case, func, select
 
-from feedmill.store.database import Database, Row
+from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import entries, feeds, revisions, states
 
@@ -37,13 +38,39 @@ TEXTS = (
 )
 
 
-async def newest_texts(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, Row]:
-    """By entry; whether the user may see it is for the caller to know."""
+class NewestText(Struct, frozen=True, gc=False):
+    """An entry with its newest texts; `starred_at` is the user's."""
+
+    id: int
+    guid: str
+    base_url: str | None
+    published_at: str | None
+    image_url: str | None
+    title: str | None
+    link: str | None
+    author: str | None
+    summary: str | None
+    content_html: str | None
+    language: str | None
+    feed_url: str
+    starred_at: str | None
+
+    @property
+    def html(self) -> str:
+        """The fullest text that there is."""
+        return self.content_html or self.summary or ""
+
+
+async def newest_texts(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, NewestText]:
+    """By entry. The caller checks whether the user may see it."""
     rows = await db.query(TEXTS, {"of_user": user_id, "ids": as_list(list(ids))})
-    return {row["id"]: row for row in rows}
+    return {row["id"]: NewestText(**row) for row in rows}
 
 
 async def content_beginnings(db: Database, ids: Sequence[int]) -> dict[int, str]:
-    """By entry the beginning of its content, without those that have none; whoever asks has seen to who may."""
+    """By entry the beginning of its content, without those that have none.
+
+    The caller checks whether the user may see them.
+    """
     rows = await db.query(BEGINNINGS, {"ids": as_list(list(ids))}) if ids else []
     return {row["id"]: row["html"] for row in rows}

@@ -5,12 +5,18 @@ For all others there is no such entry.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, exists, func, or_, select
 
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.label import EntryLabel
+from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.read_entries import decode_categories, decode_enclosures
 from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.subscriptions.feed_settings import decode_settings
@@ -49,42 +55,52 @@ def _with_labels(source: Join) -> Join:
 
 
 _seen = _with_what_was_done(entries)
-_states: tuple[Any, ...] = (
+# Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
+_beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
+_may_see_row = or_(_is_kept, labels.c.id.is_not(None))
+_listed = select(
+    entries.c.id,
     subscriptions.c.id.label("subscription_id"),
     func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title).label("feed_title"),
+    entries.c.title,
+    entries.c.link,
+    entries.c.author,
+    _beginning.label("beginning"),
+    entries.c.image_url,
+    func.coalesce(entries.c.language, feeds.c.language).label("language"),
+    entries.c.published_at,
+    entries.c.sort_at,
     case((unread.c.entry_id.is_(None), 0), else_=1).label("is_unread"),
     states.c.read_at,
     states.c.starred_at,
     states.c.later_at,
     states.c.later_until,
-)
-
-# Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
-_beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
-_may_see_row = or_(_is_kept, labels.c.id.is_not(None))
-_shown = select(
-    entries.c.id,
-    entries.c.feed_id,
-    entries.c.sort_at,
-    entries.c.published_at,
-    entries.c.link,
-    entries.c.title,
-    entries.c.author,
-    entries.c.image_url,
-    _beginning.label("beginning"),
     entries.c.revision_count,
-    func.coalesce(entries.c.language, feeds.c.language).label("language"),
-    *_states,
     labels.c.id.label("label_id"),
     labels.c.name.label("label"),
     case((_may_see_row, 1), else_=0).label("may_see"),
 )
-SUMMARIES = _shown.select_from(_with_labels(_seen)).where(one_of(entries.c.id, "ids"))
+LISTED = _listed.select_from(_with_labels(_seen)).where(one_of(entries.c.id, "ids"))
 # A row for each way in which its whole article was cut out of its page, or one.
 ENTRY = (
     select(
-        entries,
-        *_states,
+        entries.c.id,
+        entries.c.feed_id,
+        subscriptions.c.id.label("subscription_id"),
+        entries.c.sort_at,
+        entries.c.first_seen_at,
+        states.c.read_at,
+        states.c.starred_at,
+        states.c.later_at,
+        entries.c.revision_count,
+        entries.c.link,
+        entries.c.title,
+        entries.c.comments_url,
+        entries.c.base_url,
+        entries.c.categories,
+        entries.c.enclosures,
+        entries.c.summary,
+        entries.c.content_html,
         subscriptions.c.settings,
         full_texts.c.recipe.label("full_recipe"),
         full_texts.c.content_html.label("full_html"),
@@ -96,35 +112,135 @@ ENTRY = (
 VISIBLE = select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
 
 
-def select_summaries(keys: FromClause) -> Select[Any]:
+class ListedEntry(Struct, frozen=True, gc=False):
+    """What lists show of an entry. No `subscription_id`: the user no longer subscribes to the feed.
+
+    `beginning` is HTML: the summary, or the first characters of the content.
+    """
+
+    id: int
+    subscription_id: int | None
+    feed_title: str | None
+    title: str | None
+    link: str | None
+    author: str | None
+    beginning: str | None
+    image_url: str | None
+    language: str | None
+    published_at: str | None
+    sort_at: str
+    is_unread: bool
+    read_at: str | None
+    starred_at: str | None
+    later_at: str | None
+    later_until: str | None
+    revision_count: int
+    labels: tuple[EntryLabel, ...]
+
+
+ListedEntries = dict[int, ListedEntry | None]
+"""By id, in the order of the list; None for an entry that the user may not see."""
+
+
+class VisibleEntry(Struct, frozen=True, gc=False):
+    """An entry that a user may see, with its first text, the user's states and the user's settings for its feed.
+
+    `full_html` is the whole article of the page at `full_url`, extracted as these settings say, if it was fetched.
+    """
+
+    id: int
+    feed_id: int
+    subscription_id: int | None
+    sort_at: str
+    first_seen_at: str
+    read_at: str | None
+    starred_at: str | None
+    later_at: str | None
+    revision_count: int
+    link: str | None
+    title: str | None
+    comments_url: str | None
+    base_url: str | None
+    categories: tuple[str, ...]
+    enclosures: tuple[Enclosure, ...]
+    summary: str | None
+    content_html: str | None
+    settings: FeedSettings
+    full_html: str | None
+    full_url: str | None
+
+
+def select_listed_entries(keys: FromClause) -> Select[Any]:
     """The statement for what lists show of the entries of `keys` (`entry_id`), found and shown in one."""
     named = keys.join(entries, entries.c.id == keys.c.entry_id)
-    return _shown.select_from(_with_labels(_with_what_was_done(named)))
+    return _listed.select_from(_with_labels(_with_what_was_done(named)))
 
 
-def group_by_entry(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """What is shown of each entry, a row for each label; no rows for one that the user may not see."""
+def to_listed_entries(rows: Iterable[Row]) -> ListedEntries:
+    """Entries from rows of `select_listed_entries`, of which there is one for each label of an entry."""
     found: dict[int, list[Row]] = {}
     for row in rows:
         of_entry = found.setdefault(row["id"], [])
         if row["may_see"]:
             of_entry.append(row)
-    return found
+    return {id: _to_listed_entry(of_entry) if of_entry else None for id, of_entry in found.items()}
 
 
-async def read_entry_summaries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, list[Row]]:
+def _to_listed_entry(rows: Sequence[Row]) -> ListedEntry:
+    row = rows[0]
+    return ListedEntry(
+        id=row["id"],
+        subscription_id=row["subscription_id"],
+        feed_title=row["feed_title"],
+        title=row["title"],
+        link=row["link"],
+        author=row["author"],
+        beginning=row["beginning"],
+        image_url=row["image_url"],
+        language=row["language"],
+        published_at=row["published_at"],
+        sort_at=row["sort_at"],
+        is_unread=bool(row["is_unread"]),
+        read_at=row["read_at"],
+        starred_at=row["starred_at"],
+        later_at=row["later_at"],
+        later_until=row["later_until"],
+        revision_count=row["revision_count"],
+        labels=_labels(rows),
+    )
+
+
+def _labels(rows: Sequence[Row]) -> tuple[EntryLabel, ...]:
+    found = [EntryLabel(row["label_id"], row["label"]) for row in rows if row["label_id"] is not None]
+    return tuple(sorted(found, key=attrgetter("name"))) if found else ()
+
+
+async def read_listed_entries(db: Database, user_id: int, ids: Sequence[int]) -> ListedEntries:
     """What lists show of these entries, in no order."""
-    return group_by_entry(await db.query(SUMMARIES, {"of_user": user_id, "ids": as_list(list(ids))}))
+    return to_listed_entries(await db.query(LISTED, {"of_user": user_id, "ids": as_list(list(ids))}))
 
 
-async def visible_entry(db: Database, user_id: int, entry_id: int) -> Row | None:
-    """Everything that is kept of an entry, with the whole article as they want it cut; None when there is none."""
+async def visible_entry(db: Database, user_id: int, entry_id: int) -> VisibleEntry | None:
+    """The entry, or None when the user may not see it or there is none."""
     rows = await db.query(ENTRY, {"of_user": user_id, "entry_id": entry_id})
     if not rows:
         return None
-    recipe = decode_settings(rows[0]["settings"]).recipe
-    none_such = {**rows[0], "full_html": None, "full_url": None}
-    return next((row for row in rows if row["full_recipe"] == recipe), none_such)
+    settings = decode_settings(rows[0]["settings"])
+    without_full_text = {**rows[0], "full_html": None, "full_url": None}
+    found = next((row for row in rows if row["full_recipe"] == settings.recipe), without_full_text)
+    return _to_visible_entry(found, settings)
+
+
+def _to_visible_entry(row: Row, settings: FeedSettings) -> VisibleEntry:
+    values = {name: row[name] for name in VisibleEntry.__struct_fields__}
+    return VisibleEntry(
+        **values
+        | {
+            "categories": decode_categories(row["categories"]),
+            "enclosures": decode_enclosures(row["enclosures"]),
+            "settings": settings,
+        }
+    )
 
 
 async def visible_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, str]:

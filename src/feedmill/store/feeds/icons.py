@@ -42,8 +42,7 @@ MINE = (
     .order_by(_of.feed_id)
 )
 LEASES = Leases(icons, _of.feed_id, _due, WAITING, MINE)
-# Some feeds whose icon is due, and the token that settles them.
-take_icon_tasks, release_icon_tasks = LEASES.take, LEASES.let_go
+release_icon_tasks = LEASES.let_go
 
 _has_token = _of.claim_token == bindparam("token")
 SAVE = (
@@ -68,6 +67,16 @@ VISIBLE_ICON = (
 )
 
 
+class IconTask(NamedTuple):
+    """A feed whose icon is to be fetched, and the addresses that tell where it may be."""
+
+    feed_id: int
+    attempts: int
+    icon_url: str | None
+    site_url: str | None
+    url: str
+
+
 class StoredIcon(NamedTuple):
     sha256: str
     media_type: str
@@ -85,6 +94,12 @@ class IconFailure(NamedTuple):
 async def add_icon_tasks(db: Database, now: datetime, most: int) -> None:
     """Has icons wanted of some feeds that were read at least once, have subscribers, and do not have one wanted yet."""
     await db.batch([Step(ADD_TASKS, {"now": to_iso(now), "most": most})])
+
+
+async def take_icon_tasks(db: Database, now: datetime, most: int) -> tuple[str, list[IconTask]]:
+    """Some feeds whose icon is due, and the token that settles them."""
+    token, rows = await LEASES.take(db, now, most=most)
+    return token, [IconTask(**row) for row in rows]
 
 
 async def save_icon(

@@ -29,8 +29,8 @@ from sqlalchemy import (
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.search_query import SearchCondition
 from feedmill.model.timestamps import from_iso
-from feedmill.store.database import Database, Row
-from feedmill.store.entries.visible_entries import group_by_entry, select_summaries
+from feedmill.store.database import Database
+from feedmill.store.entries.visible_entries import ListedEntries, select_listed_entries, to_listed_entries
 from feedmill.store.page_sizes import literal_number, page_size_for
 from feedmill.store.schema import entries
 from feedmill.store.search.conditions import Sql, is_visible, place_of_second, sql_of
@@ -59,8 +59,8 @@ class StatementKey(NamedTuple):
 
 async def find_newest_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, below: ListPosition | None = None
-) -> dict[int, list[Row]]:
-    """The newest entries for which the condition holds, from `below` on: by id, in order, what is shown of each."""
+) -> ListedEntries:
+    """The newest entries for which the condition holds, from `below` on, in order."""
     question = prepare_search(condition, db.dialect_name)
     lead = await choose_driving_index(db, question, user_id, most)
     asked = StatementKey(db.dialect_name, question.has_match, question.shape, lead, page_size_for(most), below is None)
@@ -69,7 +69,7 @@ async def find_newest_matches(
 
 async def find_best_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, skipped: int = 0
-) -> dict[int, list[Row]]:
+) -> ListedEntries:
     """The entries that fit best, `skipped` of them left out; without words, the newest."""
     question = prepare_search(condition, db.dialect_name)
     lead = await choose_driving_index(db, question, user_id, RANKED)
@@ -77,8 +77,8 @@ async def find_best_matches(
     return await _found_by(db, best_statement(asked), most, {**_of(user_id), **question.params, "skipped": skipped})
 
 
-async def _found_by(db: Database, statement: Select[Any], most: int, params: dict[str, Any]) -> dict[int, list[Row]]:
-    found = group_by_entry(await db.query(statement, params))
+async def _found_by(db: Database, statement: Select[Any], most: int, params: dict[str, Any]) -> ListedEntries:
+    found = to_listed_entries(await db.query(statement, params))
     return dict(islice(found.items(), most))
 
 
@@ -96,14 +96,14 @@ def _bounds(below: ListPosition | None) -> dict[str, int]:
 def newest_statement(asked: StatementKey) -> Select[Any]:
     """The statement for a page of the newest with what is shown of it."""
     keys = keys_by_date(asked).subquery("keys")
-    return select_summaries(keys).order_by(keys.c.place.desc())
+    return select_listed_entries(keys).order_by(keys.c.place.desc())
 
 
 @lru_cache(maxsize=256)
 def best_statement(asked: StatementKey) -> Select[Any]:
     """The statement for a page of the best with what is shown of it."""
     keys = keys_by_rank(asked).subquery("keys")
-    return select_summaries(keys).order_by(keys.c.worth, keys.c.place.desc())
+    return select_listed_entries(keys).order_by(keys.c.worth, keys.c.place.desc())
 
 
 def keys_by_date(asked: StatementKey) -> Select[Any]:
