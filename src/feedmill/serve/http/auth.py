@@ -13,7 +13,7 @@ from feedmill.library.users.callers import (
     caller_of_cookie,
     is_api_token,
 )
-from feedmill.model.user import Caller, RequestOrigin
+from feedmill.model.user import Actor, Caller, RequestOrigin
 from feedmill.serve.http import csrf
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.signing_key import signing_key
@@ -71,3 +71,8 @@ def origin_of(connection: HTTPConnection) -> RequestOrigin:
     """Where a request comes from. The address of somebody behind a trusted proxy has become the client's by now."""
     address = connection.client.host if connection.client else None
     return RequestOrigin(address[:64] if address else None, connection.headers.get("user-agent"))
+
+
+def actor(who: Caller, connection: HTTPConnection) -> Actor:
+    """The caller as the audit log names them."""
+    return Actor(who.user.id, origin_of(connection).address)

@@ -17,9 +17,9 @@ from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.body_limits import BodyLimit
 from feedmill.serve.http.rate_limits import RateLimit
 from feedmill.serve.rest import bookmarks, jobs, search, webhooks
+from feedmill.serve.rest.admin import audit_log, hosts, log, queue, storage, users
 from feedmill.serve.rest.admin import feeds as admin_feeds
-from feedmill.serve.rest.admin import hosts, log_and_settings, users
-from feedmill.serve.rest.admin import queue as admin_queue
+from feedmill.serve.rest.admin import settings as admin_settings
 from feedmill.serve.rest.core import docs_page
 from feedmill.serve.rest.core.dependencies import set_no_store
 from feedmill.serve.rest.core.errors import install_error_handlers, problem_responses
@@ -55,8 +55,11 @@ ROUTERS = (
     users.router,
     admin_feeds.router,
     hosts.router,
-    admin_queue.router,
-    log_and_settings.router,
+    queue.router,
+    storage.router,
+    audit_log.router,
+    log.router,
+    admin_settings.router,
 )
 
 # For people who are not signed in: that is what they are for.

@@ -1,7 +1,8 @@
 """The routes of all pages, in the order in which they match."""
 
+from feedmill.serve.web.admin import audit_log, hosts, log, merge_feeds, queue, storage, users
 from feedmill.serve.web.admin import feeds as admin_feeds
-from feedmill.serve.web.admin import hosts, log_and_settings, merge_feeds, queue, users
+from feedmill.serve.web.admin import settings as admin_settings
 from feedmill.serve.web.archive import feed_archive, raw_body, reparse, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
 from feedmill.serve.web.core import assets, pwa, quick_switcher
@@ -59,5 +60,8 @@ ROUTES = [
     *admin_feeds.routes,
     *hosts.routes,
     *queue.routes,
-    *log_and_settings.routes,
+    *storage.routes,
+    *audit_log.routes,
+    *log.routes,
+    *admin_settings.routes,
 ]

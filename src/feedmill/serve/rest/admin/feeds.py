@@ -14,8 +14,8 @@ from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
 from feedmill.model.feed import PRIVATE_URL_MARKER, FeedStatus
 from feedmill.model.feed_state import FeedState, feed_state
+from feedmill.serve.http.auth import actor
 from feedmill.serve.http.pagination import decode_cursor, split_page
-from feedmill.serve.rest.admin.users import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, PathId, RequestBody, StrictBool, UrlText

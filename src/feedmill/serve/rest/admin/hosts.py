@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from feedmill.library.admin.blocked_hosts import block_host, unblock_host
 from feedmill.library.admin.hosts import hosts_overview
 from feedmill.library.cursors import cursor_at
+from feedmill.serve.http.auth import actor
 from feedmill.serve.http.pagination import decode_cursor, split_page
-from feedmill.serve.rest.admin.users import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import RequestBody, UrlText

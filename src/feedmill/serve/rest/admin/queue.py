@@ -7,18 +7,13 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from feedmill.engine.task_names import QUEUES
-from feedmill.library.cursors import cursor_at
 from feedmill.model.feed import PRIVATE_URL_MARKER
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
-from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.http.auth import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp, TheJobs
 from feedmill.serve.rest.core.fields import FromAttributes, RequestBody
-from feedmill.serve.rest.core.pagination import Cursor, Limit
-from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.dead_letters import retry_all_dead_letters
 from feedmill.store.admin.metrics import count_images
 from feedmill.store.admin.overview import count_feeds_by_state
-from feedmill.store.archive.storage_usage import measure_storage_usage
 from feedmill.store.jobs.activity import (
     count_open_deliveries,
     latest_failures,
@@ -94,42 +89,6 @@ class QueueResponse(BaseModel):
     failures: list[FailedFetchResponse] = Field(description="The last fetches of the last day that failed.")
 
 
-class LargestFeedResponse(FromAttributes):
-    feed_id: int
-    url: str
-    title: str | None
-    entries: int
-    raw_bytes: int
-    image_bytes: int
-
-
-class StorageUsageResponse(FromAttributes):
-    feeds: int
-    entries: int
-    raw_bodies: int
-    raw_bytes: int
-    images: int
-    image_bytes: int
-    objects_to_delete: int
-    database_bytes: int | None = Field(description="null where the database does not tell.")
-    largest: list[LargestFeedResponse] = Field(description="The 20 feeds that take up most.")
-
-
-class AuditLogEntryResponse(FromAttributes):
-    id: int
-    at: datetime
-    user_id: int | None = Field(description="Who did it; null for the command line or a visitor.")
-    user_name: str | None
-    action: str
-    subject: str | None
-    address: str | None
-
-
-class AuditLogPage(BaseModel):
-    items: list[AuditLogEntryResponse]
-    next: str | None
-
-
 @router.get("/queue")
 async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
     """What runs, what waits and what failed lately."""
@@ -161,19 +120,3 @@ async def retry_dead_letters(app: TheApp, who: Admin, request: Request, wanted: 
     """Tries again what was given up."""
     retried = await retry_all_dead_letters(app.db, wanted.what, actor(who, request), datetime.now(UTC))
     return RetryResponse(what=wanted.what, retried=retried)
-
-
-@router.get("/storage")
-async def read_storage(app: TheApp, who: Admin) -> StorageUsageResponse:
-    """How much is kept, and which feeds it is from."""
-    return StorageUsageResponse.model_validate(await measure_storage_usage(app.db))
-
-
-@router.get("/audit")
-async def read_audit_log(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> AuditLogPage:
-    """Who did what to accounts and feeds, the latest first."""
-    found = await audit_log_page(app.db, decode_cursor(cursor, MAX_ID - 1), limit + 1)
-    page, last = split_page(found, limit)
-    return AuditLogPage(
-        items=[AuditLogEntryResponse.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None
-    )

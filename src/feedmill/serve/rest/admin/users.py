@@ -11,8 +11,7 @@ from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
-from feedmill.model.user import Actor, Caller
-from feedmill.serve.http.auth import origin_of
+from feedmill.serve.http.auth import actor
 from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
@@ -76,11 +75,6 @@ class UserChangedResponse(UserResponse):
     ended: AccessEndedResponse | None = Field(
         None, description="What a new password has ended, and which keys still work."
     )
-
-
-def actor(who: Caller, request: Request) -> Actor:
-    """Who it is that is written down."""
-    return Actor(who.user.id, origin_of(request).address)
 
 
 @router.get("")

@@ -9,7 +9,7 @@ from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.library.users.manage_users import find_user
 from feedmill.model.user import User
-from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.http.auth import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.pools.groups import GroupParameter

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 
 from feedmill.model.pool import PoolGroup, PoolOptions
-from feedmill.serve.rest.admin.users import actor
+from feedmill.serve.http.auth import actor
 from feedmill.serve.rest.core.dependencies import Admin, PoolUser, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.pools.group_schemas import NewPoolGroup, PoolGroupChanges, PoolGroupPage, PoolGroupResponse

@@ -12,8 +12,8 @@ from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.feed_state import feed_state
-from feedmill.serve.http.pagination import decode_cursor, split_page
-from feedmill.serve.web.admin.users import actor, cursor_of
+from feedmill.serve.http.auth import actor
+from feedmill.serve.http.pagination import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -39,7 +39,7 @@ def public_title(feed: Feed) -> str:
 async def list_feeds(request: Request) -> Response:
     await signed_in_admin(request)
     failing = request.query_params.get("failing") == "yes"
-    place = decode_cursor(cursor_of(request), 0)
+    place = decode_cursor(query_cursor(request), 0)
     page, last = split_page(await feeds_page(the_app(request).db, place, ROWS + 1, only_failing=failing), ROWS)
     kept = {"failing": "yes"} if failing else {}
     return await render_page(

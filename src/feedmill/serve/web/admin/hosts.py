@@ -12,9 +12,9 @@ from feedmill.library.admin.blocked_hosts import block_host, parse_blocked_host,
 from feedmill.library.admin.hosts import host_overview, hosts_overview
 from feedmill.library.cursors import cursor_at
 from feedmill.model.feed_state import feed_state
-from feedmill.serve.http.pagination import decode_cursor, split_page
+from feedmill.serve.http.auth import actor
+from feedmill.serve.http.pagination import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.admin.feeds import public_title, public_url
-from feedmill.serve.web.admin.users import actor, cursor_of
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
@@ -50,7 +50,9 @@ async def _redirect_to_host(request: Request, typed: str) -> Response:
 
 async def _show(request: Request, typed: str = "", error: str = "") -> Response:
     app, now = the_app(request), datetime.now(UTC)
-    found = await hosts_overview(app.db, app.coordination.turns, decode_cursor(cursor_of(request), ""), ROWS + 1, now)
+    found = await hosts_overview(
+        app.db, app.coordination.turns, decode_cursor(query_cursor(request), ""), ROWS + 1, now
+    )
     page, last = split_page(found, ROWS)
     return await render_page(
         request,
@@ -70,7 +72,7 @@ async def _show(request: Request, typed: str = "", error: str = "") -> Response:
 async def show_host(request: Request) -> Response:
     await signed_in_admin(request)
     app, name, now = the_app(request), _host(request), datetime.now(UTC)
-    page, last = split_page(await feeds_of_host(app.db, name, decode_cursor(cursor_of(request), 0), ROWS + 1), ROWS)
+    page, last = split_page(await feeds_of_host(app.db, name, decode_cursor(query_cursor(request), 0), ROWS + 1), ROWS)
     blocked = await blocked_host_names(app.db)
     return await render_page(
         request,

@@ -10,8 +10,8 @@ from starlette.routing import Route
 from feedmill.errors import BadInput
 from feedmill.library.feeds.merge_feeds import NotMergeable, find_feed_to_merge, merge_into_feed, plan_merge
 from feedmill.model.feed_state import feed_state
+from feedmill.serve.http.auth import actor
 from feedmill.serve.web.admin.feeds import FEEDS_PATH, public_title, public_url, requested_feed
-from feedmill.serve.web.admin.users import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, accepts_form

@@ -12,9 +12,9 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, LastAdmin, NameTaken, NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
-from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Actor, Caller, User
-from feedmill.serve.http.auth import origin_of
-from feedmill.serve.http.pagination import decode_cursor, split_page
+from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
+from feedmill.serve.http.auth import actor
+from feedmill.serve.http.pagination import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_error, flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, accepts_form
@@ -29,22 +29,12 @@ ADMIN_PATH = "/admin"
 ROWS = 50
 MEGABYTE = 1_000_000
 MOST_DIGITS = 9
-LONGEST_CURSOR = 200
-
-
-def cursor_of(request: Request) -> str | None:
-    return request.query_params.get("cursor", "")[:LONGEST_CURSOR] or None
-
-
-def actor(caller: Caller, request: Request) -> Actor:
-    """Who it is that is written down."""
-    return Actor(caller.user.id, origin_of(request).address)
 
 
 async def list_users(request: Request) -> Response:
     await signed_in_admin(request)
     app = the_app(request)
-    page, last = split_page(await users_page(app.db, decode_cursor(cursor_of(request), 0), ROWS + 1), ROWS)
+    page, last = split_page(await users_page(app.db, decode_cursor(query_cursor(request), 0), ROWS + 1), ROWS)
     kept = await archived_bytes_by_user(app.db, [account.user.id for account in page])
     return await render_page(
         request,

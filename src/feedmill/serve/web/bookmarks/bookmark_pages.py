@@ -9,6 +9,7 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
+from feedmill.serve.http.pagination import query_cursor
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -25,7 +26,6 @@ from feedmill.serve.web.core.path_ids import path_id
 
 PATH = "/bookmarks"
 ROWS = 50
-LONGEST_CURSOR = 200
 LONGEST_TITLE = 500
 LONGEST_NOTE = 10_000
 
@@ -89,7 +89,7 @@ def _note(written: str) -> str | None:
 async def _show_list(
     request: Request, user: User, status: int = 200, url: str = "", note: str = "", wrong: bool = False
 ) -> Response:
-    cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR]
+    cursor = query_cursor(request)
     place = from_cursor(cursor) if cursor else None
     found = await the_app(request).bookmarks.page(user.id, place, ROWS + 1)
     page, last = found[:ROWS], found[ROWS - 1] if len(found) > ROWS else None

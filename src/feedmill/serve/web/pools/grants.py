@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from feedmill.errors import NotFound
 from feedmill.library.users.manage_users import find_user
-from feedmill.serve.web.admin.users import actor
+from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form

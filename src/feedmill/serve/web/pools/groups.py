@@ -11,7 +11,7 @@ from feedmill.errors import GroupExists, NotFound
 from feedmill.library.feeds.lookup import feed_references
 from feedmill.model.pool import PoolGroup, PoolItemState, PoolKind, PoolOptions
 from feedmill.pools.errors import NoPoolLists
-from feedmill.serve.web.admin.users import actor
+from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import accepts_form

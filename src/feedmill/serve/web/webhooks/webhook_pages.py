@@ -9,7 +9,7 @@ from feedmill.errors import BadInput, LimitExceeded, NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.webhooks.service import StillPending
 from feedmill.model.webhook import Webhook, WebhookEvent
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
+from feedmill.serve.http.pagination import MAX_ID, decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
@@ -19,7 +19,6 @@ from feedmill.store.subscriptions.subscriptions import subscriptions_of
 WEBHOOKS_PATH = "/settings/webhooks"
 EVENTS = tuple(event for event in WebhookEvent if event is not WebhookEvent.TEST)
 DELIVERIES_PER_PAGE = 50
-LONGEST_CURSOR = 200
 
 
 async def list_webhooks(request: Request) -> Response:
@@ -131,8 +130,7 @@ async def _show_one(
     request: Request, hook: Webhook, errors: dict[str, str] | None = None, url: str | None = None, secret: str = ""
 ) -> Response:
     app, user_id = the_app(request), request.state.caller.user.id
-    cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR]
-    before = decode_cursor(cursor or None, MAX_ID - 1)
+    before = decode_cursor(query_cursor(request), MAX_ID - 1)
     page, last = split_page(
         await app.webhooks.deliveries(user_id, hook.id, before, DELIVERIES_PER_PAGE + 1), DELIVERIES_PER_PAGE
     )

@@ -1,10 +1,9 @@
-"""`/admin/log` and `/admin/settings`: recent log lines and the effective settings."""
+"""`/admin/log`: recent log lines."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.library.admin.effective_settings import effective_settings
 from feedmill.logs import LEVELS, LOG_BUFFER
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.page import render_page, the_app
@@ -40,11 +39,4 @@ async def show_log(request: Request) -> Response:
     )
 
 
-async def show_settings(request: Request) -> Response:
-    await signed_in_admin(request)
-    return await render_page(
-        request, "admin/settings.html", active="/admin", settings=effective_settings(the_app(request).settings)
-    )
-
-
-routes = [Route("/admin/log", show_log), Route("/admin/settings", show_settings)]
+routes = [Route("/admin/log", show_log)]

@@ -1,0 +1,84 @@
+"""`/api/admin/storage`, `/backup` and `/retention`: what is stored, backed up, and purged next."""
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from feedmill.archive.retention import preview_purge, retention_periods
+from feedmill.library.archive.backup_status import last_backup
+from feedmill.serve.rest.core.dependencies import Admin, TheApp
+from feedmill.serve.rest.core.fields import FromAttributes
+from feedmill.store.archive.storage_usage import measure_storage_usage
+
+router = APIRouter(prefix="/admin", tags=["admin"])
+
+
+class LargestFeedResponse(FromAttributes):
+    feed_id: int
+    url: str
+    title: str | None
+    entries: int
+    raw_bytes: int
+    image_bytes: int
+
+
+class StorageUsageResponse(FromAttributes):
+    feeds: int
+    entries: int
+    raw_bodies: int
+    raw_bytes: int
+    images: int
+    image_bytes: int
+    objects_to_delete: int
+    database_bytes: int | None = Field(description="null where the database does not tell.")
+    largest: list[LargestFeedResponse] = Field(description="The 20 feeds that take up most.")
+
+
+class BackupResponse(FromAttributes):
+    folder: str
+    created_at: datetime
+    size: int = Field(description="The bytes of the backup.")
+    objects: int
+    object_bytes: int
+    with_objects: bool = Field(description="Whether objects were copied, not only listed.")
+    consistent: bool = Field(description="Whether all rows are of one moment.")
+    checked_at: datetime | None
+    sound: bool | None = Field(description="null until `feedmill backup --check` has read it.")
+    wrong: list[str] = Field(description="What that found.")
+
+
+class LastBackupResponse(BaseModel):
+    last: BackupResponse | None = Field(description="null when none was ever made.")
+
+
+class RetentionForecastResponse(FromAttributes):
+    """How many of each the next purge drops, if nothing changes."""
+
+    entries: int
+    raw_bodies: int
+    log_lines: int
+    batches: int
+    unread_lists: int
+    objects: int
+
+
+@router.get("/storage")
+async def read_storage(app: TheApp, who: Admin) -> StorageUsageResponse:
+    """How much is kept, and which feeds it is from."""
+    return StorageUsageResponse.model_validate(await measure_storage_usage(app.db))
+
+
+@router.get("/backup")
+async def read_backup(app: TheApp, who: Admin) -> LastBackupResponse:
+    """The last backup that `feedmill backup` made of this database."""
+    found = await last_backup(app.db)
+    return LastBackupResponse(last=BackupResponse.model_validate(found) if found else None)
+
+
+@router.get("/retention")
+async def forecast_retention(app: TheApp, who: Admin) -> RetentionForecastResponse:
+    """What would be dropped now because it was kept long enough; nothing is."""
+    return RetentionForecastResponse.model_validate(
+        await preview_purge(app.db, retention_periods(app.settings), datetime.now(UTC))
+    )
