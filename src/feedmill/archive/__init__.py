@@ -1,1 +1,1 @@
-"""What is kept as bytes: raw bodies, images, backups; and how long it is kept."""
+"""Stores raw bodies, images and feed descriptors as objects; retention; backups."""

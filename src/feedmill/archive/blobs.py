@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """An object as a listing tells of it."""
+    """An object in a listing."""
 
     key: str
     size: int
@@ -16,26 +16,26 @@ class Blob:
 
 
 class Blobs(Protocol):
-    """Where bytes are kept. A key is any text; a path of 900 bytes is the limit (`ObjectKeyTooLong`).
+    """An object store. A key is any text; a key whose path is longer than 900 bytes raises `ObjectKeyTooLong`.
 
-    Whatever goes wrong is a `BlobError`: `BlobMissing` when there is no such object, `BlobUnavailable` when
-    the same call may work later. A call that is cancelled may still happen.
+    Every failure is a `BlobError`: `BlobMissing` when there is no such object, `BlobUnavailable` when the same call
+    may work later. A cancelled call may still take effect.
     """
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
-        """Keeps `data` under `key`, whole or not at all, in place of what was there.
+        """Stores `data` under `key` atomically, and replaces what was there.
 
-        A folder does not keep the content type: whoever serves from it goes by the key's extension.
+        A folder does not store the content type: whoever serves from it uses the key's extension.
         """
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> bytes:
-        """The object's bytes from `start` up to `end`, as a slice gives them; both count from the front."""
+        """Returns the object's bytes `[start:end]`; neither index may be negative."""
 
     def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
-        """Every object whose key starts with `prefix`, in no promised order."""
+        """Yields every object whose key starts with `prefix`, in any order."""
 
     async def delete_many(self, keys: Iterable[str]) -> None:
-        """Removes these objects; those that are gone already are as good as removed."""
+        """Deletes these objects; missing ones are no error."""
 
     async def url(self, key: str, expires: timedelta) -> str | None:
-        """An address that a browser can fetch the object from; None: hand the bytes out yourself."""
+        """Returns a URL from which a browser can fetch the object; None if the caller must serve the bytes itself."""

@@ -1,8 +1,8 @@
-"""A JSON object per feed in the object store, from which a new database learns each feed's URL and title.
+"""Feed descriptors: a JSON object per feed in the object store, from which a new database learns its URL and title.
 
-A refresh writes the card before its batch, and the batch remembers what the card says. A process that is killed in
-between leaves a card that is right, and the next refresh writes it once more. A feed whose card is as it should be
-costs nothing.
+A refresh writes the descriptor before its batch, and the batch records the descriptor's digest. A process that is
+killed in between leaves a correct descriptor, and the next refresh writes it once more. A descriptor that is up to
+date is not written again.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -23,12 +23,12 @@ from feedmill.store.feeds.feeds import feeds_of_ids, step_to_save_descriptor_dig
 from feedmill.store.feeds.moves import feeds_moved_since
 
 CONTENT_TYPE = "application/json"
-# Moves are looked back for longer than the time between two looks.
-LOOK_BACK = timedelta(days=8)
+# Longer than the time between two repairs.
+MOVES_LOOKBACK = timedelta(days=8)
 
 
 class FeedDescriptor(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is needed to know a feed again. `has_login`: it is fetched with a login, which no card holds."""
+    """What identifies a feed. `has_login`: it is fetched with a login, which is not in the descriptor."""
 
     feed_id: int
     url: str
@@ -41,7 +41,7 @@ def describe_feed(feed: Feed) -> FeedDescriptor:
 
 
 def describe_feed_after(feed: Feed, decision: RefreshDecision) -> FeedDescriptor | None:
-    """The card that a feed should have once the decision is written; None if nothing was kept of it."""
+    """The descriptor of a feed once the decision is written; None if no raw body was stored."""
     match decision:
         case Updated(move=move, facts=facts):
             url = move.to if move.settled and move.to else feed.url
@@ -58,14 +58,14 @@ def describe_feed_after(feed: Feed, decision: RefreshDecision) -> FeedDescriptor
 async def store_descriptor(
     db: Database, blobs: Blobs, ownership: OwnershipCheck, feed: Feed, decision: RefreshDecision, now: datetime
 ) -> Sequence[Step]:
-    """Writes the card if it is missing or says something else; the step that remembers it, for the refresh's batch.
+    """Writes the descriptor if it is missing or outdated; returns the step that records it, for the refresh's batch.
 
-    In a store that belongs to another database nothing is written: it may have another feed's card under that key.
+    In a store that belongs to another database nothing is written: the key may hold another feed's descriptor.
     """
-    card = describe_feed_after(feed, decision)
-    if card is None:
+    descriptor = describe_feed_after(feed, decision)
+    if descriptor is None:
         return ()
-    data = msgspec.json.encode(card)
+    data = msgspec.json.encode(descriptor)
     digest = sha256(data).hexdigest()
     if digest == feed.card_sha256 or not await ownership.is_ours(db, blobs, now):
         return ()
@@ -74,7 +74,7 @@ async def store_descriptor(
 
 
 async def read_descriptors(blobs: Blobs) -> AsyncIterator[FeedDescriptor]:
-    """Every card in the store; what is no card of ours is passed over."""
+    """Yields every descriptor in the store; other objects are skipped."""
     async for blob in blobs.list_keys(DESCRIPTORS_PREFIX):
         feed_id = parse_descriptor_key(blob.key)
         if feed_id is None:
@@ -86,10 +86,10 @@ async def read_descriptors(blobs: Blobs) -> AsyncIterator[FeedDescriptor]:
 
 
 async def repair_descriptors(db: Database, blobs: Blobs, now: datetime) -> int:
-    """Writes the cards that are missing from the store, and those of feeds that moved; how many that was."""
-    there = {parse_descriptor_key(blob.key) async for blob in blobs.list_keys(DESCRIPTORS_PREFIX)}
-    wanted = [id for id in await feeds_with_raw_bodies(db) if id not in there]
-    return await _write(db, blobs, [*wanted, *await feeds_moved_since(db, now - LOOK_BACK)])
+    """Writes descriptors that are missing, and those of feeds that moved; returns how many."""
+    existing = {parse_descriptor_key(blob.key) async for blob in blobs.list_keys(DESCRIPTORS_PREFIX)}
+    missing = [id for id in await feeds_with_raw_bodies(db) if id not in existing]
+    return await _write(db, blobs, [*missing, *await feeds_moved_since(db, now - MOVES_LOOKBACK)])
 
 
 async def _write(db: Database, blobs: Blobs, feed_ids: Sequence[int]) -> int:

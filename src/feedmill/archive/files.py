@@ -1,8 +1,8 @@
 """Objects as files in a folder.
 
-A write goes to a file of its own in `.partial`, is flushed to the disk (fsync), renamed into place, and the
-rename flushed too: after a crash or a power cut an object is there whole or not at all. Deletions are not
-flushed; one that a power cut undoes is found by the next sweep for orphans.
+A write goes to a temporary file in `.partial`, is flushed to the disk (fsync) and renamed into place, and the rename
+is flushed too: after a crash or a power cut the object is complete or absent. Deletions are not flushed; one that a
+power cut undoes is found by the next search for orphans.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from feedmill.archive.object_paths import folder_of, key_of, path_of
 from feedmill.errors import BlobMissing, BlobUnavailable
 
 LOT = 1000
-"""Objects listed or deleted in one go on a thread."""
+"""Objects listed or deleted by one call on a thread."""
 
 ABANDONED_AFTER = timedelta(hours=1)
-"""The age at which a partial file can only be a dead process's."""
+"""The age at which a partial file can only belong to a dead process."""
 
-RENAMES = 50
-"""Tries to get a file into a folder that deletes keep pruning; one nearly always does."""
+RENAME_ATTEMPTS = 50
+"""Attempts to rename a file into a folder that concurrent deletes keep removing; one nearly always suffices."""
 
 
 class FolderBlobs:
-    """The object port over a folder, which is made when first written to."""
+    """The object port over a folder, which is created by the first write."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._partials = folder / ".partial"
-        self._swept = False
+        self._cleaned_up = False
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         await asyncio.to_thread(self._put, self._folder / path_of(key), data)
@@ -46,7 +46,7 @@ class FolderBlobs:
 
     async def list_keys(self, prefix: str) -> AsyncIterator[Blob]:
         found = self._walk(folder_of(prefix))
-        while lot := await asyncio.to_thread(self._take, found):
+        while lot := await asyncio.to_thread(self._next_lot, found):
             for blob in lot:
                 if blob.key.startswith(prefix):
                     yield blob
@@ -61,7 +61,7 @@ class FolderBlobs:
 
     def _put(self, target: Path, data: bytes) -> None:
         with self._errors("write to"):
-            self._sweep_once()
+            self._remove_abandoned_once()
             _make_folder(self._partials)
             partial = self._partials / uuid4().hex
             try:
@@ -79,7 +79,7 @@ class FolderBlobs:
             except FileNotFoundError:
                 raise BlobMissing(f"there is no object {key!r}") from None
 
-    def _take(self, found: Iterator[Blob]) -> list[Blob]:
+    def _next_lot(self, found: Iterator[Blob]) -> list[Blob]:
         with self._errors("list"):
             return list(islice(found, LOT))
 
@@ -95,20 +95,20 @@ class FolderBlobs:
             for path in paths:
                 path.unlink(missing_ok=True)
             for folder in {path.parent for path in paths}:
-                self._prune(folder)
+                self._remove_empty_folders(folder)
 
-    def _prune(self, folder: Path) -> None:
+    def _remove_empty_folders(self, folder: Path) -> None:
         try:
             while folder != self._folder:
                 folder.rmdir()
                 folder = folder.parent
         except OSError:
-            return  # it holds something, or another delete was quicker
+            return  # it is not empty, or another delete removed it
 
-    def _sweep_once(self) -> None:
-        if self._swept:
+    def _remove_abandoned_once(self) -> None:
+        if self._cleaned_up:
             return
-        self._swept = True
+        self._cleaned_up = True
         oldest = time.time() - ABANDONED_AFTER.total_seconds()
         for entry in _entries(self._partials):
             with suppress(FileNotFoundError):  # it was moved into place
@@ -132,8 +132,8 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _rename(source: Path, target: Path) -> None:
-    """Moves a file into place, while deletes of its neighbours may be pruning the folders on the way."""
-    for last_try in (*[False] * RENAMES, True):
+    """Renames a file into place, while deletes of other objects may be removing the same folders."""
+    for last_try in (*[False] * RENAME_ATTEMPTS, True):
         try:
             _make_folder(target.parent)
             source.replace(target)
@@ -141,7 +141,7 @@ def _rename(source: Path, target: Path) -> None:
         except FileNotFoundError:
             if last_try:
                 raise
-    with suppress(FileNotFoundError):  # already deleted again, folder and all
+    with suppress(FileNotFoundError):  # already deleted again, with its folder
         _flush_folder(target.parent)
 
 
@@ -149,7 +149,7 @@ def _make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     _make_folder(folder.parent)
-    with suppress(FileExistsError):  # not exist_ok: that looks again, and fails if it is pruned by then
+    with suppress(FileExistsError):  # not exist_ok: it checks again, and fails if the folder was removed by then
         folder.mkdir()
     _flush_folder(folder.parent)
 
@@ -159,14 +159,14 @@ def _flush_folder(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network shares flush files alone
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network shares flush only files
             raise
     finally:
         os.close(descriptor)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What a folder holds, but for dot files; nothing if it is gone."""
+    """The entries of a folder, without dot files; none if it does not exist."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
@@ -178,5 +178,5 @@ def _describe(key: str, entry: os.DirEntry[str]) -> Iterator[Blob]:
     try:
         status = entry.stat()
     except FileNotFoundError:
-        return  # deleted while we were listing
+        return  # deleted during the listing
     yield Blob(key, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))

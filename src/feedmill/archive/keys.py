@@ -7,18 +7,18 @@ from hashlib import md5, sha256
 
 IMAGES_PREFIX = "images/"
 RAW_BODIES_PREFIX = "backups/"
-# Not under backups/: a bucket's own rule that ends raw bodies must not end these.
+# Not under backups/: a bucket's lifecycle rule for raw bodies must not delete these.
 DESCRIPTORS_PREFIX = "feeds/"
 
 _IMAGE = re.compile(r"images/([0-9]+)/([0-9a-f]{8})(?:-[0-9a-f]{32})?/([0-9]+)\.([a-z0-9]+)", re.ASCII)
-_BACKUP = re.compile(r"backups/([0-9]+)/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?)Z\.xml", re.ASCII)
-_CARD = re.compile(r"feeds/([0-9]+)\.json", re.ASCII)
+_RAW_BODY = re.compile(r"backups/([0-9]+)/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?)Z\.xml", re.ASCII)
+_DESCRIPTOR = re.compile(r"feeds/([0-9]+)\.json", re.ASCII)
 _EXTENSION = re.compile(r"[a-z0-9]{1,8}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ImageKey:
-    """What an image's key tells: which feed, the mark of the entry's guid, which image of the entry."""
+    """The parts of an image's key: the feed, the digest of the entry's guid, the index of the image in the entry."""
 
     feed_id: int
     mark: str
@@ -28,7 +28,7 @@ class ImageKey:
 
 @dataclass(frozen=True, slots=True)
 class RawBodyKey:
-    """What a raw body's key tells: which feed, and when the body arrived."""
+    """The parts of a raw body's key: the feed, and when the body was fetched."""
 
     feed_id: int
     at: datetime
@@ -37,8 +37,8 @@ class RawBodyKey:
 def image_key(feed_id: int, guid: str, index: int, extension: str) -> str:
     """The key of an entry's image.
 
-    Two guids of a feed can share it (32 bits of a hash), so it must be reserved before it is written:
-    recorded under a unique index. Who finds it taken by another entry takes `full_image_key`.
+    Two guids of a feed can share it (32 bits of a hash), so it must be reserved under a unique index before the
+    object is written. If another entry has it, `full_image_key` is used.
     """
     return _image_key(feed_id, guid_digest(guid), index, extension)
 
@@ -46,7 +46,7 @@ def image_key(feed_id: int, guid: str, index: int, extension: str) -> str:
 def full_image_key(feed_id: int, guid: str, index: int, extension: str) -> str:
     """The key for an entry whose `image_key` belongs to another; no two guids share it.
 
-    It comes from the guid alone, so a database made anew finds the image again.
+    It depends on the guid alone, so that a new database finds the image again.
     """
     mark = f"{guid_digest(guid)}-{sha256(_bytes(guid)).hexdigest()[:32]}"
     return _image_key(feed_id, mark, index, extension)
@@ -58,7 +58,7 @@ def guid_digest(guid: str) -> str:
 
 
 def parse_image_key(key: str) -> ImageKey | None:
-    """Reads an image's key; None for a key that isn't one."""
+    """Parses the key of an image; None for any other key."""
     match = _IMAGE.fullmatch(key)
     return match and ImageKey(int(match[1]), match[2], int(match[3]), match[4])
 
@@ -68,7 +68,7 @@ def raw_body_prefix(feed_id: int) -> str:
 
 
 def raw_body_key(feed_id: int, at: datetime) -> str:
-    """The key of a raw body that arrived at `at`; keys of a feed sort by time."""
+    """The key of a raw body that was fetched at `at`; the keys of a feed sort by time."""
     if at.tzinfo is None:
         raise ValueError("a backup's time needs a time zone")
     time = at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
@@ -76,8 +76,8 @@ def raw_body_key(feed_id: int, at: datetime) -> str:
 
 
 def parse_raw_body_key(key: str) -> RawBodyKey | None:
-    """Reads a raw body's key, with or without milliseconds; None for a key that isn't one."""
-    match = _BACKUP.fullmatch(key)
+    """Parses the key of a raw body, with or without milliseconds; None for any other key."""
+    match = _RAW_BODY.fullmatch(key)
     if match is None:
         return None
     try:
@@ -87,13 +87,13 @@ def parse_raw_body_key(key: str) -> RawBodyKey | None:
 
 
 def descriptor_key(feed_id: int) -> str:
-    """The key of the card that says which feed a number stands for."""
+    """The key of a feed's descriptor."""
     return f"{DESCRIPTORS_PREFIX}{feed_id}.json"
 
 
 def parse_descriptor_key(key: str) -> int | None:
-    """The feed that a card is of; None for a key that isn't a card's."""
-    match = _CARD.fullmatch(key)
+    """The feed id in the key of a descriptor; None for any other key."""
+    match = _DESCRIPTOR.fullmatch(key)
     return int(match[1]) if match else None
 
 

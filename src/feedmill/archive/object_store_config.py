@@ -22,10 +22,10 @@ class FolderConfig:
 
 @dataclass(frozen=True, slots=True)
 class S3Config:
-    """Objects are in a bucket.
+    """Objects are in an S3 bucket.
 
-    Without an endpoint it is Amazon's; without keys, those of the environment or the machine's role.
-    Browsers fetch objects from `public_url` (the bucket's top) if there is one, else by signed URLs;
+    Without an endpoint it is Amazon's; without keys, the client uses those of the environment or of the machine's
+    role. Browsers fetch objects from `public_url` (the root of the bucket) if there is one, else by signed URLs;
     `direct` is False where they can't reach the bucket at all.
     """
 
@@ -42,14 +42,14 @@ class S3Config:
 
 
 def parse_objects_url(text: str, access_key: str = "", secret_key: str = "") -> FolderConfig | S3Config:
-    """Reads the `objects` setting; the keys come from settings of their own."""
+    """Parses the `objects` setting; the access keys are separate settings."""
     if not text.strip():
         raise BadSetting("objects: give a folder or s3://bucket/prefix")
     if "://" not in text:
         return FolderConfig(Path(text).expanduser())
     if not text.startswith("s3://"):
         raise BadSetting(f"objects: {text.partition('://')[0]}:// is not supported; give a folder or s3://…")
-    return _read_s3(_split(text), access_key, secret_key)
+    return _parse_s3(_split(text), access_key, secret_key)
 
 
 def _split(text: str) -> SplitResult:
@@ -59,7 +59,7 @@ def _split(text: str) -> SplitResult:
         raise BadSetting(f"objects: not a URL ({error})") from error
 
 
-def _read_s3(url: SplitResult, access_key: str, secret_key: str) -> S3Config:
+def _parse_s3(url: SplitResult, access_key: str, secret_key: str) -> S3Config:
     if "@" in url.netloc:
         raise BadSetting("objects: keys don't belong in the URL; set s3_access_key and s3_secret_key")
     if not url.netloc or ":" in url.netloc:
@@ -70,13 +70,13 @@ def _read_s3(url: SplitResult, access_key: str, secret_key: str) -> S3Config:
     return S3Config(
         bucket=url.netloc,
         prefix=_prefix(url.path),
-        endpoint=_web_address("endpoint", options.get("endpoint")),
+        endpoint=_web_url("endpoint", options.get("endpoint")),
         region=options.get("region") or "us-east-1",
         access_key=access_key,
         secret_key=secret_key,
-        path_style=_yes_or_no("path_style", options),
-        public_url=_web_address("public_url", options.get("public_url")),
-        direct=_yes_or_no("direct", options),
+        path_style=_boolean("path_style", options),
+        public_url=_web_url("public_url", options.get("public_url")),
+        direct=_boolean("direct", options),
     )
 
 
@@ -97,7 +97,7 @@ def _prefix(path: str) -> str:
     return prefix
 
 
-def _web_address(option: str, text: str | None) -> str | None:
+def _web_url(option: str, text: str | None) -> str | None:
     if not text:
         return None
     url = _split(text)
@@ -108,7 +108,7 @@ def _web_address(option: str, text: str | None) -> str | None:
     return text.rstrip("/")
 
 
-def _yes_or_no(option: str, options: Mapping[str, str]) -> bool:
+def _boolean(option: str, options: Mapping[str, str]) -> bool:
     answer = options.get(option, "yes")
     if answer not in _YES_NO:
         raise BadSetting(f"objects: {option} is yes or no, not {answer!r}")

@@ -18,12 +18,12 @@ from feedmill.store.archive.raw_bodies import indexed_keys
 from feedmill.store.database import Database
 
 LOT = 1000
-# Whoever is about to write the row of an object has done so by then.
+# By then the row of a new object has been written.
 MIN_ORPHAN_AGE = timedelta(days=1)
 
 
 async def record_orphans(db: Database, blobs: Blobs, raw: timedelta, now: datetime) -> int:
-    """Puts every orphan on the record of garbage; how many there are."""
+    """Records every orphan as garbage; returns how many there are."""
     found = 0
     async for orphans in find_orphans(db, blobs, raw, now):
         await record_garbage(db, orphans, now)
@@ -32,29 +32,29 @@ async def record_orphans(db: Database, blobs: Blobs, raw: timedelta, now: dateti
 
 
 async def find_orphans(db: Database, blobs: Blobs, raw: timedelta, now: datetime) -> AsyncIterator[list[str]]:
-    """The keys of orphans, a lot at a time; what is not named as we name things is left alone."""
+    """Yields the keys of orphans in lots; objects whose keys do not have our form are left alone."""
     await ensure_store_ownership(db, blobs)
-    settled = now - MIN_ORPHAN_AGE
+    newest = now - MIN_ORPHAN_AGE
     async for lot in _lots(blobs.list_keys(IMAGES_PREFIX)):
-        keys = [blob.key for blob in lot if blob.modified_at < settled and parse_image_key(blob.key)]
+        keys = [blob.key for blob in lot if blob.modified_at < newest and parse_image_key(blob.key)]
         used = await image_keys_in_use(db, keys)
         yield [key for key in keys if key not in used]
     async for lot in _lots(blobs.list_keys(RAW_BODIES_PREFIX)):
-        # A raw body without a row can still be restored from; it ends with its age, as the others do.
-        keys = [blob.key for blob in lot if _ended(blob.key, now - raw) and blob.modified_at < settled]
+        # A raw body without a row can still be restored from; it expires by its age, as the others do.
+        keys = [blob.key for blob in lot if _is_expired(blob.key, now - raw) and blob.modified_at < newest]
         used = await indexed_keys(db, keys)
         yield [key for key in keys if key not in used]
     async for lot in _lots(blobs.list_keys(DESCRIPTORS_PREFIX)):
-        cards = {
+        descriptors = {
             id: blob.key
             for blob in lot
-            if blob.modified_at < settled and (id := parse_descriptor_key(blob.key)) is not None
+            if blob.modified_at < newest and (id := parse_descriptor_key(blob.key)) is not None
         }
-        feeds = await feed_ids_in_use(db, list(cards))
-        yield [key for id, key in cards.items() if id not in feeds]
+        feeds = await feed_ids_in_use(db, list(descriptors))
+        yield [key for id, key in descriptors.items() if id not in feeds]
 
 
-def _ended(key: str, before: datetime) -> bool:
+def _is_expired(key: str, before: datetime) -> bool:
     backup = parse_raw_body_key(key)
     return backup is not None and backup.at < before
 

@@ -11,7 +11,7 @@ CONTENT_TYPE = "application/xml"
 
 
 async def store_raw_body(blobs: Blobs, feed_id: int, response: Response, sha256: str) -> RawBody:
-    """Keeps the body and tells where; the row that lists it is written with the refresh."""
+    """Stores the body and returns its record; the row is written with the refresh."""
     key = raw_body_key(feed_id, response.fetched_at)
     await blobs.put(key, response.body, CONTENT_TYPE)
     return RawBody(

@@ -8,5 +8,5 @@ from feedmill.store.feeds.lifecycle import remove_feed
 
 
 async def remove_feed_and_objects(db: Database, feed_id: int, now: datetime) -> None:
-    """Removes rows and notes objects as garbage, the feed's card too: else a restore would bring the feed back."""
+    """Removes the rows and records the objects as garbage, also the descriptor: else a restore would bring it back."""
     await remove_feed(db, feed_id, now, [descriptor_key(feed_id)])

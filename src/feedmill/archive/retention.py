@@ -1,8 +1,8 @@
-"""Purges what was kept long enough: rows first, recording their objects as garbage, then the objects.
+"""Deletes expired data: rows first, recording their objects as garbage, then the objects.
 
-    entries → raw bodies → logs, batches, unread lists → objects on the record of garbage
+    entries → raw bodies → logs, batches, unread lists → objects recorded as garbage
 
-Whatever stops it in between, the next run goes on where it stood.
+If it is interrupted, the next run continues where it stopped.
 """
 
 import math
@@ -30,28 +30,28 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.merge_feeds import drop_empty_subscriptions
 from feedmill.store.subscriptions.change_subscription import rest_unwanted_feeds
 
-# A day later than our own rows, so that no row speaks of an object that the bucket has ended.
+# A day later than our own rows, so that no row refers to an object that the bucket has deleted.
 LIFECYCLE_EXTRA_DAYS = 1
 
-# What S3 deletes in one request.
+# S3's limit for one delete request.
 LOT = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """For how long each thing is kept."""
+    """How long each kind of data is kept."""
 
     entries: timedelta = timedelta(days=180)
     raw: timedelta = timedelta(days=30)
     log: timedelta = timedelta(days=30)
     batches: timedelta = timedelta(days=7)
-    # Until then mark-all-read can be taken back.
+    # How long mark-all-read can be undone.
     lists: timedelta = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class PurgeCounts:
-    """How many of each were, or would be, dropped."""
+    """How many of each kind were, or would be, deleted."""
 
     entries: int
     raw_bodies: int
@@ -65,37 +65,37 @@ def retention_periods(settings: Settings) -> RetentionPeriods:
     return RetentionPeriods(timedelta(days=settings.retention_days), timedelta(days=settings.raw_days))
 
 
-async def purge(db: Database, blobs: Blobs, keeping: RetentionPeriods, now: datetime) -> PurgeCounts:
-    """Drops whatever has been kept long enough."""
-    expired = await drop_expired_entries(db, keeping.entries, now)
+async def purge(db: Database, blobs: Blobs, periods: RetentionPeriods, now: datetime) -> PurgeCounts:
+    """Deletes expired data."""
+    expired = await drop_expired_entries(db, periods.entries, now)
     await drop_empty_subscriptions(db)
     await rest_unwanted_feeds(db)
     return PurgeCounts(
         entries=expired,
-        raw_bodies=await drop_expired_raw_bodies(db, now - keeping.raw, now),
-        log_lines=await drop_old_log_lines(db, now - keeping.log),
-        batches=await drop_old_batches(db, now - keeping.batches),
-        unread_lists=await drop_retired_lists(db, now - keeping.lists),
+        raw_bodies=await drop_expired_raw_bodies(db, now - periods.raw, now),
+        log_lines=await drop_old_log_lines(db, now - periods.log),
+        batches=await drop_old_batches(db, now - periods.batches),
+        unread_lists=await drop_retired_lists(db, now - periods.lists),
         objects=await delete_garbage(db, blobs),
     )
 
 
-async def preview_purge(db: Database, keeping: RetentionPeriods, now: datetime) -> PurgeCounts:
-    """What `purge` would drop now."""
-    expired, images = await count_expired_entries(db, keeping.entries, now)
-    bodies = await count_expired_raw_bodies(db, now - keeping.raw)
+async def preview_purge(db: Database, periods: RetentionPeriods, now: datetime) -> PurgeCounts:
+    """What `purge` would delete now."""
+    expired, images = await count_expired_entries(db, periods.entries, now)
+    bodies = await count_expired_raw_bodies(db, now - periods.raw)
     return PurgeCounts(
         entries=expired,
         raw_bodies=bodies,
-        log_lines=await count_old_log_lines(db, now - keeping.log),
-        batches=await count_old_batches(db, now - keeping.batches),
-        unread_lists=await count_retired_lists(db, now - keeping.lists),
+        log_lines=await count_old_log_lines(db, now - periods.log),
+        batches=await count_old_batches(db, now - periods.batches),
+        unread_lists=await count_retired_lists(db, now - periods.lists),
         objects=await count_garbage(db) + images + bodies,
     )
 
 
 async def delete_garbage(db: Database, blobs: Blobs) -> int:
-    """Deletes the objects on the record, lot by lot; each is taken off the record when it is gone."""
+    """Deletes the objects recorded as garbage, lot by lot; a record is removed after its object."""
     deleted = 0
     while (lot := await oldest_garbage(db, LOT)) is not None:
         if lot:
@@ -105,14 +105,14 @@ async def delete_garbage(db: Database, blobs: Blobs) -> int:
     return deleted
 
 
-def lifecycle_rule(place: FolderConfig | S3Config, raw_days: float) -> dict[str, Any]:
-    """What `aws s3api put-bucket-lifecycle-configuration` takes; raises CallerError for a folder."""
-    if isinstance(place, FolderConfig):
-        raise CallerError(f"objects are in the folder {place.folder}: only a bucket takes a lifecycle rule")
+def lifecycle_rule(config: FolderConfig | S3Config, raw_days: float) -> dict[str, Any]:
+    """The input of `aws s3api put-bucket-lifecycle-configuration`; raises CallerError for a folder."""
+    if isinstance(config, FolderConfig):
+        raise CallerError(f"objects are in the folder {config.folder}: only a bucket takes a lifecycle rule")
     rule = {
         "ID": "feedmill-raw-bodies",
         "Status": "Enabled",
-        "Filter": {"Prefix": "/".join(filter(None, (place.prefix, RAW_BODIES_PREFIX)))},
+        "Filter": {"Prefix": "/".join(filter(None, (config.prefix, RAW_BODIES_PREFIX)))},
         "Expiration": {"Days": math.ceil(raw_days) + LIFECYCLE_EXTRA_DAYS},
     }
     return {"Rules": [rule]}

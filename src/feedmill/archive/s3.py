@@ -1,10 +1,10 @@
 """Objects in an S3 bucket: Amazon's, R2, MinIO and others.
 
-The client's blocking calls run on threads of our own. Its asynchronous ones let a Rust thread call back into
-Python, which aborts the process when it is just exiting (docs/decisions/object-client.md).
+The client's blocking calls run on our own threads. Its asynchronous calls let a Rust thread call back into Python,
+which aborts the process if it is exiting at that moment (docs/decisions/object-client.md).
 
-Each request may take `timeout`, with 5 s to connect; connection errors and 5xx are tried twice more, but no
-try starts later than `timeout` after the first. So a call ends within twice the timeout, come what may.
+Each request may take `timeout`, with 5 s to connect; connection errors and 5xx are retried twice, but no retry starts
+later than `timeout` after the first attempt. So every call ends within twice the timeout.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from obstore.store import S3Credential, S3CredentialProvider
 
 LOT = 1000
-"""Keys in one DeleteObjects request, and objects in one page of a listing: S3's own limit for both."""
+"""Keys in one DeleteObjects request, and objects in one page of a listing: S3's limit for both."""
 
 MAX_URL_LIFETIME = timedelta(days=7)
 CONNECT_TIMEOUT = timedelta(seconds=5)
@@ -43,8 +43,8 @@ _CODE = re.compile(r"<Code>(\w+)</Code>")
 _LOCATION = re.compile(r"location (.+) not found")
 _HTTP_ERROR = re.compile(r"HttpError \{\s*kind: (\w+)")
 _QUOTED = re.compile(r'"([^"\n]+)"')
-_RANGE_BEYOND_THE_END = "416"
-_LATER_MAY_WORK = re.compile(r"5\d\d|408|429")
+_RANGE_NOT_SATISFIABLE = "416"
+_TEMPORARY_STATUS = re.compile(r"5\d\d|408|429")
 
 T = TypeVar("T")
 
@@ -90,26 +90,26 @@ class S3Blobs:
             async with asyncio.timeout(2 * self._config.timeout.total_seconds()):
                 return await loop.run_in_executor(self._threads, function, *args)
         except TimeoutError as error:
-            raise BlobUnavailable(f"{self._where()}: no answer (timeout)") from error
+            raise BlobUnavailable(f"{self._location()}: no answer (timeout)") from error
         except (BaseError, FileNotFoundError) as error:
             raise self._translate(error) from error
 
     def _translate(self, error: Exception) -> BlobError:
-        status, code = _found(_STATUS, error), _found(_CODE, error)
-        if code == "NoSuchKey":  # a 404 alone may be a missing bucket's, or a web server's that knows no S3
-            return BlobMissing(f"{self._where()}: there is no object {_found(_LOCATION, error)}")
+        status, code = _search(_STATUS, error), _search(_CODE, error)
+        if code == "NoSuchKey":  # a 404 alone may mean a missing bucket, or a web server that is not S3
+            return BlobMissing(f"{self._location()}: there is no object {_search(_LOCATION, error)}")
         if status is None:
-            return BlobUnavailable(f"{self._where()}: no answer ({_cause(error)})")
-        kind = BlobUnavailable if _LATER_MAY_WORK.fullmatch(status) else BlobError
-        return kind(f"{self._where()}: answered {status} {code or ''}".rstrip())
+            return BlobUnavailable(f"{self._location()}: no answer ({_cause(error)})")
+        kind = BlobUnavailable if _TEMPORARY_STATUS.fullmatch(status) else BlobError
+        return kind(f"{self._location()}: answered {status} {code or ''}".rstrip())
 
-    def _where(self) -> str:
+    def _location(self) -> str:
         keys = "" if self._config.access_key else " (without s3_access_key)"
         return f"bucket {self._config.bucket} at {self._config.endpoint or 'Amazon'}{keys}"
 
 
 def _put(store: S3Store, path: str, data: bytes, content_type: str) -> None:
-    # Not in parts: an upload that is cut off would leave parts that cost money and that no listing shows.
+    # Not multipart: an interrupted upload would leave parts that cost money and that no listing shows.
     obstore.put(store, path, data, attributes={"Content-Type": content_type}, use_multipart=False)
 
 
@@ -118,7 +118,7 @@ def _get(store: S3Store, path: str, start: int, end: int | None) -> bytes:
         return bytes(obstore.get(store, path).bytes())
     if end is None:
         return _get_range(store, path, {"range": {"offset": start}})
-    # S3 has no range of no bytes; asking for one byte still tells whether the object is there.
+    # S3 has no empty range; requesting one byte still tells whether the object exists.
     return _get_range(store, path, {"range": (start, max(end, start + 1))})[: max(0, end - start)]
 
 
@@ -126,7 +126,7 @@ def _get_range(store: S3Store, path: str, options: "GetOptions") -> bytes:
     try:
         return bytes(obstore.get(store, path, options=options).bytes())
     except BaseError as error:
-        if _found(_STATUS, error) == _RANGE_BEYOND_THE_END:
+        if _search(_STATUS, error) == _RANGE_NOT_SATISFIABLE:
             return b""
         raise
 
@@ -147,7 +147,7 @@ def _open(config: S3Config) -> S3Store:
 
 
 def _store_config(config: S3Config) -> "StoreConfig":
-    # Said even where it is the default: AWS_… variables of the environment would have their way otherwise.
+    # Set even where it is the default: otherwise AWS_… environment variables would take effect.
     options: StoreConfig = {
         "region": config.region,
         "virtual_hosted_style_request": not config.path_style,
@@ -166,7 +166,7 @@ def _bucket_endpoint(endpoint: str, config: S3Config) -> str:
 
 
 def _credentials(config: S3Config) -> "S3CredentialProvider | None":
-    # A provider, not options: beside those a session token of the environment would be sent as well.
+    # A provider, not options: with options, a session token of the environment would be sent as well.
     keys: S3Credential = {
         "access_key_id": config.access_key,
         "secret_access_key": config.secret_key,
@@ -175,13 +175,13 @@ def _credentials(config: S3Config) -> "S3CredentialProvider | None":
     return (lambda: keys) if config.access_key else None
 
 
-def _found(pattern: re.Pattern[str], error: Exception) -> str | None:
+def _search(pattern: re.Pattern[str], error: Exception) -> str | None:
     match = pattern.search(str(error))
     return match and match[1]
 
 
 def _cause(error: Exception) -> str:
-    """The innermost reason in the client's long description of a request that got no answer."""
+    """The innermost reason in the client's long description of a request that got no response."""
     first_line, _, details = str(error).partition("\n")
     if (kind := _HTTP_ERROR.search(details)) is None:
         return first_line

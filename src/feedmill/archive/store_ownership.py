@@ -1,8 +1,8 @@
-"""Which database owns the object store: an owner token in the store that its database knows.
+"""Records which database owns the object store, by a token that is in the store and in its database.
 
-Without it a new database, or one of two that share a bucket, would take everything there for orphans. A store that
-bears no mark is marked by the first database that refreshes into it or cleans it up; afterwards it changes hands only
-by `take_store_ownership`, which a person asks for.
+Without it a new database, or one of two that share a bucket, would treat all objects there as orphans. The first
+database that refreshes into a store without a token, or cleans it up, becomes its owner; afterwards only
+`take_store_ownership` changes the owner, at a person's request.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ log = get_logger(__name__)
 
 OWNER_KEY = "feedmill/owner.txt"
 OWNER_SETTING = "store_mark"
-# How long a process relies on what it found.
+# How long a process relies on its last check.
 CHECK_EVERY = timedelta(minutes=10)
 REMEDY = (
     "give each database a prefix of its own, or make the store this database's with "
@@ -28,33 +28,33 @@ REMEDY = (
 
 
 class StoreOwnedByAnother(CallerError):
-    """The store has the objects of another database."""
+    """The store belongs to another database."""
 
 
 async def ensure_store_ownership(db: Database, blobs: Blobs) -> None:
-    """Marks a store that nobody has marked; raises `StoreOwnedByAnother` if it is another database's."""
-    theirs = await read_owner(blobs)
-    if theirs is None:
-        mine = await init_instance_setting(db, OWNER_SETTING, token_hex(16))
-        await blobs.put(OWNER_KEY, mine.encode(), "text/plain")
-    elif theirs != await read_instance_setting(db, OWNER_SETTING):
+    """Takes a store without an owner; raises `StoreOwnedByAnother` if it belongs to another database."""
+    store_token = await read_owner(blobs)
+    if store_token is None:
+        own_token = await init_instance_setting(db, OWNER_SETTING, token_hex(16))
+        await blobs.put(OWNER_KEY, own_token.encode(), "text/plain")
+    elif store_token != await read_instance_setting(db, OWNER_SETTING):
         raise StoreOwnedByAnother(f"the object store belongs to another database: {REMEDY}")
 
 
 async def owns_store(db: Database, blobs: Blobs) -> bool:
-    """Whether the store bears this database's mark; changes nothing."""
-    theirs = await read_owner(blobs)
-    return theirs is not None and theirs == await read_instance_setting(db, OWNER_SETTING)
+    """Whether the store belongs to this database; changes nothing."""
+    store_token = await read_owner(blobs)
+    return store_token is not None and store_token == await read_instance_setting(db, OWNER_SETTING)
 
 
 async def take_store_ownership(db: Database, blobs: Blobs) -> None:
-    """Makes the store this database's. Whoever had it before can no longer purge it.
+    """Makes this database the owner of the store. The previous owner can no longer purge it.
 
-    The mark is a new one, written last: killed before that, the store is still the other database's.
+    The token is new, and is written to the store last: until then the store still belongs to the other database.
     """
-    mine = token_hex(16)
-    await set_instance_setting(db, OWNER_SETTING, mine)
-    await blobs.put(OWNER_KEY, mine.encode(), "text/plain")
+    own_token = token_hex(16)
+    await set_instance_setting(db, OWNER_SETTING, own_token)
+    await blobs.put(OWNER_KEY, own_token.encode(), "text/plain")
 
 
 async def read_owner(blobs: Blobs) -> str | None:
@@ -66,18 +66,18 @@ async def read_owner(blobs: Blobs) -> str | None:
 
 @dataclass(slots=True)
 class OwnershipCheck:
-    """Whether the store is ours, asked at most once in ten minutes; says in the log if it is not."""
+    """Checks at most once in ten minutes whether the store is ours; logs an error if it is not."""
 
     _is_ours: bool = False
-    _until: datetime | None = None
+    _valid_until: datetime | None = None
 
     async def is_ours(self, db: Database, blobs: Blobs, now: datetime) -> bool:
-        if self._until is None or not self._until - CHECK_EVERY <= now < self._until:
-            self._is_ours = await self._ask(db, blobs)
-            self._until = now + CHECK_EVERY
+        if self._valid_until is None or not self._valid_until - CHECK_EVERY <= now < self._valid_until:
+            self._is_ours = await self._check(db, blobs)
+            self._valid_until = now + CHECK_EVERY
         return self._is_ours
 
-    async def _ask(self, db: Database, blobs: Blobs) -> bool:
+    async def _check(self, db: Database, blobs: Blobs) -> bool:
         try:
             await ensure_store_ownership(db, blobs)
         except StoreOwnedByAnother:

@@ -18,15 +18,15 @@ def test_a_host_with_thousands_of_images_does_not_hold_up_the_others() -> None:
     lot = choose_lot(waiting, 100, GAP, NOW)
 
     assert lot.taken == [*range(IMAGES_PER_HOST), 1000, 1001]
-    assert sorted(id for ids in lot.later.values() for id in ids) == list(range(IMAGES_PER_HOST, 1000))
+    assert sorted(id for ids in lot.postponed.values() for id in ids) == list(range(IMAGES_PER_HOST, 1000))
 
 
 def test_those_who_wait_are_due_when_their_turn_could_come() -> None:
     lot = choose_lot(images("crowded.example", range(105)), 100, GAP, NOW)
 
-    assert len(lot.later) == 10
-    assert min(lot.later) == NOW + IMAGES_PER_HOST * GAP
-    assert all(at >= NOW + ids[0] * GAP for at, ids in lot.later.items())
+    assert len(lot.postponed) == 10
+    assert min(lot.postponed) == NOW + IMAGES_PER_HOST * GAP
+    assert all(at >= NOW + ids[0] * GAP for at, ids in lot.postponed.items())
 
 
 def test_a_lot_has_its_size_and_the_rest_keeps_its_place() -> None:
@@ -35,13 +35,13 @@ def test_a_lot_has_its_size_and_the_rest_keeps_its_place() -> None:
     )
 
     assert lot.taken == list(range(100))
-    assert not lot.later
+    assert not lot.postponed
 
 
 def test_without_a_gap_there_is_no_crowd() -> None:
     lot = choose_lot(images("one.example", range(100)), 100, timedelta(), NOW)
 
-    assert (len(lot.taken), lot.later) == (100, {})
+    assert (len(lot.taken), lot.postponed) == (100, {})
 
 
 def test_addresses_that_can_not_be_read_are_taken_to_be_refused() -> None:

@@ -25,56 +25,56 @@ LOT = 1000
 
 
 async def check_backup(folder: Path) -> tuple[Manifest, list[str]]:
-    """The manifest, and what is wrong; raises `BadBackup` if there is no manifest to compare with."""
+    """Returns the manifest and the problems found; raises `BadBackup` if there is no manifest."""
     manifest = await asyncio.to_thread(read_manifest, folder)
-    wrong = await asyncio.to_thread(lambda: list(_check_files(folder, manifest)))
-    if not wrong:
-        wrong += await asyncio.to_thread(lambda: list(_check_database(folder)))
-        wrong += await _check_objects(folder, manifest)
-    return manifest, wrong
+    problems = await asyncio.to_thread(lambda: list(_check_files(folder, manifest)))
+    if not problems:
+        problems += await asyncio.to_thread(lambda: list(_check_database(folder)))
+        problems += await _check_objects(folder, manifest)
+    return manifest, problems
 
 
 def _check_files(folder: Path, manifest: Manifest) -> Iterator[str]:
-    for name, facts in manifest.files.items():
-        yield from _check_file(folder / name, name, facts)
+    for name, expected in manifest.files.items():
+        yield from _check_file(folder / name, name, expected)
 
 
-def _check_file(path: Path, name: str, facts: FileChecksum) -> Iterator[str]:
+def _check_file(path: Path, name: str, expected: FileChecksum) -> Iterator[str]:
     try:
         found = file_checksum(path)
     except OSError as error:
         yield f"{name}: can't be read ({error.strerror})"
         return
-    if found != facts:
-        yield f"{name}: is not what was written ({found.size} bytes, {facts.size} then)"
+    if found != expected:
+        yield f"{name}: is not what was written ({found.size} bytes, {expected.size} then)"
 
 
 def _check_database(folder: Path) -> Iterator[str]:
     if not (folder / DATABASE).exists():
         return
-    if (said := quick_check(folder / DATABASE)) != "ok":
-        yield f"{DATABASE}: {said}"
+    if (problem := quick_check(folder / DATABASE)) != "ok":
+        yield f"{DATABASE}: {problem}"
 
 
 async def _check_objects(folder: Path, manifest: Manifest) -> list[str]:
     copies = FolderBlobs(folder / OBJECTS_FOLDER) if manifest.with_objects else None
-    wrong, listed = [], 0
+    problems, count = [], 0
     for lot in read_lines(folder / OBJECTS, BackupObject, LOT):
-        listed += len(lot)
+        count += len(lot)
         if copies is not None:
-            wrong += [said for one in lot if (said := await _check_object(copies, one))]
-    if listed != manifest.objects:
-        wrong.append(f"{OBJECTS}: lists {listed} objects, {manifest.objects} then")
-    return wrong
+            problems += [problem for entry in lot if (problem := await _check_object(copies, entry))]
+    if count != manifest.objects:
+        problems.append(f"{OBJECTS}: lists {count} objects, {manifest.objects} then")
+    return problems
 
 
-async def _check_object(copies: Blobs, one: BackupObject) -> str | None:
+async def _check_object(copies: Blobs, entry: BackupObject) -> str | None:
     try:
-        data = await copies.get(one.key)
+        data = await copies.get(entry.key)
     except BlobMissing:
-        return f"{one.key}: is missing"
-    if len(data) != one.size:
-        return f"{one.key}: has {len(data)} bytes, {one.size} then"
-    if one.sha256 is not None and sha256(data).hexdigest() != one.sha256:
-        return f"{one.key}: is not what was kept"
+        return f"{entry.key}: is missing"
+    if len(data) != entry.size:
+        return f"{entry.key}: has {len(data)} bytes, {entry.size} then"
+    if entry.sha256 is not None and sha256(data).hexdigest() != entry.sha256:
+        return f"{entry.key}: is not what was kept"
     return None

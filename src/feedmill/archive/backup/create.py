@@ -1,4 +1,4 @@
-"""Creates a backup: rows as of one moment, then the objects that they refer to, and the manifest last."""
+"""Creates a backup: the rows of one moment, then the objects that they refer to, then the manifest."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -37,14 +37,14 @@ CONTENT_TYPE = "application/octet-stream"
 
 @runtime_checkable
 class CopyableDatabase(Protocol):
-    """A database that is a file and can copy itself while it is used."""
+    """A database that is a file and can copy itself while it is in use."""
 
     async def backup(self, target: Path) -> None:
-        """A consistent copy."""
+        """Writes a consistent copy."""
 
 
 class BadDestination(CallerError):
-    """A backup can't be written there."""
+    """A backup can't be written to this folder."""
 
 
 class ObjectTotals(NamedTuple):
@@ -99,7 +99,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of the backup but for the objects, which have a list of their own."""
+    """The files of the backup without the objects, which have their own list."""
     return sorted([*folder.glob("*.*"), *(folder / ROWS).glob("*.*")])
 
 
@@ -120,12 +120,12 @@ async def _list_copy(folder: Path, blobs: Blobs, copies: Blobs | None) -> Object
 
 
 async def _list_objects(reader: SnapshotReader, folder: Path, blobs: Blobs, copies: Blobs | None) -> ObjectTotals:
-    """Lists the objects that rows speak of, and copies them if there is a place for copies."""
+    """Writes the list of objects that the rows refer to, and copies them if `copies` is given."""
     lines, count, total = JsonLinesWriter(folder / OBJECTS), 0, 0
     async for lot in _objects(reader, blobs):
-        kept = lot if copies is None else await _copy_all(lot, blobs, copies)
-        await asyncio.to_thread(lines.write, kept)
-        count, total = count + len(kept), total + sum(one.size for one in kept)
+        listed = lot if copies is None else await _copy_all(lot, blobs, copies)
+        await asyncio.to_thread(lines.write, listed)
+        count, total = count + len(listed), total + sum(entry.size for entry in listed)
     await asyncio.to_thread(lines.close)
     return ObjectTotals(count, total)
 
@@ -137,24 +137,24 @@ async def _objects(reader: SnapshotReader, blobs: Blobs) -> AsyncIterator[list[B
         done = [row for row in page if row["status"] == "success"]
         yield [BackupObject(row["object_key"], row["size"], row["sha256"]) for row in done]
     for prefix in (DESCRIPTORS_PREFIX, OWNER_KEY):
-        yield _known([blob async for blob in blobs.list_keys(prefix)])
+        yield _backup_objects([blob async for blob in blobs.list_keys(prefix)])
 
 
-def _known(found: Iterable[Blob]) -> list[BackupObject]:
+def _backup_objects(found: Iterable[Blob]) -> list[BackupObject]:
     return [BackupObject(blob.key, blob.size) for blob in found]
 
 
 async def _copy_all(lot: list[BackupObject], blobs: Blobs, copies: Blobs) -> list[BackupObject]:
-    """Copies objects; those that are gone by now, because what they belonged to was purged, are left out."""
-    turn = asyncio.Semaphore(COPIES_AT_ONCE)
+    """Copies objects; those that were purged in the meantime are left out."""
+    slots = asyncio.Semaphore(COPIES_AT_ONCE)
 
-    async def copy(one: BackupObject) -> BackupObject | None:
-        async with turn:
+    async def copy(entry: BackupObject) -> BackupObject | None:
+        async with slots:
             try:
-                data = await blobs.get(one.key)
+                data = await blobs.get(entry.key)
             except BlobMissing:
                 return None
-            await copies.put(one.key, data, CONTENT_TYPE)
-            return one
+            await copies.put(entry.key, data, CONTENT_TYPE)
+            return entry
 
-    return [one for one in await asyncio.gather(*map(copy, lot)) if one is not None]
+    return [entry for entry in await asyncio.gather(*map(copy, lot)) if entry is not None]

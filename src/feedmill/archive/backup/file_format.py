@@ -1,10 +1,10 @@
 """The files of a backup: their names, the manifest, compressed JSON lines.
 
 feedmill.db            the database, if it is SQLite; else
-rows/TABLE.jsonl.gz    each table, a JSON object a line
-objects.jsonl.gz       key, size and SHA-256 (where known) of every object
-objects/               the objects themselves, if asked for, laid out as in a data folder
-manifest.json          what is there, with checksums; written last, so without it the backup is not whole
+rows/TABLE.jsonl.gz    each table, one JSON object per line
+objects.jsonl.gz       key, size and SHA-256 (if known) of every object
+objects/               the objects themselves, if requested, with the paths of a data folder
+manifest.json          the contents with checksums; written last, so without it the backup is incomplete
 """
 
 import gzip
@@ -25,14 +25,14 @@ ROWS = "rows"
 OBJECTS = "objects.jsonl.gz"
 OBJECTS_FOLDER = "objects"
 MANIFEST = "manifest.json"
-# Texts shrink to a third with the least effort; more effort takes five times as long for a tenth less.
+# The lowest level shrinks texts to a third; the highest takes five times as long for a tenth less.
 COMPRESSION_LEVEL = 1
 
 LineType = TypeVar("LineType")
 
 
 class BadBackup(CallerError):
-    """There is no backup there, or not a whole one, or one that this Feedmill does not understand."""
+    """There is no backup, or it is incomplete, or its format is unknown to this version."""
 
 
 class FileChecksum(msgspec.Struct, frozen=True):
@@ -41,10 +41,10 @@ class FileChecksum(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup has. `consistent`: all rows are of one moment.
+    """The contents of a backup. `consistent`: all rows are of one moment.
 
-    `encrypted_feeds` have a login that is encrypted in the rows. The key to it is not in the backup; `key_location` is
-    where it was when the backup was made.
+    `encrypted_feeds` is the number of feeds whose login is encrypted in the rows. The key is not in the backup;
+    `key_location` is where it was when the backup was made.
     """
 
     format: int = FORMAT
@@ -61,7 +61,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BackupObject(msgspec.Struct, frozen=True):
-    """An object as a backup lists it; `sha256` is None where nobody has told it."""
+    """An object in the list of a backup; `sha256` is None where it is unknown."""
 
     key: str
     size: int
@@ -87,7 +87,7 @@ class JsonLinesWriter:
 
 
 def read_lines(path: Path, kind: type[LineType], size: int) -> Iterator[list[LineType]]:
-    """The lines of a file, so many at a time."""
+    """Yields the lines of a file, `size` at a time."""
     decoder = msgspec.json.Decoder(kind)
     with gzip.open(path, "rb") as file:
         while lot := list(islice(file, size)):

@@ -37,7 +37,7 @@ CONTENT_TYPES = {"xml": "application/xml", "json": "application/json", "txt": "t
 
 @dataclass(frozen=True, slots=True)
 class LoadedBackup:
-    """How much was put back; `orphans` are rows without their owner, `absent` objects that are only listed."""
+    """Counts of what was loaded; `orphans` are rows without a parent row, `absent` objects that are only listed."""
 
     rows: int
     orphans: int
@@ -46,7 +46,7 @@ class LoadedBackup:
 
 
 async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
-    """Puts a backup back; one that was interrupted goes on where it stood. Nothing else may write meanwhile."""
+    """Loads a backup; an interrupted load can be continued. Nothing else may write in the meantime."""
     manifest = await asyncio.to_thread(read_manifest, folder)
     if manifest.schema_version > read_migrations(db.dialect_name)[-1].version:
         raise BadBackup(f"{folder} was made by Feedmill {manifest.feedmill}, which is newer than this one: upgrade it")
@@ -61,7 +61,7 @@ async def load_backup(folder: Path, db: Database, blobs: Blobs) -> LoadedBackup:
 
 
 async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
-    """All rows, those that others belong to first."""
+    """Yields all rows, parents before children."""
     if (folder / DATABASE).exists():
         copy = SqliteDatabase(folder / DATABASE)
         try:
@@ -79,13 +79,13 @@ async def _rows(folder: Path) -> AsyncIterator[tuple[Table, list[Row]]]:
 async def _load_objects(folder: Path, manifest: Manifest, blobs: Blobs) -> int:
     if not manifest.with_objects:
         return 0
-    copies, turn = FolderBlobs(folder / OBJECTS_FOLDER), asyncio.Semaphore(OBJECTS_AT_ONCE)
+    copies, slots = FolderBlobs(folder / OBJECTS_FOLDER), asyncio.Semaphore(OBJECTS_AT_ONCE)
 
-    async def load(one: BackupObject) -> None:
-        async with turn:
-            extension = one.key.rpartition(".")[2]
+    async def load(entry: BackupObject) -> None:
+        async with slots:
+            extension = entry.key.rpartition(".")[2]
             await blobs.put(
-                one.key, await copies.get(one.key), CONTENT_TYPES.get(extension, "application/octet-stream")
+                entry.key, await copies.get(entry.key), CONTENT_TYPES.get(extension, "application/octet-stream")
             )
 
     for lot in read_lines(folder / OBJECTS, BackupObject, LOT):

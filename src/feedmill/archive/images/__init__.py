@@ -1,1 +1,1 @@
-"""Images of entries: which to download, how, what became of it, and where they are stored."""
+"""Downloads the images of entries and stores them."""

@@ -1,9 +1,9 @@
 """Downloads the images of entries into the object store. Read this file first.
 
-    take → fetch → recognise → reserve a key → put → settle
+    take → fetch → detect the type → reserve a key → put → record
 
-Killed anywhere, a task's lease ends and it is done again, to the same key. What our own storage fails at is not
-counted against an image: it waits.
+If the process is killed at any point, the task's lease ends and it is done again, with the same key. A failure of our
+own storage is not counted as an attempt: the image waits.
 """
 
 import asyncio
@@ -38,15 +38,15 @@ from feedmill.store.archive.image_tasks import (
 from feedmill.store.database import Database
 
 LOT = 100
-# How many waiting tasks are looked at to find a lot of many hosts, at most so many times.
+# How many waiting tasks are read to find a lot of many hosts, and how often at most.
 WINDOW = 500
-MAX_LOOKS = 5
-# Hosts that are asked side by side: while one image is put, another is fetched. It bounds the memory too.
+MAX_READS = 5
+# Hosts served concurrently: while one image is stored, another is fetched. It bounds the memory too.
 LANES_PER_FETCH = 2
 
 
 class NetworkMonitor(Protocol):
-    """Who knows whether it is them or us when nobody answers."""
+    """Detects an outage of our own network."""
 
     def saw(self, url: str, outcome: FetchOutcome, now: datetime) -> None: ...
 
@@ -55,13 +55,13 @@ class NetworkMonitor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImageTools:
-    """What archiving works with. The client has limits for images and its own number of fetches at once."""
+    """The dependencies of image archiving. The client has its own limits for images."""
 
     db: Database
     blobs: Blobs
     client: Client
     network: NetworkMonitor
-    room: ImageStorageLimit
+    storage_limit: ImageStorageLimit
     at_once: int = 5
     gap: timedelta = timedelta(seconds=1)
     soft_limit: timedelta = timedelta(seconds=80)
@@ -71,7 +71,7 @@ class ImageTools:
 
 @dataclass(slots=True)
 class ImageLotResult:
-    """What came of a lot. `error` is what our own storage failed with; then the rest was left alone."""
+    """The result of a lot. `error` is a failure of our own storage, after which the rest was skipped."""
 
     taken: int = 0
     kept: int = 0
@@ -80,37 +80,37 @@ class ImageLotResult:
 
 
 async def archive_images(tools: ImageTools) -> ImageLotResult:
-    """Archives one lot of the images that wait; nothing taken means that nothing waits, or that there is no room."""
-    tasks = [] if await tools.room.is_full() else await _take(tools)
-    tally = ImageLotResult(taken=len(tasks))
+    """Archives one lot of waiting images; `taken` is 0 if none wait or the storage limit is reached."""
+    tasks = [] if await tools.storage_limit.is_full() else await _take(tools)
+    result = ImageLotResult(taken=len(tasks))
     if not tasks:
-        return tally
+        return result
     slots = asyncio.Semaphore(tools.at_once * LANES_PER_FETCH)
     try:
         async with asyncio.timeout(tools.soft_limit.total_seconds()):
-            await gather_all([_archive_in_order(tools, lane, slots, tally) for lane in _lanes(tasks)])
+            await gather_all([_archive_in_order(tools, lane, slots, result) for lane in _lanes(tasks)])
     except TimeoutError:
-        pass  # what was not reached waits for the next lot
+        pass  # the remaining images wait for the next lot
     finally:
         await asyncio.shield(release_image_tasks(tools.db, tasks[0].token))
-    return tally
+    return result
 
 
 async def _take(tools: ImageTools) -> list[ImageTask]:
-    """Some images of each host; where a host has too many, the others wait for their turn."""
+    """Takes a few images of each host; where a host has more, the others are postponed."""
     now, ids = tools.clock(), list[int]()
-    for _ in range(MAX_LOOKS):
+    for _ in range(MAX_READS):
         waiting = await waiting_images(tools.db, now, WINDOW)
         lot = choose_lot(waiting, LOT, tools.gap, now)
-        await postpone_images(tools.db, lot.later, now)
+        await postpone_images(tools.db, lot.postponed, now)
         ids = lot.taken
-        if len(waiting) < WINDOW or not lot.later:
+        if len(waiting) < WINDOW or not lot.postponed:
             break
     return await take_image_tasks(tools.db, ids, now)
 
 
 def _lanes(tasks: Sequence[ImageTask]) -> list[list[ImageTask]]:
-    """One lane for each host: side by side they would stand in each other's way, and in that of its feeds."""
+    """Groups tasks by host: requests to one host would wait for each other, and delay its feeds."""
     lanes: dict[str, list[ImageTask]] = {}
     for task in tasks:
         lanes.setdefault(host_of_url(task.url), []).append(task)
@@ -118,26 +118,26 @@ def _lanes(tasks: Sequence[ImageTask]) -> list[list[ImageTask]]:
 
 
 async def _archive_in_order(
-    tools: ImageTools, lane: list[ImageTask], slots: asyncio.Semaphore, tally: ImageLotResult
+    tools: ImageTools, lane: list[ImageTask], slots: asyncio.Semaphore, result: ImageLotResult
 ) -> None:
     async with slots:
         for task in lane:
-            if tally.error is not None:
+            if result.error is not None:
                 return
             try:
-                await _archive(tools, task, tally)
+                await _archive(tools, task, result)
             except InfrastructureError as error:
-                tally.error = tally.error or error
+                result.error = result.error or error
 
 
-async def _archive(tools: ImageTools, task: ImageTask, tally: ImageLotResult) -> None:
-    found = await _fetch(tools, task)
-    missed = await _keep(tools, task, found) if isinstance(found, DownloadedImage) else found
-    if missed is None:
-        tally.kept += 1
+async def _archive(tools: ImageTools, task: ImageTask, result: ImageLotResult) -> None:
+    fetched = await _fetch(tools, task)
+    failure = await _store(tools, task, fetched) if isinstance(fetched, DownloadedImage) else fetched
+    if failure is None:
+        result.kept += 1
         return
-    tally.failed += missed.again_at is None
-    await record_image_failed(tools.db, task, missed, tools.clock())
+    result.failed += failure.again_at is None
+    await record_image_failed(tools.db, task, failure, tools.clock())
 
 
 async def _fetch(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageDownloadFailed:
@@ -152,28 +152,28 @@ async def _fetch(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageD
     return judge_response(outcome, task.attempts, now, offline=tools.network.is_down(now))
 
 
-async def _keep(tools: ImageTools, task: ImageTask, picture: DownloadedImage) -> ImageDownloadFailed | None:
-    """Puts the image where it belongs; None when that is done, or why it is not."""
-    size = len(picture.body)
-    if not await tools.room.has(size):
+async def _store(tools: ImageTools, task: ImageTask, image: DownloadedImage) -> ImageDownloadFailed | None:
+    """Stores the image; returns None, or why it was not stored."""
+    size = len(image.body)
+    if not await tools.storage_limit.allows(size):
         return ImageDownloadFailed(
             "there is no room: images_total_bytes is reached", tools.clock() + RETRY_DELAYS[1], counted=False
         )
-    key = await _reserve(tools, task, picture)
+    key = await _reserve(tools, task, image)
     if key is None:
         return ImageDownloadFailed("its place is not free yet", tools.clock() + RETRY_DELAYS[1], counted=False)
-    await _put(tools, task, key, picture)
-    tools.room.take(size)
-    digest = sha256(picture.body).hexdigest()
-    if not await record_image_stored(tools.db, task, picture.type, size, digest, tools.clock()):
+    await _put(tools, task, key, image)
+    tools.storage_limit.take(size)
+    digest = sha256(image.body).hexdigest()
+    if not await record_image_stored(tools.db, task, image.type, size, digest, tools.clock()):
         await record_garbage_if_unused(tools.db, key, tools.clock())
     return None
 
 
-async def _reserve(tools: ImageTools, task: ImageTask, picture: DownloadedImage) -> str | None:
-    """The key under which the image may be put; None when both are taken."""
+async def _reserve(tools: ImageTools, task: ImageTask, image: DownloadedImage) -> str | None:
+    """Reserves a key for the image; None when both are taken."""
     for make_key in (image_key, full_image_key):
-        key = make_key(task.feed_id, task.guid, task.position, picture.type.extension)
+        key = make_key(task.feed_id, task.guid, task.position, image.type.extension)
         try:
             if await reserve_key(tools.db, task, key, tools.clock()):
                 return key
@@ -182,10 +182,10 @@ async def _reserve(tools: ImageTools, task: ImageTask, picture: DownloadedImage)
     return None
 
 
-async def _put(tools: ImageTools, task: ImageTask, key: str, picture: DownloadedImage) -> None:
-    """Puts the object. When the store fails, the image comes after the others next time, whatever the reason."""
+async def _put(tools: ImageTools, task: ImageTask, key: str, image: DownloadedImage) -> None:
+    """Puts the object. When the store fails, the image is retried after the others."""
     try:
-        await tools.blobs.put(key, picture.body, picture.type.content_type)
+        await tools.blobs.put(key, image.body, image.type.content_type)
     except BlobError as error:
         now = tools.clock()
         await record_image_failed(

@@ -17,7 +17,7 @@ from feedmill.model.fetch_outcome import (
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed
 
 MAX_ATTEMPTS = 3
-# After the first failure, after the second, and after one that a few minutes won't mend.
+# After the first failure, after the second, and after one that won't pass in a few minutes.
 RETRY_DELAYS = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 LONG_RETRY_DELAY = RETRY_DELAYS[-1]
 PERMANENT_KINDS = frozenset({"url", "scheme", "address", "port", "options", "too_large"})
@@ -26,18 +26,18 @@ PERMANENT_KINDS = frozenset({"url", "scheme", "address", "port", "options", "too
 def judge_response(
     outcome: FetchOutcome, attempts: int, now: datetime, *, offline: bool = False
 ) -> DownloadedImage | ImageDownloadFailed:
-    """The verdict on the answer to the next attempt, after `attempts` that failed."""
+    """Decides on the outcome of a fetch, after `attempts` failed ones."""
     match outcome:
         case Response():
-            return _looked_at(outcome, attempts, now)
+            return _judge_body(outcome, attempts, now)
         case Deferred(until=until):
             return ImageDownloadFailed("its host has no turn for us", until, counted=False)
         case Retryable(may_be_ours=True) if offline:
             return ImageDownloadFailed("our own network seems to be down", now + RETRY_DELAYS[0], counted=False)
         case Retryable(detail=detail):
-            return _again(detail, attempts, now, retry_delay(attempts))
+            return _failed_attempt(detail, attempts, now, retry_delay(attempts))
         case Throttled(status=status, until=until):
-            return _again(
+            return _failed_attempt(
                 f"the server asks for a rest ({status})", attempts, now, max(until - now, retry_delay(attempts))
             )
         case Gone() | HttpError(status=404):
@@ -48,25 +48,27 @@ def judge_response(
             return (
                 ImageDownloadFailed(detail, None)
                 if kind in PERMANENT_KINDS
-                else _again(detail, attempts, now, LONG_RETRY_DELAY)
+                else _failed_attempt(detail, attempts, now, LONG_RETRY_DELAY)
             )
         case HttpError() | NotModified():
-            return _again(f"the server says {outcome.status}", attempts, now, LONG_RETRY_DELAY)
+            return _failed_attempt(f"the server says {outcome.status}", attempts, now, LONG_RETRY_DELAY)
 
 
 def retry_delay(attempts: int) -> timedelta:
-    """How long to wait after an attempt that fails, when so many failed before."""
+    """How long to wait after a failed attempt, when `attempts` failed before."""
     return RETRY_DELAYS[min(attempts, len(RETRY_DELAYS) - 1)]
 
 
-def _looked_at(response: Response, attempts: int, now: datetime) -> DownloadedImage | ImageDownloadFailed:
+def _judge_body(response: Response, attempts: int, now: datetime) -> DownloadedImage | ImageDownloadFailed:
     type = detect_image_type(response.body)
     if type is not None:
         return DownloadedImage(type, response.body)
     if is_svg(response.body):
         return ImageDownloadFailed("SVG is not kept: it may hold scripts", None)
-    return _again(f"no image: it looks like {describe_non_image(response.body)}", attempts, now, LONG_RETRY_DELAY)
+    return _failed_attempt(
+        f"no image: it looks like {describe_non_image(response.body)}", attempts, now, LONG_RETRY_DELAY
+    )
 
 
-def _again(reason: str, attempts: int, now: datetime, wait: timedelta) -> ImageDownloadFailed:
-    return ImageDownloadFailed(reason, now + wait if attempts + 1 < MAX_ATTEMPTS else None)
+def _failed_attempt(reason: str, attempts: int, now: datetime, delay: timedelta) -> ImageDownloadFailed:
+    return ImageDownloadFailed(reason, now + delay if attempts + 1 < MAX_ATTEMPTS else None)

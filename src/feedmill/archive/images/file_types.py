@@ -1,7 +1,7 @@
 """Detects the type of an image from its bytes.
 
-What a server or a URL says about the type is never believed. SVG is not in the table: it is a document that may
-hold scripts, and a public bucket would run them. It stays at its original address.
+The type that a server or a URL claims is ignored. SVG is not in the table: it may contain scripts, which a public
+bucket would let run. SVG images keep their original URL.
 """
 
 import re
@@ -19,7 +19,7 @@ ICO = ImageType("ico", "image/x-icon")
 
 TYPE_BY_EXTENSION = {type.extension: type for type in (PNG, JPEG, GIF, WEBP, AVIF, HEIC, BMP, ICO)}
 
-# The dots stand for the length of the file or of a part of it.
+# The dots match the length of the file or of a part of it.
 _SIGNATURES = (
     (re.compile(rb"\x89PNG\r\n\x1a\n.{4}(?:IHDR|CgBI)", re.S), PNG),
     (re.compile(rb"\xff\xd8\xff[\xc0-\xfe]", re.S), JPEG),
@@ -31,8 +31,8 @@ _SIGNATURES = (
 _BRANDS = re.compile(rb".{4}ftyp(.{4})", re.S)
 _AVIF = frozenset({b"avif", b"avis"})
 _HEIC = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"})
-# More brands than any camera writes; a box that claims to be larger is not read further.
-_MOST_BRANDS = 32
+# More brands than any camera writes; a larger box is not read further.
+_MAX_BRANDS = 32
 
 _SVG = re.compile(rb"<svg[\s>/]|<!doctype\s+svg", re.I)
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.I)
@@ -40,15 +40,15 @@ _HEAD = 4096
 
 
 def detect_image_type(data: bytes) -> ImageType | None:
-    """The type of an image; None for what is none that we keep."""
+    """The type of an image; None if it is not one of the stored types."""
     for signature, type in _SIGNATURES:
         if signature.match(data):
             return type
-    return _of_brands(data)
+    return _type_by_brands(data)
 
 
 def describe_non_image(data: bytes) -> str:
-    """What something that is no image to us seems to be, in words for a person."""
+    """Describes, for a person, data that is not an image of a stored type."""
     if not data:
         return "nothing"
     if not _MARKUP.match(data):
@@ -60,13 +60,13 @@ def is_svg(data: bytes) -> bool:
     return bool(_MARKUP.match(data) and _SVG.search(data, 0, _HEAD))
 
 
-def _of_brands(data: bytes) -> ImageType | None:
-    """AVIF and HEIC share a container; its first box lists what it is compatible with."""
+def _type_by_brands(data: bytes) -> ImageType | None:
+    """Detects AVIF and HEIC, which share a container: its first box lists the compatible brands."""
     head = _BRANDS.match(data)
     if head is None:
         return None
-    end = min(int.from_bytes(data[:4]), 16 + 4 * _MOST_BRANDS)
-    brands = {head[1], *(data[at : at + 4] for at in range(16, end, 4))}
+    end = min(int.from_bytes(data[:4]), 16 + 4 * _MAX_BRANDS)
+    brands = {head[1], *(data[offset : offset + 4] for offset in range(16, end, 4))}
     if brands & _AVIF:
         return AVIF
     return HEIC if brands & _HEIC else None

@@ -1,31 +1,31 @@
-"""Chooses which waiting images to download together: a few of each host."""
+"""Chooses the waiting images to download together: a few of each host."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-# Of one host in one lot: what it can serve, one after another, while the others take their time.
+# As many of one host as it can serve one after another while the other hosts are served.
 IMAGES_PER_HOST = 5
-# Those beyond are spread over as many moments, each about when their turn could come.
+# The others are postponed in at most this many steps, each to about the time when it could be their turn.
 MAX_DELAY_STEPS = 10
 
 
 @dataclass(slots=True)
 class ImageLot:
-    """The tasks to take, and those of crowded hosts by the moment until which they wait."""
+    """The tasks to take, and the tasks to postpone by the time until which they wait."""
 
     taken: list[int] = field(default_factory=list)
-    later: dict[datetime, list[int]] = field(default_factory=dict)
+    postponed: dict[datetime, list[int]] = field(default_factory=dict)
 
 
-def choose_lot(waiting: Sequence[tuple[int, str]], most: int, gap: timedelta, now: datetime) -> ImageLot:
-    """Chooses up to `most` of the tasks, given as id and address; without a gap there is no crowd."""
+def choose_lot(waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, now: datetime) -> ImageLot:
+    """Chooses up to `limit` of the tasks, given as id and URL. Without a gap between requests none is postponed."""
     lot = ImageLot()
     for ids in group_by_host(waiting).values():
         share = IMAGES_PER_HOST if gap else len(ids)
-        lot.taken += ids[: min(share, most - len(lot.taken))]
-        _spread(ids[share:], gap, now, lot.later)
+        lot.taken += ids[: min(share, limit - len(lot.taken))]
+        _postpone(ids[share:], gap, now, lot.postponed)
     return lot
 
 
@@ -37,14 +37,14 @@ def group_by_host(waiting: Sequence[tuple[int, str]]) -> Mapping[str, list[int]]
 
 
 def host_of_url(url: str) -> str:
-    """The host that an address names; empty for an address that names none."""
+    """The host of a URL; empty if it has none."""
     try:
         return (urlsplit(url).hostname or "").lower()
     except ValueError:
         return ""
 
 
-def _spread(crowd: Sequence[int], gap: timedelta, now: datetime, later: dict[datetime, list[int]]) -> None:
-    step = max(IMAGES_PER_HOST, -(-len(crowd) // MAX_DELAY_STEPS))
-    for start in range(0, len(crowd), step):
-        later.setdefault(now + gap * (IMAGES_PER_HOST + start), []).extend(crowd[start : start + step])
+def _postpone(excess: Sequence[int], gap: timedelta, now: datetime, postponed: dict[datetime, list[int]]) -> None:
+    step = max(IMAGES_PER_HOST, -(-len(excess) // MAX_DELAY_STEPS))
+    for start in range(0, len(excess), step):
+        postponed.setdefault(now + gap * (IMAGES_PER_HOST + start), []).extend(excess[start : start + step])

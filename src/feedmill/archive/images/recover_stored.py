@@ -1,4 +1,4 @@
-"""Finds images that are already in the object store, for a database that was made anew."""
+"""Finds images that are already in the object store, for a new database."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -13,27 +13,27 @@ from feedmill.store.feeds.feeds import all_feeds
 
 
 async def recover_stored_images(db: Database, blobs: Blobs, now: datetime) -> int:
-    """Gives the waiting images of every feed the objects that stand under their keys; how many there were."""
-    return sum([await _find_of_feed(db, blobs, feed.id, now) for feed in await all_feeds(db)])
+    """Records the objects that already exist under the keys of waiting images; returns how many."""
+    return sum([await _recover_feed(db, blobs, feed.id, now) for feed in await all_feeds(db)])
 
 
-async def _find_of_feed(db: Database, blobs: Blobs, feed_id: int, now: datetime) -> int:
+async def _recover_feed(db: Database, blobs: Blobs, feed_id: int, now: datetime) -> int:
     keys: dict[tuple[str, int], list[str]] = {}
     async for blob in blobs.list_keys(f"{IMAGES_PREFIX}{feed_id}/"):
-        if (told := parse_image_key(blob.key)) is not None:
-            keys.setdefault((told.mark, told.index), []).append(blob.key)
+        if (parsed_key := parse_image_key(blob.key)) is not None:
+            keys.setdefault((parsed_key.mark, parsed_key.index), []).append(blob.key)
     tasks = await unfetched_images(db, feed_id) if keys else []
-    found = 0
+    recovered = 0
     for task in tasks:
         for key in keys.get((guid_digest(task.guid), task.position), []):
-            if await _is_taken(db, blobs, task, key, now):
-                found += 1
+            if await _recover(db, blobs, task, key, now):
+                recovered += 1
                 break
-    return found
+    return recovered
 
 
-async def _is_taken(db: Database, blobs: Blobs, task: UnfetchedImage, key: str, now: datetime) -> bool:
-    """Whether the object is this task's image and stands in its row now."""
+async def _recover(db: Database, blobs: Blobs, task: UnfetchedImage, key: str, now: datetime) -> bool:
+    """Records the object if it is the task's image; whether it was recorded."""
     try:
         body = await blobs.get(key)
     except BlobMissing:
@@ -44,9 +44,9 @@ async def _is_taken(db: Database, blobs: Blobs, task: UnfetchedImage, key: str, 
     try:
         return await record_image_found(db, task.id, key, type, len(body), sha256(body).hexdigest(), now)
     except ConstraintViolated:
-        return False  # two guids share the short key, and the other one has it
+        return False  # two guids share the short key, and the other entry has it
 
 
 def _keys_of(task: UnfetchedImage, extension: str) -> tuple[str, str]:
-    place = (task.feed_id, task.guid, task.position, extension)
-    return full_image_key(*place), image_key(*place)
+    key_parts = (task.feed_id, task.guid, task.position, extension)
+    return full_image_key(*key_parts), image_key(*key_parts)

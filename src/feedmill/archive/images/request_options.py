@@ -12,7 +12,7 @@ ACCEPT = "image/webp, image/png, image/jpeg, image/gif, image/avif;q=0.9, image/
 
 
 def image_request_options(task: ImageTask, encryption: Encryption) -> FetchOptions:
-    """The feed's own options at the feed's own host; elsewhere only how it wants to be reached."""
+    """The feed's options at the feed's own host; elsewhere only its proxy and User-Agent."""
     options = parse_options(decrypt_options(encryption, task.http_options))
     image, feed = _target(task.url), _target(task.feed_url)
     if image is None or feed is None or not feed.may_share_secrets_with(image):
@@ -22,7 +22,7 @@ def image_request_options(task: ImageTask, encryption: Encryption) -> FetchOptio
 
 
 def _referer(link: str | None, image: RequestTarget | None) -> dict[str, str]:
-    """Publishers who serve images to their own pages only want to hear of one; others hear of the site, no more."""
+    """The page at its own site, because some publishers serve images only to their own pages; else only the site."""
     page = _target(link or "")
     if page is None or image is None or (page.scheme, image.scheme) == ("https", "http"):
         return {}

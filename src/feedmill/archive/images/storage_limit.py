@@ -15,7 +15,10 @@ MEASURE_EVERY = timedelta(minutes=5)
 
 @dataclass(slots=True)
 class ImageStorageLimit:
-    """Measured now and then, because others add and remove; in between we count what we add. 0 is no limit."""
+    """Limits the total size. Measured periodically, because others add and delete; our additions are counted at once.
+
+    0 is no limit.
+    """
 
     db: Database
     limit: int = 0
@@ -23,8 +26,8 @@ class ImageStorageLimit:
     _measured: float | None = field(default=None)
     _full: bool = False
 
-    async def has(self, size: int) -> bool:
-        """Whether so many bytes more may be kept."""
+    async def allows(self, size: int) -> bool:
+        """Whether `size` more bytes may be stored."""
         if not self.limit:
             return True
         await self._measure_if_old()
@@ -34,11 +37,11 @@ class ImageStorageLimit:
         self._used += size
 
     async def is_full(self) -> bool:
-        """Whether there is no room for any image; says it once when that has changed."""
-        full = not await self.has(1)
+        """Whether no image may be stored; logs each change once."""
+        full = not await self.allows(1)
         if full is not self._full:
             self._full = full
-            self._say()
+            self._log_change()
         return full
 
     async def _measure_if_old(self) -> None:
@@ -47,7 +50,7 @@ class ImageStorageLimit:
             self._used = await total_image_bytes(self.db)
             self._measured = now
 
-    def _say(self) -> None:
+    def _log_change(self) -> None:
         if self._full:
             log.warning("images wait: images_total_bytes is reached", used=self._used, limit=self.limit)
         else:
