@@ -111,7 +111,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
 
 
 def _pacer(settings: Settings, coordination: Coordination) -> Pacer:
-    return Pacer(coordination.turns, timedelta(seconds=settings.host_gap))
+    return Pacer(coordination.host_slots, timedelta(seconds=settings.host_gap))
 
 
 def open_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -> Client:

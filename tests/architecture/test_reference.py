@@ -89,7 +89,7 @@ async def _leave_one_of_each(client: Redis, url: str) -> None:
         await turns.pause(pause, MINUTE)
     await queues.push(FillLock(titles, "me"), [QueuedItem(1, "a title")])
     await client.lpush(used_ids_name(titles), 1)
-    await RedisPresence(client).show("worker", "me")
+    await RedisPresence(client).announce("worker", "me")
     with make_celery(url) as celery:
         celery.send_task("refresh_feed", kwargs={"feed_id": 1}, queue="high")
 

@@ -136,7 +136,7 @@ async def test_a_lot_gives_back_its_own_locks_only(lot_locks: tuple[LotLocks, Lo
     await locks.lock("b", "bob")
     await lots.hold(["a"], "alice")
 
-    await lots.let_go(["a", "b"], "alice")
+    await lots.release_all(["a", "b"], "alice")
 
     assert [await locks.holder(name) for name in "ab"] == [None, "bob"]
 
@@ -315,7 +315,7 @@ def redis_at(port: int) -> Iterator[None]:
 async def test_losing_redis_lets_nobody_ask_twice_in_a_row_and_its_return_is_noticed() -> None:
     now, port = 100.0, free_port()
     client = connect(f"redis://127.0.0.1:{port}/0")
-    turns = FallbackHostSlots(RedisHostSlots(client), clock=lambda: now, rest=5)
+    turns = FallbackHostSlots(RedisHostSlots(client), clock=lambda: now, retry_after=5)
 
     with redis_at(port):
         assert await turns.take(HOST, "alice", RULE) == NOW

@@ -73,16 +73,16 @@ async def test_all_ids_in_a_list_are_told_however_many(queues: PoolQueues) -> No
     for start in range(0, 1300, 500):
         await queues.push(OURS, numbered(*range(start, min(start + 500, 1300))))
 
-    assert await queues.held(NAME) == set(range(1300))
+    assert await queues.queued_ids(NAME) == set(range(1300))
 
 
 async def test_what_was_told_stays_until_it_is_forgotten(queues: PoolQueues, redis: Redis) -> None:
     await redis.lpush(used_ids_name(NAME), "5", "6", "nonsense", "7")
 
-    assert await queues.told(NAME, 3) == [5, 6, 0]
-    await queues.forget_told(NAME, 3)
+    assert await queues.reported_used(NAME, 3) == [5, 6, 0]
+    await queues.forget_used(NAME, 3)
 
-    assert await queues.told(NAME, 3) == [7]
+    assert await queues.reported_used(NAME, 3) == [7]
 
 
 async def test_a_dropped_list_is_gone(queues: PoolQueues, redis: Redis) -> None:
@@ -115,7 +115,7 @@ async def test_a_list_that_does_not_answer_says_so() -> None:
     client = connect_without_retry(f"redis://127.0.0.1:{free_port()}/0")
     queues = RedisPoolQueues(client)
 
-    for asked in (queues.length(NAME), queues.pop(NAME, 1), queues.push(OURS, numbered(1)), queues.held(NAME)):
+    for asked in (queues.length(NAME), queues.pop(NAME, 1), queues.push(OURS, numbered(1)), queues.queued_ids(NAME)):
         with pytest.raises(CoordinationUnavailable):
             await asked
     await client.aclose()

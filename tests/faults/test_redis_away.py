@@ -145,7 +145,7 @@ async def test_the_sender_says_that_it_cannot_send_within_seconds(tmp_path: Path
         with scaled.redis.frozen():
             started = time.monotonic()
             with pytest.raises(EngineUnavailable):
-                await api.out.sender.engine.begin("scan_due_feeds")
+                await api.out.sender.engine.send_task("scan_due_feeds")
 
     assert time.monotonic() - started < AN_ANSWER_WITHIN
 

@@ -43,7 +43,7 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 @pytest.fixture
 async def lists(redis_service: Service, redis: Redis) -> AsyncIterator[PoolLists]:
     client = connect_without_retry(redis_service.url)
-    yield PoolLists(RedisPoolQueues(client), RedisLocks(redis), CoordinationCircuitBreaker(rest=0))
+    yield PoolLists(RedisPoolQueues(client), RedisLocks(redis), CoordinationCircuitBreaker(retry_after=0))
     await client.aclose()
 
 

@@ -127,7 +127,7 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     await add_pool(db, ["a", "b", "c"])
     gone = connect_without_retry(f"redis://127.0.0.1:{free_port()}/0")
     locks = connect(f"redis://127.0.0.1:{free_port()}/0")
-    lists = PoolLists(RedisPoolQueues(gone), RedisLocks(locks), CoordinationCircuitBreaker(rest=0))
+    lists = PoolLists(RedisPoolQueues(gone), RedisLocks(locks), CoordinationCircuitBreaker(retry_after=0))
     alone = PoolService(PoolTools(db, pools.tools.texts, lists, clock))
     await alone.keeper.tend()
 

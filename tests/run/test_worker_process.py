@@ -149,17 +149,17 @@ async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: 
 
 
 async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled: Scaled) -> None:
-    sight = RedisPresence(scaled.client)
+    presence = RedisPresence(scaled.client)
 
     second = await scaled.start("worker")
 
     async def both_are_seen() -> bool:
-        return await sight.present() == {"worker": 2}
+        return await presence.count_by_role() == {"worker": 2}
 
     await until(both_are_seen, otherwise="nobody sees the workers")
     await second.stop()
 
-    assert await sight.present() == {"worker": 1}
+    assert await presence.count_by_role() == {"worker": 1}
 
 
 async def test_workers_of_one_machine_have_names_of_their_own(scaled: Scaled) -> None:

@@ -35,7 +35,7 @@ async def _serve(settings: Settings) -> None:
     async with (
         build_app(settings) as app,
         open_distributed(app) as parts,
-        announce_presence(app.coordination.sight, "api"),
+        announce_presence(app.coordination.presence, "api"),
     ):
         click.echo(f"Feedmill's API is running: open {public_address(settings)}")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

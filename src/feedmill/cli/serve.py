@@ -32,7 +32,7 @@ async def _serve(settings: Settings) -> None:
         build_app(settings) as app,
         open_embedded(app) as parts,
         run_periodic_parts(parts),
-        announce_presence(app.coordination.sight, "serve"),
+        announce_presence(app.coordination.presence, "serve"),
     ):
         click.echo(f"Feedmill is running: open {public_address(settings)}")
         await serve_on(listening, asgi.create_asgi_app(app, parts.batches), settings)

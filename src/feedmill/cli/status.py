@@ -53,7 +53,7 @@ async def _look(db: Database, settings: Settings, now: datetime) -> tuple[Overvi
     found = await read_overview(db, now)
     try:
         async with connect_coordination(settings) as coordination:
-            return found, await coordination.sight.seen()
+            return found, await coordination.presence.processes()
     except CoordinationUnavailable:
         return found, None
 

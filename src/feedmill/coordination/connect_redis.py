@@ -16,30 +16,30 @@ from feedmill.errors import BadSetting
 
 @asynccontextmanager
 async def connect_coordination(url: str) -> AsyncIterator[Coordination]:
-    """Always so that its loss stops nothing."""
-    with _readable_url():
+    """Opens coordination through Redis, with fallbacks for when Redis is lost."""
+    with _translate_bad_url():
         client = connect(url)
-    turns, locks = FallbackHostSlots(RedisHostSlots(client)), FallbackLotLocks(RedisLocks(client))
+    host_slots, locks = FallbackHostSlots(RedisHostSlots(client)), FallbackLotLocks(RedisLocks(client))
     try:
-        yield Coordination(turns, locks, RedisPresence(client), lambda: is_available(client))
+        yield Coordination(host_slots, locks, RedisPresence(client), lambda: is_available(client))
     finally:
         await client.aclose()
 
 
 @asynccontextmanager
 async def connect_pool_queues(url: str) -> AsyncIterator[tuple[PoolQueues, Locks]]:
-    """The lists of pools, and the locks of those who fill them."""
-    with _readable_url():
-        for_lists, for_locks = connect_without_retry(url), connect(url)
-    async with AsyncExitStack() as closing:
-        closing.push_async_callback(for_lists.aclose)
-        closing.push_async_callback(for_locks.aclose)
-        yield RedisPoolQueues(for_lists), RedisLocks(for_locks)
+    """Opens the queues of pools, and the locks of those who fill them."""
+    with _translate_bad_url():
+        queue_client, lock_client = connect_without_retry(url), connect(url)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(queue_client.aclose)
+        stack.push_async_callback(lock_client.aclose)
+        yield RedisPoolQueues(queue_client), RedisLocks(lock_client)
 
 
 async def ping(url: str) -> None:
     """Raises `CoordinationUnavailable` when no Redis answers at this URL."""
-    with _readable_url():
+    with _translate_bad_url():
         client = connect(url)
     try:
         await redis.ping(client)
@@ -48,7 +48,7 @@ async def ping(url: str) -> None:
 
 
 @contextmanager
-def _readable_url() -> Iterator[None]:
+def _translate_bad_url() -> Iterator[None]:
     try:
         yield
     except ValueError:

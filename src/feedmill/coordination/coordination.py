@@ -10,9 +10,9 @@ from feedmill.coordination.presence import Presence
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """What the processes share to keep out of each other's way. `answers` says whether it is there."""
+    """What processes share to avoid double work. `answers` tells whether the shared service is available."""
 
-    turns: HostSlots
+    host_slots: HostSlots
     locks: LotLocks
-    sight: Presence
+    presence: Presence
     answers: Callable[[], Awaitable[bool]]

@@ -16,22 +16,22 @@ T = TypeVar("T")
 
 
 class CoordinationCircuitBreaker:
-    """Whether to ask the shared side: after a failure it is left alone for a few seconds."""
+    """Calls the shared service, unless a call failed within the last few seconds."""
 
-    def __init__(self, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
+    def __init__(self, clock: Clock = time.monotonic, retry_after: float = RETRY_AFTER_SECONDS) -> None:
         self._clock = clock
-        self._rest = rest
-        self._ask_again_at = 0.0
+        self._retry_after = retry_after
+        self._retry_at = 0.0
         self.last_error: tuple[datetime, str] | None = None
 
-    async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
-        """The shared side's answer; None when it has none."""
-        if self._clock() < self._ask_again_at:
+    async def call_service(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """The service's answer; None when it is unavailable."""
+        if self._clock() < self._retry_at:
             return None
         try:
-            answer = await question()
+            answer = await call()
         except CoordinationUnavailable as error:
-            self._ask_again_at = self._clock() + self._rest
+            self._retry_at = self._clock() + self._retry_after
             self.last_error = (datetime.now(UTC), str(error))
             DEPENDENCY_OUTAGES.failed("coordinate_processes", error)
             return None
@@ -40,18 +40,20 @@ class CoordinationCircuitBreaker:
 
 
 class FallbackHostSlots:
-    """Paces with everybody, and by itself when the shared side is away.
+    """Takes slots from the shared service, and from memory while it is unavailable.
 
-    Each turn is noted in memory too, so that losing the shared side lets nobody ask twice in a row.
+    Each slot is also recorded in memory, so that no host gets two requests in a row when the service is lost.
     """
 
-    def __init__(self, shared: HostSlots, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
+    def __init__(
+        self, shared: HostSlots, clock: Clock = time.monotonic, retry_after: float = RETRY_AFTER_SECONDS
+    ) -> None:
         self._shared = shared
         self._local = MemoryHostSlots(clock)
-        self._health = CoordinationCircuitBreaker(clock, rest)
+        self._breaker = CoordinationCircuitBreaker(clock, retry_after)
 
     async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
-        wait = await self._health.ask(lambda: self._shared.take(host, token, rule, pauses))
+        wait = await self._breaker.call_service(lambda: self._shared.take(host, token, rule, pauses))
         if wait:
             return wait
         local_wait = await self._local.take(host, token, rule, pauses)
@@ -59,27 +61,29 @@ class FallbackHostSlots:
 
     async def finish(self, host: str, token: str) -> None:
         await self._local.finish(host, token)
-        await self._health.ask(lambda: self._shared.finish(host, token))
+        await self._breaker.call_service(lambda: self._shared.finish(host, token))
 
     async def pause(self, name: str, length: timedelta) -> None:
         await self._local.pause(name, length)
-        await self._health.ask(lambda: self._shared.pause(name, length))
+        await self._breaker.call_service(lambda: self._shared.pause(name, length))
 
     async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
         local = await self._local.paused(names)
-        shared = await self._health.ask(lambda: self._shared.paused(names)) or {}
+        shared = await self._breaker.call_service(lambda: self._shared.paused(names)) or {}
         return {**local, **{name: max(left, local.get(name, left)) for name, left in shared.items()}}
 
 
 class FallbackLotLocks:
-    """Locks that others see, as long as there is a place where they could."""
+    """Shared locks; none while the shared service is unavailable."""
 
-    def __init__(self, shared: LotLocks, clock: Clock = time.monotonic, rest: float = RETRY_AFTER_SECONDS) -> None:
+    def __init__(
+        self, shared: LotLocks, clock: Clock = time.monotonic, retry_after: float = RETRY_AFTER_SECONDS
+    ) -> None:
         self._shared = shared
-        self._health = CoordinationCircuitBreaker(clock, rest)
+        self._breaker = CoordinationCircuitBreaker(clock, retry_after)
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
-        await self._health.ask(lambda: self._shared.hold(names, owner, length))
+        await self._breaker.call_service(lambda: self._shared.hold(names, owner, length))
 
-    async def let_go(self, names: Sequence[str], owner: str) -> None:
-        await self._health.ask(lambda: self._shared.let_go(names, owner))
+    async def release_all(self, names: Sequence[str], owner: str) -> None:
+        await self._breaker.call_service(lambda: self._shared.release_all(names, owner))

@@ -11,33 +11,33 @@ class Locks(Protocol):
     """Named locks. The owner is a job id; nobody but the owner renews or releases a lock."""
 
     async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        """Whether the lock is now the owner's; False when it is held, by whomever."""
+        """Takes the lock; False when it is held, even by the same owner."""
 
     async def renew(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
-        """Makes the lock last `length` from now; False when it is not the owner's any more."""
+        """Extends the lock to `length` from now; False when it is no longer the owner's."""
 
     async def release(self, name: str, owner: str) -> bool:
-        """Gives the lock back; False when it was not the owner's any more."""
+        """Releases the lock; False when it was no longer the owner's."""
 
     async def holder(self, name: str) -> str | None:
-        """Whose the lock is; None when it is free."""
+        """The owner of the lock; None when it is free."""
 
 
 class LotLocks(Protocol):
-    """The locks of many feeds at once, for other programs to see: nobody here is stopped by them."""
+    """Locks of many feeds at once, for other programs to see: they exclude nobody here."""
 
     async def hold(self, names: Sequence[str], owner: str, length: timedelta = LOCK_LENGTH) -> None:
-        """Makes those that are free or the owner's last `length` from now."""
+        """Takes or extends, to `length` from now, the locks that are free or the owner's."""
 
-    async def let_go(self, names: Sequence[str], owner: str) -> None:
-        """Gives back those that are the owner's."""
+    async def release_all(self, names: Sequence[str], owner: str) -> None:
+        """Releases the locks that are the owner's."""
 
 
 def feed_lock(feed_id: int) -> str:
-    """The lock that a job holds while it refreshes a feed."""
+    """The lock of a job that refreshes the feed."""
     return f"tasklock:feed:{feed_id}"
 
 
 def schedule_lock(feed_id: int) -> str:
-    """The lock that is held while a feed's next job is being put on a queue."""
+    """The lock of a process that puts the feed's next job on a queue."""
     return f"tasklock:schedule:{feed_id}"

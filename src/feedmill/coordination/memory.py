@@ -10,7 +10,7 @@ from feedmill.coordination.locks import LOCK_LENGTH
 from feedmill.coordination.presence import RunningProcess
 
 Clock = Callable[[], float]
-SWEEP_EVERY = 1000
+CLEAN_UP_EVERY = 1000
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class HostSlotState:
 
 
 class MemoryHostSlots:
-    """Turns for everything that runs in this process."""
+    """Host slots within this process."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class MemoryHostSlots:
 
     async def take(self, host: str, token: str, rule: HostSlotRule, pauses: Sequence[str] = ()) -> timedelta:
         now = self._clock()
-        self._sweep(now)
+        self._clean_up(now)
         state = self._hosts.setdefault(host, HostSlotState())
         free_at = max(state.next_at, *(self._pauses.get(name, 0.0) for name in pauses), 0.0)
         if free_at > now:
@@ -57,21 +57,21 @@ class MemoryHostSlots:
         left = {name: self._pauses.get(name, 0.0) - now for name in names}
         return {name: timedelta(seconds=seconds) for name, seconds in left.items() if seconds > 0}
 
-    def _sweep(self, now: float) -> None:
-        """Forgets hosts and pauses that mean nothing any more, now and then."""
+    def _clean_up(self, now: float) -> None:
+        """Removes expired hosts and pauses, every thousand calls."""
         self._takes += 1
-        if self._takes % SWEEP_EVERY:
+        if self._takes % CLEAN_UP_EVERY:
             return
         self._pauses = {name: until for name, until in self._pauses.items() if until > now}
-        self._hosts = {host: state for host, state in self._hosts.items() if _matters(state, now)}
+        self._hosts = {host: state for host, state in self._hosts.items() if _is_in_use(state, now)}
 
 
-def _matters(state: HostSlotState, now: float) -> bool:
+def _is_in_use(state: HostSlotState, now: float) -> bool:
     return state.next_at > now or (state.token is not None and state.held_until > now)
 
 
 class MemoryLocks:
-    """Locks for everything that runs in this process."""
+    """Locks within this process."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -99,7 +99,7 @@ class MemoryLocks:
         for name in names:
             await self.lock(name, owner, length) or await self.renew(name, owner, length)
 
-    async def let_go(self, names: Sequence[str], owner: str) -> None:
+    async def release_all(self, names: Sequence[str], owner: str) -> None:
         for name in names:
             await self.release(name, owner)
 
@@ -112,18 +112,18 @@ class MemoryLocks:
 
 
 class NoPresence:
-    """For a process that is alone."""
+    """Presence for an installation of one process."""
 
-    async def show(self, role: str, name: str) -> None:
-        """Nobody looks."""
+    async def announce(self, role: str, name: str) -> None:
+        """Does nothing."""
 
-    async def leave(self, role: str, name: str) -> None:
-        """Nobody looks."""
+    async def withdraw(self, role: str, name: str) -> None:
+        """Does nothing."""
 
-    async def present(self) -> Mapping[str, int]:
+    async def count_by_role(self) -> Mapping[str, int]:
         return {}
 
-    async def seen(self) -> Sequence[RunningProcess]:
+    async def processes(self) -> Sequence[RunningProcess]:
         return []
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:

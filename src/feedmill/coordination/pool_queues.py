@@ -1,4 +1,4 @@
-"""PORT: the lists that programs take pool items from. They may be lost; the database knows each item."""
+"""PORT: the lists from which programs take pool items. They may be lost; the database has every item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ FILL_LOCK_LENGTH = timedelta(seconds=60)
 
 
 class QueuedItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An item as it stands in a list: `{"id": 12345, "text": "…"}`; `ref` is where a long text can be had."""
+    """An item in a list: `{"id": 12345, "text": "…"}`; `ref` is where a long text can be fetched."""
 
     id: int
     text: str
@@ -20,35 +20,35 @@ class QueuedItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class FillLock:
-    """The right to add to a list: its name, and who holds its lock."""
+    """The right to add to a list: the name of the list, and the owner of its lock."""
 
     name: str
     owner: str
 
 
 class PoolQueues(Protocol):
-    """Named lists, first in, first out. When they don't answer, `CoordinationUnavailable` is raised."""
+    """Named lists, first in, first out. Raises `CoordinationUnavailable` when they don't answer."""
 
     async def push(self, filling: FillLock, items: Sequence[QueuedItem]) -> bool:
-        """Adds all items, if the filling right is still the owner's; never twice, and False when it is lost."""
+        """Adds all items once if the lock is still the owner's; False when it is lost."""
 
-    async def pop(self, name: str, most: int) -> list[QueuedItem]:
-        """Takes up to `most` items out; nobody else ever gets them."""
+    async def pop(self, name: str, limit: int) -> list[QueuedItem]:
+        """Removes and returns up to `limit` items; nobody else gets them."""
 
     async def length(self, name: str) -> int:
-        """How many items the list has."""
+        """The number of items in the list."""
 
-    async def held(self, name: str) -> set[int]:
-        """The ids of all that is in the list."""
+    async def queued_ids(self, name: str) -> set[int]:
+        """The ids of all items in the list."""
 
-    async def told(self, name: str, most: int) -> list[int]:
-        """Ids that programs say they have used, the oldest first; they stay until they are forgotten."""
+    async def reported_used(self, name: str, limit: int) -> list[int]:
+        """Ids that programs reported as used, oldest first; they stay until `forget_used` removes them."""
 
-    async def forget_told(self, name: str, count: int) -> None:
-        """Drops the oldest so many of what was told."""
+    async def forget_used(self, name: str, count: int) -> None:
+        """Removes the `count` oldest reported ids."""
 
     async def drop(self, name: str) -> None:
-        """Takes the list away with all that belongs to it."""
+        """Deletes the list and its reported ids."""
 
 
 def pool_list_name(kind: str, group_id: int) -> str:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-# A process that has not shown itself for so long is gone.
+# A process that has not announced itself for this long is gone.
 PRESENCE_TIMEOUT = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    """A process at work, and how long ago it last showed itself."""
+    """A running process, and how long ago it last announced itself."""
 
     role: str
     name: str
@@ -19,19 +19,19 @@ class RunningProcess:
 
 
 class Presence(Protocol):
-    """Raises `CoordinationUnavailable` when nothing can be seen now."""
+    """The running processes. Raises `CoordinationUnavailable` when the shared service does not answer."""
 
-    async def show(self, role: str, name: str) -> None:
-        """Lets the others see for a while that this process is at work."""
+    async def announce(self, role: str, name: str) -> None:
+        """Announces this process as running, for `PRESENCE_TIMEOUT`."""
 
-    async def leave(self, role: str, name: str) -> None:
-        """Lets them see at once that it is not any more."""
+    async def withdraw(self, role: str, name: str) -> None:
+        """Withdraws the announcement."""
 
-    async def present(self) -> Mapping[str, int]:
-        """How many processes of each role are at work."""
+    async def count_by_role(self) -> Mapping[str, int]:
+        """How many processes of each role are running."""
 
-    async def seen(self) -> Sequence[RunningProcess]:
-        """The processes at work, by role and name."""
+    async def processes(self) -> Sequence[RunningProcess]:
+        """The running processes, sorted by role and name."""
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
         """How many messages wait in each of these queues."""

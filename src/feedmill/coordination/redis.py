@@ -60,7 +60,7 @@ for _, key in ipairs(KEYS) do
 end
 """
 
-LET_GO = """
+RELEASE_ALL = """
 for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
 end
@@ -68,13 +68,13 @@ end
 
 
 def connect(url: str) -> Redis:
-    """A client that gives up soon: what it is asked for is a hint, and nobody should wait for it."""
+    """A client with short timeouts: it serves hints, and nobody should wait for them."""
     return Redis.from_url(
         url,
         decode_responses=True,
         socket_timeout=RESPONSE_TIMEOUT,
         socket_connect_timeout=RESPONSE_TIMEOUT,
-        # Not after silence: whoever hangs once hangs twice.
+        # Not after a timeout: a server that hangs once would hang again.
         retry=Retry(NoBackoff(), 1, supported_errors=(LostConnection,)),
     )
 
@@ -96,7 +96,7 @@ async def ping(client: Redis) -> None:
 
 
 async def is_available(client: Redis) -> bool:
-    """Whether Redis is there."""
+    """Whether Redis answers."""
     try:
         await ping(client)
     except CoordinationUnavailable:
@@ -105,7 +105,7 @@ async def is_available(client: Redis) -> bool:
 
 
 class RedisHostSlots:
-    """Turns for all processes that share this Redis."""
+    """Host slots for all processes that share this Redis."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -128,10 +128,10 @@ class RedisHostSlots:
             await self._pause(keys=[pause_key(name)], args=[max(1, _milliseconds(length))])
 
     async def paused(self, names: Sequence[str]) -> Mapping[str, timedelta]:
-        async with translate_redis_errors(), self._client.pipeline(transaction=False) as asking:
+        async with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for name in names:
-                asking.pttl(pause_key(name))
-            left = await asking.execute()
+                pipeline.pttl(pause_key(name))
+            left = await pipeline.execute()
         return {name: timedelta(milliseconds=ms) for name, ms in zip(names, left, strict=True) if ms > 0}
 
 
@@ -143,7 +143,7 @@ class RedisLocks:
         self._renew = client.register_script(RENEW)
         self._release = client.register_script(RELEASE)
         self._hold = client.register_script(HOLD)
-        self._let_go = client.register_script(LET_GO)
+        self._release_all = client.register_script(RELEASE_ALL)
 
     async def lock(self, name: str, owner: str, length: timedelta = LOCK_LENGTH) -> bool:
         async with translate_redis_errors():
@@ -161,9 +161,9 @@ class RedisLocks:
         async with translate_redis_errors():
             await self._hold(keys=list(names), args=[owner, _milliseconds(length)])
 
-    async def let_go(self, names: Sequence[str], owner: str) -> None:
+    async def release_all(self, names: Sequence[str], owner: str) -> None:
         async with translate_redis_errors():
-            await self._let_go(keys=list(names), args=[owner])
+            await self._release_all(keys=list(names), args=[owner])
 
     async def holder(self, name: str) -> str | None:
         async with translate_redis_errors():
@@ -177,7 +177,7 @@ def _milliseconds(length: timedelta) -> int:
 
 @asynccontextmanager
 async def translate_redis_errors() -> AsyncIterator[None]:
-    """Whatever Redis does not do is `CoordinationUnavailable`."""
+    """Turns every error of Redis into `CoordinationUnavailable`."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -14,7 +14,7 @@ from feedmill.lazy_loggers import get_logger
 log = get_logger(__name__)
 
 CONNECT_TIMEOUT = 1.0
-# A lot of long texts takes longer than a lock.
+# Longer than for locks, because a lot of long texts takes time.
 RESPONSE_TIMEOUT = 5.0
 READ_LOT = 500
 
@@ -25,7 +25,7 @@ for i = 2, #ARGV do redis.call('LPUSH', KEYS[1], ARGV[i]) end
 return 1
 """
 
-# One text with an item a line: reading 500 answers one by one would take most of the time. JSON has no bare line feed.
+# One string with an item per line: parsing 500 replies would take most of the time. JSON has no bare line feed.
 POP = """
 local taken = redis.call('RPOP', KEYS[1], ARGV[1])
 return taken and table.concat(taken, '\\n') or ''
@@ -56,31 +56,31 @@ class RedisPoolQueues:
         async with translate_redis_errors():
             return bool(await self._push(keys=keys, args=[filling.owner, *map(_encode, items)]))
 
-    async def pop(self, name: str, most: int) -> list[QueuedItem]:
+    async def pop(self, name: str, limit: int) -> list[QueuedItem]:
         async with translate_redis_errors():
-            taken = await self._pop(keys=[name], args=[most])
+            taken = await self._pop(keys=[name], args=[limit])
         return _read_all(taken) if taken else []
 
     async def length(self, name: str) -> int:
         async with translate_redis_errors():
             return int(await self._client.llen(name))
 
-    async def held(self, name: str) -> set[int]:
+    async def queued_ids(self, name: str) -> set[int]:
         ids: set[int] = set()
         start = 0
         async with translate_redis_errors():
-            # From the end that items come in at: what moves on meanwhile is met twice rather than never.
+            # From the end at which items are added: an item that moves in the meantime is read twice rather than never.
             while part := await self._client.lrange(name, start, start + READ_LOT - 1):
                 ids |= {item.id for item in map(_read, part) if item is not None}
                 start += READ_LOT
         return ids
 
-    async def told(self, name: str, most: int) -> list[int]:
+    async def reported_used(self, name: str, limit: int) -> list[int]:
         async with translate_redis_errors():
-            told = await self._client.lrange(used_ids_name(name), -most, -1)
-        return [int(id) if id.isdigit() else 0 for id in reversed(told)]
+            reported_used = await self._client.lrange(used_ids_name(name), -limit, -1)
+        return [int(id) if id.isdigit() else 0 for id in reversed(reported_used)]
 
-    async def forget_told(self, name: str, count: int) -> None:
+    async def forget_used(self, name: str, count: int) -> None:
         async with translate_redis_errors():
             await self._client.ltrim(used_ids_name(name), 0, -count - 1)
 

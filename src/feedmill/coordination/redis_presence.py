@@ -11,7 +11,7 @@ from feedmill.coordination.redis import translate_redis_errors
 
 PRESENCE_KEY = "feedmill:present"
 
-# KEYS: the list of those present. ARGV: how long one is seen (ms), then who shows itself, if anybody does.
+# KEYS: the processes. ARGV: how long one is shown (ms), then the process to announce, if any.
 ANNOUNCE_AND_LIST = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,7 +20,7 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end
 return redis.call('ZRANGE', KEYS[1], 0, -1)
 """
 
-# KEYS: the list of those present. ARGV: how long one is seen (ms). Returns the time, then who and when by turns.
+# KEYS: the processes. ARGV: how long one is shown (ms). Returns the time, then process and time alternately.
 LIST_WITH_TIMES = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -30,33 +30,36 @@ return {now, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}
 
 
 class RedisPresence:
-    """Those who show themselves stand in a list, with the time when they last did."""
+    """A sorted set of processes, scored by the time of their last announcement."""
 
-    def __init__(self, client: Redis, seen_for: timedelta = PRESENCE_TIMEOUT) -> None:
+    def __init__(self, client: Redis, timeout: timedelta = PRESENCE_TIMEOUT) -> None:
         self._client = client
-        self._look, self._see = client.register_script(ANNOUNCE_AND_LIST), client.register_script(LIST_WITH_TIMES)
-        self._milliseconds = round(seen_for.total_seconds() * 1000)
+        self._announce_and_list, self._list_with_times = (
+            client.register_script(ANNOUNCE_AND_LIST),
+            client.register_script(LIST_WITH_TIMES),
+        )
+        self._milliseconds = round(timeout.total_seconds() * 1000)
 
-    async def show(self, role: str, name: str) -> None:
+    async def announce(self, role: str, name: str) -> None:
         async with translate_redis_errors():
-            await self._look(keys=[PRESENCE_KEY], args=[self._milliseconds, f"{role}/{name}"])
+            await self._announce_and_list(keys=[PRESENCE_KEY], args=[self._milliseconds, f"{role}/{name}"])
 
-    async def leave(self, role: str, name: str) -> None:
+    async def withdraw(self, role: str, name: str) -> None:
         async with translate_redis_errors():
             await self._client.zrem(PRESENCE_KEY, f"{role}/{name}")
 
-    async def present(self) -> Mapping[str, int]:
+    async def count_by_role(self) -> Mapping[str, int]:
         async with translate_redis_errors():
-            found = await self._look(keys=[PRESENCE_KEY], args=[self._milliseconds])
-        return Counter(str(one).partition("/")[0] for one in found)
+            found = await self._announce_and_list(keys=[PRESENCE_KEY], args=[self._milliseconds])
+        return Counter(str(process).partition("/")[0] for process in found)
 
-    async def seen(self) -> Sequence[RunningProcess]:
+    async def processes(self) -> Sequence[RunningProcess]:
         async with translate_redis_errors():
-            now, found = await self._see(keys=[PRESENCE_KEY], args=[self._milliseconds])
-        places = [str(one).partition("/") for one in found[::2]]
+            now, found = await self._list_with_times(keys=[PRESENCE_KEY], args=[self._milliseconds])
+        names = [str(process).partition("/") for process in found[::2]]
         ages = [timedelta(milliseconds=now - float(at)) for at in found[1::2]]
-        seen = [RunningProcess(role, name, ago) for (role, _, name), ago in zip(places, ages, strict=True)]
-        return sorted(seen, key=lambda one: (one.role, one.name))
+        seen = [RunningProcess(role, name, ago) for (role, _, name), ago in zip(names, ages, strict=True)]
+        return sorted(seen, key=lambda process: (process.role, process.name))
 
     async def waiting(self, queues: Sequence[str]) -> Mapping[str, int]:
         async with translate_redis_errors():

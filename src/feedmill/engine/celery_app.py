@@ -11,19 +11,19 @@ from feedmill.engine.celery_logs import log_as_outages
 from feedmill.engine.task_names import DEFAULT_QUEUE, HIGH_QUEUE, MAINTENANCE, QUEUES, SCAN_DUE_FEEDS
 
 RESULT_EXPIRY = timedelta(hours=24)
-# What a killed worker had taken is delivered again after this, and no countdown may be longer.
+# Messages that a killed worker had taken are delivered again after this; no countdown may be longer.
 VISIBILITY_TIMEOUT = timedelta(seconds=300)
 RESTORE_EVERY = timedelta(seconds=5)
 SCAN_EVERY = timedelta(minutes=1)
 MAINTENANCE_EVERY = timedelta(minutes=10)
-# A broker that does not answer within this is away.
+# A broker that does not answer within this is unavailable.
 RESPONSE_TIMEOUT = 2
-# One more try on a new connection: the old one may have been closed while nobody used it.
+# One retry on a new connection: the old one may have been closed while it was idle.
 PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2}
 
 
 def make_celery(redis_url: str) -> Celery:
-    """Celery on this Redis, for broker and results. JSON only: a message is never code."""
+    """Creates the Celery app with this Redis as broker and result backend. JSON only: a message is never code."""
     log_as_outages()
     results = f"feedmill.engine.celery_app:CeleryResultBackend+{redis_url}"
     celery = Celery("feedmill", broker=redis_url, backend=results, set_as_current=False)
@@ -32,7 +32,7 @@ def make_celery(redis_url: str) -> Celery:
         result_serializer="json",
         accept_content=["json"],
         task_default_queue=DEFAULT_QUEUE,
-        # The nameless exchange needs no bindings, which a Redis that was wiped would have lost.
+        # The default exchange needs no bindings, which would be lost when Redis is wiped.
         task_default_exchange="",
         task_default_routing_key=DEFAULT_QUEUE,
         task_queues=[_queue(name) for name in QUEUES],
@@ -53,7 +53,7 @@ def _queue(name: str) -> Queue:
 
 
 def _beat_schedule() -> dict[str, dict[str, object]]:
-    """What is not begun before its next time comes is dropped: the next one does all of it."""
+    """A message that has not started when the next is sent expires: the next one does the whole work."""
     times = {SCAN_DUE_FEEDS: SCAN_EVERY, MAINTENANCE: MAINTENANCE_EVERY}
     return {
         name: {"task": name, "schedule": every, "options": {"queue": HIGH_QUEUE, "expires": every.total_seconds()}}
@@ -65,7 +65,7 @@ def _broker() -> dict[str, object]:
     return {
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
-        # Whatever they have fetched, they store; a message that comes again finds its claims gone.
+        # Running tasks store what they fetched; a message delivered again finds its claims gone.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         "broker_transport_options": {
             "visibility_timeout": VISIBILITY_TIMEOUT.total_seconds(),
@@ -73,7 +73,7 @@ def _broker() -> dict[str, object]:
             "unacked_restore_throttle": 1,
             "unacked_restore_interval": RESTORE_EVERY.total_seconds(),
             "socket_connect_timeout": RESPONSE_TIMEOUT,
-            # Without it a message to a broker that hangs is waited for without end.
+            # Without it, sending to a broker that hangs would block forever.
             "socket_timeout": RESPONSE_TIMEOUT,
             "socket_keepalive": True,
             "health_check_interval": 10,
@@ -91,13 +91,13 @@ def _results() -> dict[str, object]:
 
 
 class CeleryResultBackend(RedisBackend):  # type: ignore[misc]
-    """Nobody here waits for a result: what came of a job stands in the database, the result is for other programs."""
+    """A result backend that only writes: outcomes are in the database, results are for other programs."""
 
     def on_task_call(self, producer: Any, task_id: str) -> None:
-        """Subscribes to nothing: that would be a channel of Redis for each message."""
+        """Does not subscribe: that would be a Redis channel for each message."""
 
     def add_pending_result(self, result: Any, weak: bool = False, start_drainer: bool = True) -> Any:
-        """Waits for nothing: the parts of a chord would otherwise each be subscribed to as well."""
+        """Does not wait: otherwise each part of a chord would be subscribed to."""
         return result
 
     def remove_pending_result(self, result: Any) -> Any:

@@ -10,12 +10,12 @@ from celery.beat import ScheduleEntry, Scheduler, SchedulingError, Service  # ty
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import EngineUnavailable
 
-# So long may it take until it notices that it should stop.
+# Seconds until it notices that it should stop.
 MAX_SLEEP = 1
 
 
 class OutageLoggingScheduler(Scheduler):  # type: ignore[misc]
-    """Celery's, but that a broker that is away is one outage in the log, and not a traceback for each task."""
+    """Celery's scheduler, which logs an unavailable broker as one outage instead of a traceback for each task."""
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:
@@ -26,7 +26,7 @@ class OutageLoggingScheduler(Scheduler):  # type: ignore[misc]
 
 
 class CeleryBeat:
-    """Remembers nothing between two lives: what it sends asks the database what is to be done."""
+    """Sends the periodic tasks. It has no state on disk: the tasks read from the database what is due."""
 
     def __init__(self, celery: Celery) -> None:
         self._service = Service(celery, max_interval=MAX_SLEEP, scheduler_cls=OutageLoggingScheduler)

@@ -20,37 +20,39 @@ CHECK_EVERY = 0.2
 
 
 class CeleryConsumer:
-    """A Celery worker of threads. One per process, because Celery's own state is the process's."""
+    """A Celery worker with threads. One per process, because Celery's state is global."""
 
     def __init__(self, celery: Celery, queues: Sequence[str], threads: int) -> None:
         self._celery, self._queues, self._threads = celery, list(queues), threads
         self._thread: threading.Thread | None = None
         state.should_stop = None
-        _quieten("celery", logging.WARNING)
-        _quieten("celery.app.trace", logging.ERROR)  # It warns of each message that a stopping worker sends back.
+        _raise_log_level("celery", logging.WARNING)
+        _raise_log_level(
+            "celery.app.trace", logging.ERROR
+        )  # It warns about each message that a stopping worker sends back.
 
     async def run(self) -> None:
-        """Takes messages until `stop`; one that breaks is begun anew."""
+        """Takes messages until `stop`; starts a new Celery worker if one crashes."""
         while state.should_stop is None:
             if self._thread is None or not self._thread.is_alive():
-                self._begin()
+                self._start()
             await asyncio.sleep(CHECK_EVERY)
 
     def stop(self) -> None:
-        """Takes no further message; those that are being worked on come to their end."""
+        """Takes no further message; messages in progress are finished."""
         state.should_stop = EX_OK
 
     async def ended(self, seconds: float) -> bool:
-        """Waits until the last message was acknowledged or sent back; False when that takes too long."""
+        """Waits until the last message was acknowledged or sent back; False on timeout."""
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join, seconds)
         return self._thread is None or not self._thread.is_alive()
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         if self._thread is not None:
             log.error("consumer_restarted", reason="it broke")
         self._celery.set_default()  # Celery's threads look for the app there.
-        set_event_loop(None)  # The one of its predecessor is closed.
+        set_event_loop(None)  # The predecessor's event loop is closed.
         controller = WorkController(
             app=self._celery,
             pool="threads",
@@ -64,5 +66,5 @@ class CeleryConsumer:
         self._thread.start()
 
 
-def _quieten(name: str, level: int) -> None:
+def _raise_log_level(name: str, level: int) -> None:
     logging.getLogger(name).setLevel(max(level, logging.getLogger().level))

@@ -18,18 +18,18 @@ from feedmill.errors import EngineUnavailable
 
 T = TypeVar("T")
 
-# Whoever asks for a refresh gets an answer within this, with or without a broker.
+# A request for a refresh is answered within this, with or without a broker.
 SEND_TIMEOUT = 2.0
 SECONDS_PER_MESSAGE = 0.05
-# Threads of their own: a broker that does not answer must not hold up what else the process does in threads.
+# A separate pool: a broker that does not answer must not block the other threads of the process.
 THREADS = 4
 
 
 class CeleryEngine:
-    """Sends jobs; whoever works on them does so elsewhere. A batch is a chord over lots of feeds.
+    """Sends jobs to workers in other processes. A batch is a chord over lots of feeds.
 
-    Every method raises `EngineUnavailable` when the broker does not answer in time. A message may have been sent all
-    the same.
+    Every method raises `EngineUnavailable` when the broker does not answer in time. The message may have been sent
+    nevertheless.
     """
 
     def __init__(self, celery: Celery) -> None:
@@ -42,25 +42,25 @@ class CeleryEngine:
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
         lots = [self._signature(message) for message in messages_of(jobs, priority)]
-        last = self._signature(message_of(callback, Priority.MANUAL))
+        callback_signature = self._signature(message_of(callback, Priority.MANUAL))
         if lots:
-            await self._in_thread(lambda: chord(lots, app=self._celery)(last), messages=len(lots))
+            await self._in_thread(lambda: chord(lots, app=self._celery)(callback_signature), messages=len(lots))
         else:
-            await self._in_thread(last.apply_async)
+            await self._in_thread(callback_signature.apply_async)
 
-    async def begin(self, task: str) -> None:
-        """Has a task that takes no arguments run soon."""
+    async def send_task(self, task: str) -> None:
+        """Sends a task that takes no arguments."""
         await self._in_thread(lambda: self._signature(JobMessage(task, {}, HIGH_QUEUE)).apply_async())
 
     async def waiting(self) -> int:
-        """How many messages wait in the queue of scheduled work."""
+        """How many messages wait in the default queue."""
         return await self._in_thread(self._count_waiting)
 
     def waits(self) -> Mapping[str, int]:
         return {}
 
     async def stop(self) -> list[Job]:
-        """Closes the connections. What was handed in is the workers'."""
+        """Closes the connections. Jobs already sent belong to the workers."""
         await asyncio.to_thread(self._celery.close)
         return []
 
@@ -70,17 +70,17 @@ class CeleryEngine:
             return int(connection.default_channel.client.llen(DEFAULT_QUEUE))
 
     def _signature(self, message: JobMessage) -> Signature:
-        # Immutable: a chord's callback does not want the results of all lots.
+        # Immutable: a chord's callback does not take the results of its lots.
         return self._celery.signature(
             message.task, kwargs=dict(message.arguments), immutable=True, options={"queue": message.queue}
         )
 
-    async def _in_thread(self, talk: Callable[[], T], messages: int = 1) -> T:
-        """Talks to the broker in a thread, because Celery waits for its answers."""
+    async def _in_thread(self, call: Callable[[], T], messages: int = 1) -> T:
+        """Calls the broker in a thread, because Celery blocks."""
         limit = SEND_TIMEOUT + SECONDS_PER_MESSAGE * messages
         try:
             async with asyncio.timeout(limit):
-                return await asyncio.get_running_loop().run_in_executor(self._threads, talk)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, call)
         except TimeoutError as error:
             raise EngineUnavailable(f"the broker does not answer within {limit:.0f} s") from error
         except (OperationalError, RedisError, BackendStoreError, OSError) as error:

@@ -6,7 +6,7 @@ import re
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.errors import EngineUnavailable
 
-# Celery says it in many modules and sentences, but always with the connection or its error in them.
+# Celery logs it in many modules and wordings, but always with the connection or its error.
 BROKER_UNAVAILABLE_PATTERN = re.compile(
     r"Cannot connect to|Connection to (?:broker|Redis) lost|Connection error|network:\w+"
     r"|Error \d+ (?:while writing|connecting)|ConnectionError|TimeoutError|Timeout connecting"
@@ -14,23 +14,23 @@ BROKER_UNAVAILABLE_PATTERN = re.compile(
 
 
 class OutageHandler(logging.Handler):
-    """Hands on every record of Celery's loggers but those that an outage in our log says already."""
+    """Passes on the records of Celery's loggers, except those about an unavailable broker."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if _is_news(record):
+        if _is_not_outage(record):
             logging.getLogger().callHandlers(record)
 
 
 def log_as_outages() -> None:
-    """Once for a process; again does no harm."""
+    """Installs the handler. Calling it again is harmless."""
     celery = logging.getLogger("celery")
     celery.handlers[:] = [OutageHandler()]
     celery.propagate = False
-    logging.getLogger("py.warnings").addFilter(_is_news)
+    logging.getLogger("py.warnings").addFilter(_is_not_outage)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether the record is not about a broker that is away; if it is, it counts for the outage."""
+def _is_not_outage(record: logging.LogRecord) -> bool:
+    """Whether the record should be logged; one about an unavailable broker is recorded as an outage instead."""
     text = record.getMessage()
     if not BROKER_UNAVAILABLE_PATTERN.search(text):
         return True

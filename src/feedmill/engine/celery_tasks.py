@@ -22,21 +22,21 @@ TaskFunction = Callable[..., Coroutine[Any, Any, TaskResult]]
 
 
 class JobRunner(Protocol):
-    """What a worker does with jobs. `JobNotRun` sends the message back to the queue."""
+    """Runs the jobs of messages. `JobNotRun` sends the message back to the queue."""
 
-    async def one(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
-        """Runs one job; None when it left no trace and should be tried again."""
+    async def run_job(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
+        """Runs one job; None when nothing was recorded and it should be retried."""
 
-    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
-        """Runs the jobs of one message, many at a time."""
+    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+        """Runs the jobs of one message concurrently."""
 
 
 class CeleryTasks:
-    """Celery's side of a worker: a thread for each message, which does nothing but wait for the event loop."""
+    """The bodies of the Celery tasks: each runs in a thread that only waits for the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, work: JobRunner) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, runner: JobRunner) -> None:
         self._loop = loop
-        self._work = work
+        self._runner = runner
 
     def refresh_feed(
         self,
@@ -48,8 +48,8 @@ class CeleryTasks:
         priority: int = Priority.MANUAL,
     ) -> TaskResult:
         job = RefreshFeed(feed_id, token, batch_id, lane)
-        result = self.wait_for(task, self._work.one(job, Priority(priority), task.request.id))
-        return result or _try_again(task, feed_id)
+        result = self.wait_for(task, self._runner.run_job(job, Priority(priority), task.request.id))
+        return result or _retry(task, feed_id)
 
     def refresh_feed_batch(
         self,
@@ -60,7 +60,7 @@ class CeleryTasks:
         priority: int = Priority.SCHEDULED,
     ) -> TaskResult:
         jobs = jobs_of_lot(feeds, token, batch_id)
-        result: TaskResult = self.wait_for(task, self._work.lot(jobs, Priority(priority), task.request.id))
+        result: TaskResult = self.wait_for(task, self._runner.run_lot(jobs, Priority(priority), task.request.id))
         return result
 
     def on_user_feeds_complete(self, task: Task, batch_id: int) -> TaskResult:
@@ -73,7 +73,7 @@ class CeleryTasks:
         return self._run(task, ArchiveImages(), Priority.SCHEDULED)
 
     def wait_for(self, task: Task, work: Coroutine[Any, Any, Any]) -> Any:
-        """What comes of the work; the loop runs it with what is bound here, so its log lines carry the job's id."""
+        """Runs a coroutine on the event loop and returns its result; its log lines carry the job id."""
         try:
             with bound_fields(job_id=task.request.id):
                 return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -81,15 +81,15 @@ class CeleryTasks:
             raise Reject("this worker stops", requeue=True) from None
 
     def _run(self, task: Task, job: Job, priority: Priority) -> TaskResult:
-        result: TaskResult = self.wait_for(task, self._work.one(job, priority, task.request.id))
+        result: TaskResult = self.wait_for(task, self._runner.run_job(job, priority, task.request.id))
         return result
 
 
 def register_tasks(
-    celery: Celery, loop: asyncio.AbstractEventLoop, work: JobRunner, duties: Mapping[str, TaskFunction]
+    celery: Celery, loop: asyncio.AbstractEventLoop, runner: JobRunner, periodic: Mapping[str, TaskFunction]
 ) -> None:
-    """Makes Celery know the tasks; `duties` are those that are not jobs, by name."""
-    tasks = CeleryTasks(loop, work)
+    """Registers the tasks with Celery; `periodic` are those that are not jobs, by name."""
+    tasks = CeleryTasks(loop, runner)
     for name in (
         task_names.REFRESH_FEED,
         task_names.REFRESH_LOT,
@@ -98,13 +98,13 @@ def register_tasks(
         task_names.ARCHIVE_IMAGES,
     ):
         celery.task(_as_function(getattr(tasks, name)), name=name, bind=True, shared=False, max_retries=MAX_RETRIES)
-    for name, duty in duties.items():
-        # Acknowledged at once: they come again by themselves, and may take longer than a message may be held.
-        celery.task(_as_task(tasks, duty), name=name, bind=True, shared=False, acks_late=False)
+    for name, function in periodic.items():
+        # Acknowledged early: they are sent periodically, and may take longer than the visibility timeout.
+        celery.task(_as_task(tasks, function), name=name, bind=True, shared=False, acks_late=False)
 
 
 def _as_function(method: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
-    """Celery binds a task to functions only."""
+    """Wraps a method in a function, because Celery binds only functions."""
 
     def run(task: Task, **arguments: Any) -> TaskResult:
         return method(task, **arguments)
@@ -112,18 +112,18 @@ def _as_function(method: Callable[..., TaskResult]) -> Callable[..., TaskResult]
     return run
 
 
-def _as_task(tasks: CeleryTasks, duty: TaskFunction) -> Callable[..., TaskResult]:
+def _as_task(tasks: CeleryTasks, function: TaskFunction) -> Callable[..., TaskResult]:
     def run(task: Task, **arguments: Any) -> TaskResult:
-        result: TaskResult = tasks.wait_for(task, duty(**arguments))
+        result: TaskResult = tasks.wait_for(task, function(**arguments))
         return result
 
     return run
 
 
-def _try_again(task: Task, feed_id: int) -> TaskResult:
-    """Has a feed's job delivered again a little later; after three times the failure is the result."""
-    tries = task.request.retries
-    if tries < MAX_RETRIES:
-        wait = get_exponential_backoff_interval(FIRST_RETRY_SECONDS, tries, MAX_RETRY_SECONDS, full_jitter=True)
+def _retry(task: Task, feed_id: int) -> TaskResult:
+    """Retries a feed's job after a delay; after three retries the failure is the result."""
+    retries = task.request.retries
+    if retries < MAX_RETRIES:
+        wait = get_exponential_backoff_interval(FIRST_RETRY_SECONDS, retries, MAX_RETRY_SECONDS, full_jitter=True)
         raise task.retry(countdown=wait)
     return {"success": False, "feed_id": feed_id, "error": "our own storage did not answer"}

@@ -5,36 +5,36 @@ from typing import Protocol
 
 from feedmill.engine.jobs import Job, Priority
 
-# What comes back is for whoever waits for that job (see `InProcessEngine.run`).
+# The result goes to whoever waits for that job (see `InProcessEngine.run`).
 JobHandler = Callable[[Job], Awaitable[object]]
 
 
 class JobNotRun(Exception):
-    """The engine stopped before the job was run to its end."""
+    """The engine stopped before the job was finished."""
 
 
 class Engine(Protocol):
-    """Runs jobs by handing each to the handler. What a job comes to stands in the database."""
+    """Runs jobs by passing each to the handler. Their outcomes are in the database."""
 
     async def submit(self, job: Job, priority: Priority) -> None:
-        """Has the job run when its turn comes."""
+        """Queues the job."""
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
-        """Has the jobs run, and once all have ended, well or not, the callback."""
+        """Queues the jobs, and runs the callback once all have ended, successfully or not."""
 
     def waits(self) -> Mapping[str, int]:
-        """How many jobs wait in this process, by priority; nothing for an engine that hands them on."""
+        """How many jobs wait in this process, by priority; empty for an engine that sends them elsewhere."""
 
     async def stop(self) -> list[Job]:
-        """Lets what runs come to its end, within limits; the jobs that were not done."""
+        """Lets running jobs finish within a time limit; returns the jobs that were not done."""
 
 
 class ScanEngine(Engine, Protocol):
-    """An engine that tells a scan how much it has to do."""
+    """An engine that tells the scheduler how busy it is."""
 
     @property
     def backlog(self) -> int:
-        """How many jobs could start if there were places; those that wait for their host don't count."""
+        """How many jobs wait only for a free slot, not for their host."""
 
     def in_lane(self, lane: str) -> int:
-        """How many jobs of the lane wait or run, as far as that is known here."""
+        """How many jobs of the lane wait or run, as far as this process knows."""

@@ -1,11 +1,11 @@
-"""Jobs: frozen values that carry ids. One may be lost, repeated or late; the row is the truth."""
+"""Jobs: frozen values that carry ids. A job may be lost, repeated or late; the database row decides."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """What goes first. Lower classes still get their share (see the adapters)."""
+    """Which jobs run first. Lower priorities still get a share (see the adapters)."""
 
     MANUAL = 0
     SCHEDULED = 2
@@ -13,7 +13,7 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RefreshFeed:
-    """Refresh one feed. `token` is its claim when the scan took one already; `lane` is its host, a hint."""
+    """Refresh one feed. `token` is its claim if the scan already took one; `lane` is its host, a hint."""
 
     feed_id: int
     token: str | None = None
@@ -23,21 +23,21 @@ class RefreshFeed:
 
 @dataclass(frozen=True, slots=True)
 class BatchComplete:
-    """Every job of a batch has ended, well or not."""
+    """Every job of a batch has ended, successfully or not."""
 
     batch_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class ScanComplete:
-    """Every feed of a scheduled scan has been seen to; what they brought waits for the image workers."""
+    """Every job of a scheduled scan has ended; the new images can be archived."""
 
     token: str
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveImages:
-    """Images wait; whoever gets this works them off. It names none: the rows say which."""
+    """Archive the waiting images. Which ones is in the database."""
 
 
 Job = RefreshFeed | BatchComplete | ScanComplete | ArchiveImages
@@ -49,6 +49,6 @@ def lane_of(job: Job) -> str:
 
 
 def log_fields_of(job: Job) -> dict[str, object]:
-    """What each log line of a job says of it."""
+    """The fields of each log line of a job."""
     known = {name: getattr(job, name, None) for name in ("feed_id", "batch_id", "lane")}
     return {"job": type(job).__name__, **{name: value for name, value in known.items() if value}}

@@ -16,13 +16,13 @@ from feedmill.engine.task_names import (
     SCAN_COMPLETE,
 )
 
-# Enough that a message costs next to nothing per feed, few enough that a lot ends in seconds.
+# Enough that the cost of a message per feed is negligible, few enough that a lot ends in seconds.
 FEEDS_PER_MESSAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """What is sent: the task's name, its arguments, and the queue it waits in."""
+    """A Celery message: the task's name, its arguments and its queue."""
 
     task: str
     arguments: Mapping[str, Any]
@@ -44,23 +44,23 @@ def message_of(job: Job, priority: Priority) -> JobMessage:
 
 
 def messages_of(jobs: Sequence[Job], priority: Priority) -> list[JobMessage]:
-    """Many jobs: refreshes in lots, those of one host together, the others each by itself."""
+    """Many jobs as messages: refreshes in lots, those of one host together; other jobs one by one."""
     feeds = [job for job in jobs if isinstance(job, RefreshFeed)]
     others = [message_of(job, priority) for job in jobs if not isinstance(job, RefreshFeed)]
     return [_lot_message(lot, priority) for lot in _lots(feeds)] + others
 
 
 def jobs_of_lot(feeds: Mapping[str, Sequence[int]], token: str | None, batch_id: int | None) -> list[RefreshFeed]:
-    """The jobs of a lot."""
+    """The jobs of a lot's message."""
     return [RefreshFeed(feed_id, token, batch_id, lane) for lane, ids in feeds.items() for feed_id in ids]
 
 
 def _lots(jobs: list[RefreshFeed]) -> Iterator[list[RefreshFeed]]:
     ordered = sorted(jobs, key=lambda job: (job.token or "", job.batch_id or 0, job.lane))
-    for _, together in groupby(ordered, key=lambda job: (job.token, job.batch_id)):
-        lots = list(together)
-        for start in range(0, len(lots), FEEDS_PER_MESSAGE):
-            yield lots[start : start + FEEDS_PER_MESSAGE]
+    for _, group in groupby(ordered, key=lambda job: (job.token, job.batch_id)):
+        together = list(group)
+        for start in range(0, len(together), FEEDS_PER_MESSAGE):
+            yield together[start : start + FEEDS_PER_MESSAGE]
 
 
 def _lot_message(jobs: list[RefreshFeed], priority: Priority) -> JobMessage:

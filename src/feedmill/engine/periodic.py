@@ -1,4 +1,4 @@
-"""Runs work periodically, whatever becomes of one run."""
+"""Runs work periodically, also when a run fails."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,13 +12,13 @@ log = get_logger(__name__)
 
 
 async def run_periodically(what: str, work: Callable[[], Awaitable[object]], every: timedelta) -> None:
-    """Does the work, called `what` in the log, now and then every so often; cancel it to stop."""
+    """Runs `work` again and again, with a pause of `every`; `what` is its name in the log. Cancel it to stop."""
     while True:
         try:
             await work()
             DEPENDENCY_OUTAGES.worked(what)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed(what, error)
-        except Exception:  # Whatever it is, a loop that ended because of it would be missed by nobody.
+        except Exception:  # Nobody would notice if the loop ended because of it.
             log.exception("task_crashed", task=what)
         await asyncio.sleep(every.total_seconds())

@@ -46,15 +46,15 @@ class Filler:
 
     async def settle_told(self, pool: Pool) -> None:
         """Marks what programs say they have used, unless somebody else is at it: two would forget what nobody read."""
-        if not await self.lists.queues.told(pool.list_name, 1):
+        if not await self.lists.queues.reported_used(pool.list_name, 1):
             return
         async with self._alone_at(pool) as filling:
             while filling and await self._still_ours(filling):
-                told = await self.lists.queues.told(pool.list_name, LOT)
+                told = await self.lists.queues.reported_used(pool.list_name, LOT)
                 if not told:
                     return
                 await settle_items(self.tools.db, told, new_token("told"), self.tools.clock())
-                await self.lists.queues.forget_told(pool.list_name, len(told))
+                await self.lists.queues.forget_used(pool.list_name, len(told))
 
     async def drain(self, pool: Pool) -> int:
         """Makes all that is in the list available again; how many items that was."""

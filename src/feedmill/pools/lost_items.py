@@ -56,7 +56,7 @@ async def mark_lost_items_used(tools: PoolTools, pool: Pool, search: LostItemSea
 
 async def _missing(lists: PoolLists | None, pool: Pool, queued: list[LostPoolItem]) -> list[LostPoolItem]:
     if lists is not None and queued:
-        held = await lists.queues.held(pool.list_name)
+        held = await lists.queues.queued_ids(pool.list_name)
         return [item for item in queued if item.id not in held]
     if any((item.queued_by or "").startswith(FILLER) for item in queued):
         raise NoPoolLists(f"some {pool} are in a list: name the Redis that has it (setting redis)")

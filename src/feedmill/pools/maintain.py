@@ -65,7 +65,7 @@ class PoolMaintainer:
             if pool.options.guarantee is Guarantee.LEASE:
                 await end_expired_leases(self.tools, pool)
             if (filler := self.filler) is not None:
-                await filler.lists.health.ask(lambda: _tend_list(filler, pool))
+                await filler.lists.health.call_service(lambda: _tend_list(filler, pool))
 
 
 async def _tend_list(filler: Filler, pool: Pool) -> None:

@@ -27,7 +27,7 @@ class PoolLists:
     queues: PoolQueues
     locks: Locks
     health: CoordinationCircuitBreaker = field(
-        default_factory=lambda: CoordinationCircuitBreaker(rest=REDIS_RETRY_SECONDS)
+        default_factory=lambda: CoordinationCircuitBreaker(retry_after=REDIS_RETRY_SECONDS)
     )
 
 

@@ -38,7 +38,7 @@ async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[QueuedIte
     lists = tools.lists
     if lists is None:
         return []
-    return await lists.health.ask(lambda: lists.queues.pop(pool.list_name, most)) or []
+    return await lists.health.call_service(lambda: lists.queues.pop(pool.list_name, most)) or []
 
 
 async def take_available(tools: PoolTools, pool: Pool, most: int, to: PoolItemState, token: str) -> list[PoolItem]:

@@ -241,8 +241,8 @@ class PoolService:
         counts = await count_items(self.tools.db, pool.key)
         if lists is None:
             return PoolStatus(counts, None, None)
-        length = await lists.health.ask(lambda: lists.queues.length(pool.list_name))
-        holder = await lists.health.ask(lambda: lists.locks.holder(fill_lock_name(pool.list_name)))
+        length = await lists.health.call_service(lambda: lists.queues.length(pool.list_name))
+        holder = await lists.health.call_service(lambda: lists.locks.holder(fill_lock_name(pool.list_name)))
         return PoolStatus(counts, length, holder)
 
     async def used_lately(self, name: str | int, kind: PoolKind, since: datetime) -> dict[datetime, int]:

@@ -14,21 +14,21 @@ ANNOUNCE_EVERY = PRESENCE_TIMEOUT / 3
 
 
 @asynccontextmanager
-async def announce_presence(sight: Presence, role: str) -> AsyncIterator[None]:
+async def announce_presence(presence: Presence, role: str) -> AsyncIterator[None]:
     """Is seen as `role` for the block, whenever there is somewhere to be seen."""
     name = process_name()
     try:
-        async with run_in_background(_keep_showing(sight, role, name)):
+        async with run_in_background(_keep_showing(presence, role, name)):
             yield
     finally:
         with suppress(CoordinationUnavailable):
-            await sight.leave(role, name)
+            await presence.withdraw(role, name)
 
 
-async def _keep_showing(sight: Presence, role: str, name: str) -> None:
+async def _keep_showing(presence: Presence, role: str, name: str) -> None:
     while True:
         try:
-            await sight.show(role, name)
+            await presence.announce(role, name)
             DEPENDENCY_OUTAGES.answered(REDIS)
         except CoordinationUnavailable as error:
             DEPENDENCY_OUTAGES.failed("show_presence", error)

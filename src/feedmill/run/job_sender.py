@@ -104,4 +104,4 @@ class JobSender:
         try:
             yield
         finally:
-            await self.locks.let_go(names, owner)
+            await self.locks.release_all(names, owner)

@@ -21,7 +21,7 @@ CHECK_EVERY = timedelta(minutes=1)
 
 async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
     """Sees until `stop` to it that scans and chores are begun. Two of these do no harm."""
-    async with open_distributed(app) as out, announce_presence(app.coordination.sight, "scheduler"):
+    async with open_distributed(app) as out, announce_presence(app.coordination.presence, "scheduler"):
         beat = CeleryBeat(out.celery)
         beat.start()
         try:
@@ -40,7 +40,7 @@ async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
 async def _scan_at_once(out: DistributedParts) -> None:
     """Beat itself begins with a pause."""
     try:
-        await out.sender.engine.begin(SCAN_DUE_FEEDS)
+        await out.sender.engine.send_task(SCAN_DUE_FEEDS)
     except EngineUnavailable as error:
         DEPENDENCY_OUTAGES.failed("scan_due_feeds", error)
 

@@ -39,7 +39,7 @@ class WorkerJobRunner:
     lane_of: Callable[[Feed], str] = lambda feed: ""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    async def one(self, job: Job, priority: Priority, job_id: str) -> JobResult | None:
+    async def run_job(self, job: Job, priority: Priority, job_id: str) -> JobResult | None:
         if isinstance(job, BatchComplete) and await unfinished_jobs(self.db, job.batch_id):
             # Some of its lots were sent again: the last one of those calls back again.
             return {"success": True, "skipped": True, "reason": "not_complete"}
@@ -50,7 +50,7 @@ class WorkerJobRunner:
             return job_result_of(outcome) if isinstance(outcome, JobOutcome) else None
         return {"success": True}
 
-    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> JobResult:
+    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> JobResult:
         started = time.monotonic()
         try:
             mine = await self._take(jobs)
@@ -113,7 +113,7 @@ class WorkerJobRunner:
             yield
         finally:
             renewing.cancel()
-            await self.locks.let_go(names, job_id)
+            await self.locks.release_all(names, job_id)
 
     async def _keep_locked(self, names: list[str], job_id: str) -> None:
         while True:

@@ -41,7 +41,7 @@ async def run_worker_process(
     app: App, stop: asyncio.Event, threads: int = THREADS, queues: Sequence[str] = task_names.QUEUES
 ) -> None:
     """Works until `stop`; then what is not done goes back to where others find it."""
-    async with open_distributed(app) as out, announce_presence(app.coordination.sight, "worker"):
+    async with open_distributed(app) as out, announce_presence(app.coordination.presence, "worker"):
         consumer = CeleryConsumer(out.celery, queues, threads)
         async with open_embedded(app, STOP_GRACE) as parts:
             _connect(app, out, parts)

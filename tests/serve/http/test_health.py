@@ -143,11 +143,11 @@ async def _ask(app: App, path: str) -> tuple[int, dict[str, Any]]:
 
 @asynccontextmanager
 async def _all_present(app: App) -> AsyncIterator[None]:
-    sight = app.coordination.sight
+    presence = app.coordination.presence
 
     async def both_are_seen() -> bool:
-        return len(await sight.present()) == 2
+        return len(await presence.count_by_role()) == 2
 
-    async with announce_presence(sight, "worker"), announce_presence(sight, "scheduler"):
+    async with announce_presence(presence, "worker"), announce_presence(presence, "scheduler"):
         await until(both_are_seen, otherwise="nobody sees them")
         yield

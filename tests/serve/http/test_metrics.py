@@ -84,7 +84,7 @@ async def test_fetches_are_counted_from_when_the_process_started(tmp_path: Path)
 async def test_queues_and_processes_are_shown_where_there_is_a_redis(tmp_path: Path) -> None:
     with own_redis() as redis:
         async with _world(tmp_path, redis=redis.service.url) as app:
-            await app.coordination.sight.show("worker", "alice:1")
+            await app.coordination.presence.announce("worker", "alice:1")
             text = (await _get(app)).text
 
     assert 'feedmill_processes{role="worker"} 1\n' in text

@@ -91,7 +91,7 @@ async def _scheduler(app: App) -> str:
 
 async def _check_role(app: App, role: str) -> str:
     """Whether somebody does that work; a server that does everything itself counts for all roles."""
-    present = await app.coordination.sight.present()
+    present = await app.coordination.presence.count_by_role()
     return OK if {role, "serve"} & set(present) else f"no {role} is at work"
 
 

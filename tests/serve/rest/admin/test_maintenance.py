@@ -122,7 +122,7 @@ async def test_a_host_tells_its_load_of_the_last_day(site: Site, alice: Person) 
 
 async def test_a_server_that_asked_for_a_rest_is_told(site: Site, alice: Person) -> None:
     await two_feeds(site, alice)
-    await site.app.coordination.turns.pause("domain:example.org", timedelta(hours=1))
+    await site.app.coordination.host_slots.pause("domain:example.org", timedelta(hours=1))
 
     until = [one["rests_until"] for one in (await alice.get("/admin/hosts")).json()["items"]]
 

@@ -109,7 +109,7 @@ async def test_scaled_out_each_process_shows_its_heartbeat(redis_service: Servic
     async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
         await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
         alice = await Visitor.signed_in(site, "alice")
-        await site.app.coordination.sight.show("worker", "mill-7:42")
+        await site.app.coordination.presence.announce("worker", "mill-7:42")
 
         page = await alice.see("/admin/queue")
 

@@ -70,7 +70,7 @@ class BlockHostResponse(BaseModel):
 @router.get("/hosts")
 async def list_hosts(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cursor = None) -> HostPage:
     """The hosts that feeds come from, by name, with the load of the last day."""
-    now, turns = datetime.now(UTC), app.coordination.turns
+    now, turns = datetime.now(UTC), app.coordination.host_slots
     page, last = split_page(await hosts_overview(app.db, turns, decode_cursor(cursor, ""), limit + 1, now), limit)
     return HostPage(
         items=[HostResponse.model_validate(host) for host in page], next=cursor_at(last.host) if last else None

@@ -92,17 +92,18 @@ class QueueResponse(BaseModel):
 @router.get("/queue")
 async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
     """What runs, what waits and what failed lately."""
-    now, sight = datetime.now(UTC), app.coordination.sight
+    now, presence = datetime.now(UTC), app.coordination.presence
     return QueueResponse(
         feeds=await count_feeds_by_state(app.db, now),
         batches=[RunningBatchResponse.model_validate(one) for one in await running_batches(app.db, MAX_BATCHES)],
         images=await count_images(app.db),
         deliveries=await count_open_deliveries(app.db),
         waits=dict(work.waits()),
-        messages=dict(await sight.waiting(QUEUES)),
-        processes=dict(await sight.present()),
+        messages=dict(await presence.waiting(QUEUES)),
+        processes=dict(await presence.count_by_role()),
         heartbeats=[
-            ProcessHeartbeatResponse(role=one.role, name=one.name, seen_at=now - one.ago) for one in await sight.seen()
+            ProcessHeartbeatResponse(role=one.role, name=one.name, seen_at=now - one.ago)
+            for one in await presence.processes()
         ],
         running=[
             RunningFeedResponse(feed_id=feed.id, url=feed.url.partition(PRIVATE_URL_MARKER)[0], since=since)

@@ -51,7 +51,7 @@ async def _redirect_to_host(request: Request, typed: str) -> Response:
 async def _show(request: Request, typed: str = "", error: str = "") -> Response:
     app, now = the_app(request), datetime.now(UTC)
     found = await hosts_overview(
-        app.db, app.coordination.turns, decode_cursor(query_cursor(request), ""), ROWS + 1, now
+        app.db, app.coordination.host_slots, decode_cursor(query_cursor(request), ""), ROWS + 1, now
     )
     page, last = split_page(found, ROWS)
     return await render_page(
@@ -81,7 +81,7 @@ async def show_host(request: Request) -> Response:
         name=name,
         path=path_of(name),
         feeds=page,
-        host=await host_overview(app.db, app.coordination.turns, name, now),
+        host=await host_overview(app.db, app.coordination.host_slots, name, now),
         block=await read_blocked_host(app.db, name),
         resting=sum((await count_feeds_under_host(app.db, name, blocked)).values()),
         standing=feed_state,

@@ -61,9 +61,9 @@ async def show_queue(request: Request) -> Response:
 
 async def _processes_and_messages(app: App) -> tuple[Sequence[RunningProcess], Mapping[str, int]]:
     """The processes at work, and the messages that wait by queue; nothing when Redis does not answer."""
-    sight = app.coordination.sight
+    presence = app.coordination.presence
     try:
-        return await sight.seen(), await sight.waiting(QUEUES)
+        return await presence.processes(), await presence.waiting(QUEUES)
     except CoordinationUnavailable:
         return [], {}
 

@@ -24,57 +24,57 @@ async def redis(redis_service: Service) -> AsyncIterator[Redis]:
 
 
 @pytest.fixture(params=["alone", "redis"])
-def sight(request: pytest.FixtureRequest) -> Presence:
+def presence(request: pytest.FixtureRequest) -> Presence:
     return NoPresence() if request.param == "alone" else RedisPresence(request.getfixturevalue("redis"))
 
 
-async def test_nobody_is_seen_who_has_not_shown_itself(sight: Presence) -> None:
-    assert await sight.present() == {}
-    assert await sight.seen() == []
+async def test_nobody_is_seen_who_has_not_shown_itself(presence: Presence) -> None:
+    assert await presence.count_by_role() == {}
+    assert await presence.processes() == []
 
 
-async def test_leaving_does_no_harm_to_those_who_were_never_there(sight: Presence) -> None:
-    await sight.leave("worker", "alice:1")
+async def test_leaving_does_no_harm_to_those_who_were_never_there(presence: Presence) -> None:
+    await presence.withdraw("worker", "alice:1")
 
-    assert await sight.present() == {}
+    assert await presence.count_by_role() == {}
 
 
 async def test_processes_are_counted_by_role_and_once_each(redis: Redis) -> None:
     alice, bob = RedisPresence(redis), RedisPresence(redis)
-    await alice.show("worker", "alice:1")
-    await alice.show("worker", "alice:1")
-    await alice.show("scheduler", "alice:2")
-    await bob.show("worker", "bob:1")
+    await alice.announce("worker", "alice:1")
+    await alice.announce("worker", "alice:1")
+    await alice.announce("scheduler", "alice:2")
+    await bob.announce("worker", "bob:1")
 
-    assert await alice.present() == await bob.present() == {"worker": 2, "scheduler": 1}
+    assert await alice.count_by_role() == await bob.count_by_role() == {"worker": 2, "scheduler": 1}
 
 
 async def test_each_process_is_named_with_when_it_last_showed_itself(redis: Redis) -> None:
-    sight = RedisPresence(redis)
-    await sight.show("worker", "bob:1")
-    await sight.show("scheduler", "alice:2")
+    presence = RedisPresence(redis)
+    await presence.announce("worker", "bob:1")
+    await presence.announce("scheduler", "alice:2")
 
-    seen = await sight.seen()
+    seen = await presence.processes()
 
     assert [(one.role, one.name) for one in seen] == [("scheduler", "alice:2"), ("worker", "bob:1")]
     assert all(timedelta(0) <= one.ago < PRESENCE_TIMEOUT for one in seen)
 
 
 async def test_one_that_left_is_not_seen(redis: Redis) -> None:
-    sight = RedisPresence(redis)
-    await sight.show("worker", "alice:1")
+    presence = RedisPresence(redis)
+    await presence.announce("worker", "alice:1")
 
-    await sight.leave("worker", "alice:1")
+    await presence.withdraw("worker", "alice:1")
 
-    assert await sight.present() == {}
+    assert await presence.count_by_role() == {}
 
 
 async def test_one_that_was_killed_is_not_seen_for_long(redis: Redis) -> None:
-    sight = RedisPresence(redis, seen_for=timedelta(milliseconds=50))
-    await sight.show("worker", "alice:1")
+    presence = RedisPresence(redis, timeout=timedelta(milliseconds=50))
+    await presence.announce("worker", "alice:1")
 
     async def nobody_is_seen() -> bool:
-        return await sight.present() == {}
+        return await presence.count_by_role() == {}
 
     await until(nobody_is_seen)
 
@@ -87,9 +87,9 @@ async def test_what_waits_is_counted_by_queue(redis: Redis) -> None:
 
 async def test_without_redis_it_is_said_that_nothing_can_be_seen() -> None:
     client = connect(f"redis://127.0.0.1:{free_port()}/0")
-    sight = RedisPresence(client)
+    presence = RedisPresence(client)
 
-    for question in (sight.present(), sight.waiting(["high"]), sight.show("worker", "alice:1")):
+    for question in (presence.count_by_role(), presence.waiting(["high"]), presence.announce("worker", "alice:1")):
         with pytest.raises(CoordinationUnavailable):
             await question
     await client.aclose()
