@@ -67,12 +67,12 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             connect_coordination(settings) as coordination,
             open_client(settings, pacer := _pacer(settings, coordination), blocks) as client,
             open_image_client(settings, pacer, blocks) as for_images,
-            open_outbound_task_client(settings, pacer, blocks) as for_errands,
+            open_outbound_task_client(settings, pacer, blocks) as for_outbound_tasks,
             opened_pools(settings, db) as pools,
         ):
             webhooks, bookmarks = (
-                Webhooks(WebhookSender(db, for_errands)),
-                Bookmarks(BookmarkPageFetcher(db, for_errands)),
+                Webhooks(WebhookSender(db, for_outbound_tasks)),
+                Bookmarks(BookmarkPageFetcher(db, for_outbound_tasks)),
             )
 
             encryption = Encryption.of(settings)
@@ -92,7 +92,7 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
                 timedelta(seconds=settings.host_gap),
                 encryption=encryption,
             )
-            whole, icons = FullTextFetcher(db, for_errands), IconFetcher(db, for_errands)
+            whole, icons = FullTextFetcher(db, for_outbound_tasks), IconFetcher(db, for_outbound_tasks)
             yield App(
                 settings,
                 db,

@@ -26,12 +26,12 @@ class PlainWork:
         self._engine = engine
         self.feeds = 0
 
-    async def one(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
+    async def run_job(self, job: Job, priority: Priority, job_id: str) -> TaskResult | None:
         self.feeds += isinstance(job, RefreshFeed)
         await self._engine.run(job, priority)
         return {"success": True}
 
-    async def lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
+    async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> TaskResult:
         self.feeds += len(jobs)
         if any(isinstance(end, JobNotRun) for end in await self._engine.run_all(jobs, priority)):
             raise JobNotRun

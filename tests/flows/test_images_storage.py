@@ -156,12 +156,12 @@ async def test_a_failing_store_is_not_hammered(world: World, keeping: Callable[.
         work = ImageWorker(tools_of(world))
 
         for _ in range(10):
-            await work.work_off()
+            await work.archive_waiting()
 
     assert len([request for request in world.web.requests if request.path.endswith(".png")]) == 1
     world.now += MINUTE
     work.tools = tools_of(world, blobs=keeping())
-    await work.work_off()
+    await work.archive_waiting()
     assert sorted(row["status"] for row in await tasks(world)) == ["pending"] + ["success"] * 4
 
 
@@ -180,12 +180,12 @@ async def test_a_nudge_at_the_last_moment_is_not_lost_and_starts_no_second_worke
             if statement is WAITING and not nudged:
                 nudged.append(True)
                 await showing(world, "/a.png")
-                nudged.append(await work.work_off())
+                nudged.append(await work.archive_waiting())
             return rows
 
     work = ImageWorker(tools_of(world, db=Late()))
 
-    await work.work_off()
+    await work.archive_waiting()
 
     assert nudged == [True, False]
     assert [row["status"] for row in await tasks(world)] == ["success"]

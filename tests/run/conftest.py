@@ -38,8 +38,8 @@ class Mill:
 
     async def stop(self, grace: timedelta = GRACE) -> None:
         undone = await self.engine.stop(grace)
-        await self.handlers.keeper.give_back(undone)
-        await self.batches.leave(undone)
+        await self.handlers.keeper.release(undone)
+        await self.batches.release(undone)
 
 
 MakeMill = Callable[..., Mill]

@@ -42,28 +42,28 @@ def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 async def test_jobs_that_begin_at_once_ask_once(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
     asked = counting(world.db, monkeypatch)
-    wanted = BatchCancellation(world.db, clock)
+    cancellation = BatchCancellation(world.db, clock)
 
-    answers = await asyncio.gather(*(wanted.by(batch_id) for _ in range(100)))
+    answers = await asyncio.gather(*(cancellation.is_running(batch_id) for _ in range(100)))
 
     assert (set(answers), len(asked)) == ({True}, 1)
 
 
 async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = BatchCancellation(world.db, clock)
-    before = await wanted.by(batch_id)
+    cancellation = BatchCancellation(world.db, clock)
+    before = await cancellation.is_running(batch_id)
 
     await cancel_batch(world.db, batch_id, world.now)
     clock.now += CACHE_SECONDS
 
-    assert (before, await wanted.by(batch_id)) == (True, False)
+    assert (before, await cancellation.is_running(batch_id)) == (True, False)
 
 
 async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = BatchCancellation(world.db, clock)
-    first, second = [asyncio.ensure_future(wanted.by(batch_id)) for _ in range(2)]
+    cancellation = BatchCancellation(world.db, clock)
+    first, second = [asyncio.ensure_future(cancellation.is_running(batch_id)) for _ in range(2)]
     await asyncio.sleep(0)
 
     first.cancel()
@@ -75,15 +75,15 @@ async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
     world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    wanted = BatchCancellation(world.db, clock)
+    cancellation = BatchCancellation(world.db, clock)
 
     async def broken(statement: Any, params: Any = ()) -> list[Row]:
         raise DatabaseUnavailable("gone")
 
     with monkeypatch.context() as patched:
         patched.setattr(world.db, "query", broken)
-        ends = await asyncio.gather(*(wanted.by(batch_id) for _ in range(3)), return_exceptions=True)
+        ends = await asyncio.gather(*(cancellation.is_running(batch_id) for _ in range(3)), return_exceptions=True)
     clock.now += CACHE_SECONDS
 
     assert [type(end) for end in ends] == [DatabaseUnavailable] * 3
-    assert await wanted.by(batch_id)
+    assert await cancellation.is_running(batch_id)

@@ -168,7 +168,7 @@ async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(world:
         wanted = await many(world, 5)
         world.web.serve("/0", slow)
         now = 100.0
-        mill.handlers.wanted = BatchCancellation(world.db, lambda: now)
+        mill.handlers.batches = BatchCancellation(world.db, lambda: now)
         batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
         await until(lambda: len(world.web.requests) == 1, otherwise="nobody asked for the feed")
 
@@ -241,7 +241,7 @@ async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(world: Worl
 
     [feed] = await many(world, 1)
     async with running(world) as mill:
-        mill.handlers.wanted.by = broken  # type: ignore[method-assign]
+        mill.handlers.batches.is_running = broken  # type: ignore[method-assign]
         await mill.batches.refresh("refresh_all", [feed.id])
         await mill.engine.until_idle()
 
@@ -268,7 +268,7 @@ async def test_a_job_that_hangs_is_cut_short_and_its_batch_ends(world: World) ->
 
     world.blobs.put = hang  # type: ignore[method-assign]
     async with running(world) as mill:
-        mill.engine._hard = 0.2
+        mill.engine._hard_limit = 0.2
         [feed] = await many(world, 1)
         batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id])
         seen = await watched(mill.batches, batch_id)

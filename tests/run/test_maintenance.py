@@ -38,7 +38,7 @@ class Work:
         return {"done": self.done}
 
 
-def chores(db: Database, work: Work, clock: Clock) -> Maintenance:
+def maintenance(db: Database, work: Work, clock: Clock) -> Maintenance:
     return Maintenance(db, [MaintenanceTask("test", DAY, work)], clock)
 
 
@@ -46,7 +46,7 @@ async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) 
     work, clock = Work(), Clock()
     work.may_end.clear()
 
-    processes = [asyncio.create_task(chores(any_db, work, clock).run_due()) for _ in range(5)]
+    processes = [asyncio.create_task(maintenance(any_db, work, clock).run_due()) for _ in range(5)]
     await until(lambda: sum(process.done() for process in processes) == 4, otherwise="more than one works, or none")
     work.may_end.set()
 
@@ -55,7 +55,7 @@ async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) 
 
 async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> None:
     work, clock = Work(), Clock()
-    mine = chores(db, work, clock)
+    mine = maintenance(db, work, clock)
 
     await mine.run_due()
     clock.now += DAY - timedelta(seconds=1)
@@ -66,7 +66,7 @@ async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> Non
 
 async def test_a_chore_that_failed_is_tried_again_in_an_hour(db: Database) -> None:
     work, clock = Work(), Clock()
-    mine = chores(db, work, clock)
+    mine = maintenance(db, work, clock)
     work.error = BlobUnavailable("the bucket does not answer")
     assert await mine.run_due() == []
 
@@ -81,12 +81,12 @@ async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> 
     work, clock = Work(), Clock()
     work.error = asyncio.CancelledError()
     with pytest.raises(asyncio.CancelledError):
-        await chores(db, work, clock).run_due()
+        await maintenance(db, work, clock).run_due()
     work.error = None
 
-    assert await chores(db, work, clock).run_due() == []
+    assert await maintenance(db, work, clock).run_due() == []
     clock.now += LEASE
-    assert await chores(db, work, clock).run_due() == ["test"]
+    assert await maintenance(db, work, clock).run_due() == ["test"]
 
 
 async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(db: Database) -> None:

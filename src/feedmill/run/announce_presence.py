@@ -15,17 +15,17 @@ ANNOUNCE_EVERY = PRESENCE_TIMEOUT / 3
 
 @asynccontextmanager
 async def announce_presence(presence: Presence, role: str) -> AsyncIterator[None]:
-    """Is seen as `role` for the block, whenever there is somewhere to be seen."""
+    """Announces this process as `role` for the duration of the block, whenever Redis answers."""
     name = process_name()
     try:
-        async with run_in_background(_keep_showing(presence, role, name)):
+        async with run_in_background(_keep_announcing(presence, role, name)):
             yield
     finally:
         with suppress(CoordinationUnavailable):
             await presence.withdraw(role, name)
 
 
-async def _keep_showing(presence: Presence, role: str, name: str) -> None:
+async def _keep_announcing(presence: Presence, role: str, name: str) -> None:
     while True:
         try:
             await presence.announce(role, name)

@@ -9,12 +9,12 @@ from feedmill.engine.in_process import CANCEL_GRACE
 
 
 @asynccontextmanager
-async def run_in_background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Runs these for the block; at its end they are cancelled, and not waited for much longer."""
-    running = [asyncio.create_task(one) for one in work]
+async def run_in_background(*coroutines: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Runs the coroutines during the block; at its end they are cancelled and get a short time to stop."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         yield
     finally:
-        for task in running:
+        for task in tasks:
             task.cancel()
-        await asyncio.wait(running, timeout=CANCEL_GRACE.total_seconds())
+        await asyncio.wait(tasks, timeout=CANCEL_GRACE.total_seconds())

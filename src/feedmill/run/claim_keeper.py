@@ -1,4 +1,4 @@
-"""Holds the claims of this process: renews them while their jobs wait or run, and gives them back."""
+"""Holds the claims of this process: renews them while their jobs wait or run, and releases them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from feedmill.store.feeds.claims import release_claims, renew_claims, take_over_
 from feedmill.store.jobs.batches import step_to_record_heartbeat
 
 RENEW_EVERY = timedelta(seconds=60)
-# A job that comes later than this starts only if nobody else has claimed its feed meanwhile.
+# A job that starts later than this runs only if nobody else has claimed its feed in the meantime.
 MAX_WAIT = timedelta(minutes=30)
 
 
 @dataclass(slots=True)
 class ClaimLot:
-    """Claims that were taken together, by feed: those whose job waits, and those whose job runs."""
+    """Claims that were taken together, by feed id: those whose job waits, and those whose job runs."""
 
     since: float
     taken_at: datetime
@@ -38,7 +38,7 @@ def refresh_jobs_of(claims: Sequence[Claim], lane_of: Callable[[Feed], str], bat
 
 
 class ClaimKeeper:
-    """Remembers claims between the moment they are taken and the end of their job."""
+    """Holds claims from the moment they are taken until their job ends."""
 
     def __init__(self, db: Database, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._db = db
@@ -58,7 +58,7 @@ class ClaimKeeper:
         return refresh_jobs_of(claims, lane_of, batch_id)
 
     async def take(self, feed_id: int, token: str) -> Claim | None:
-        """The claim that a job came with, for one job only; taken over if another process gave it to us."""
+        """The claim of a job, for one job only; taken over if another process took it."""
         lot = self._lots.get(token)
         if lot is None:
             claims = await take_over_claims(self._db, [feed_id], token, self._clock())
@@ -69,26 +69,26 @@ class ClaimKeeper:
         return claim
 
     def taken_at(self, token: str) -> datetime | None:
-        """When the claims with this token came to this process."""
+        """When this process took the claims with this token."""
         return self._lots[token].taken_at if token in self._lots else None
 
     def running(self) -> tuple[int, ...]:
-        """The feeds whose jobs run here."""
+        """The ids of feeds whose jobs run in this process."""
         return tuple(sorted(feed_id for lot in self._lots.values() for feed_id in lot.running))
 
-    def is_under_way(self, feed_id: int, token: str) -> bool:
-        """Whether another job with the same claim runs here."""
+    def is_running(self, feed_id: int, token: str) -> bool:
+        """Whether another job with the same claim runs in this process."""
         return token in self._lots and feed_id in self._lots[token].running
 
     def done(self, feed_id: int, token: str) -> None:
-        """The job has ended, so the claim that it came with is no longer ours to keep."""
+        """Forgets the claim of a job that has ended."""
         lot = self._lots.get(token)
         if lot is not None:
             lot.running.discard(feed_id)
             self._forget_if_empty(token)
 
-    async def give_back(self, undone: Sequence[Job]) -> None:
-        """Lets go of the claims of jobs that will not be done here; their feeds are due as before."""
+    async def release(self, undone: Sequence[Job]) -> None:
+        """Releases the claims of jobs that will not be done here; their feeds stay due."""
         jobs = [job for job in undone if isinstance(job, RefreshFeed) and job.token in self._lots]
         claims = [self._lots[job.token].waiting.pop(job.feed_id, None) for job in jobs if job.token]
         for token in list(self._lots):
@@ -100,9 +100,9 @@ class ClaimKeeper:
         await run_periodically("renew_claims", self.renew_all, RENEW_EVERY)
 
     async def renew_all(self) -> None:
-        """Renews all but those that wait for so long that their jobs must have got lost; their batches are heard of.
+        """Renews all claims, and the heartbeats of their batches, except claims so old that their jobs must be lost.
 
-        Raises the last failure when all have been tried.
+        Raises the last failure after all have been tried.
         """
         failure: DatabaseError | None = None
         oldest = time.monotonic() - MAX_WAIT.total_seconds()

@@ -1,4 +1,4 @@
-"""What the processes of a scaled-out installation share: the job sender, batches and scheduler."""
+"""The parts that all processes of a scaled-out installation have: job sender, batches and scheduler."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ from feedmill.run.scheduler import Scheduler
 from feedmill.settings import Settings
 from feedmill.store.feeds.claims import claim_due_feeds_minimal
 
-# Claimed and sent at once: enough for many workers, few enough to be begun long before their claims end.
+# Feeds claimed and sent at once: enough for many workers, few enough to start long before their claims end.
 CLAIMS_PER_LOT = 1000
 
 
@@ -31,18 +31,18 @@ class DistributedParts:
 
 @asynccontextmanager
 async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
-    """The parts that send; closed at the end."""
+    """Opens the parts that send jobs, and closes them at the end."""
     celery = make_celery(app.settings.redis.get_secret_value())
     sender = JobSender(app.db, CeleryEngine(celery), app.coordination.locks)
-    here = assemble_parts(app)
-    handlers = replace(here.handlers, keeper=NoClaimKeeper(app.db, app.tools.clock))
+    local = assemble_parts(app)
+    handlers = replace(local.handlers, keeper=NoClaimKeeper(app.db, app.tools.clock))
     try:
         yield DistributedParts(
             celery,
             sender,
-            replace(here.batches, engine=sender, handlers=handlers, can_send=app.coordination.answers),
+            replace(local.batches, engine=sender, handlers=handlers, can_send=app.coordination.answers),
             replace(
-                here.scheduler, engine=sender, handlers=handlers, lot=CLAIMS_PER_LOT, claim=claim_due_feeds_minimal
+                local.scheduler, engine=sender, handlers=handlers, lot=CLAIMS_PER_LOT, claim=claim_due_feeds_minimal
             ),
         )
     finally:
@@ -50,7 +50,7 @@ async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
 
 
 def require_scalable_settings(settings: Settings, command: str) -> None:
-    """Several processes need a broker, and a database that they all reach."""
+    """Raises `BadSetting` without a broker, or with a database that several processes can't share."""
     if not settings.redis.get_secret_value():
         raise BadSetting(f"redis: 'feedmill {command}' needs the URL of a Redis (without one, run 'feedmill serve')")
     if settings.database_url.startswith("sqlite"):

@@ -29,9 +29,9 @@ from feedmill.store.feeds.claims import repair_far_future_times
 
 log = get_logger(__name__)
 
-# More jobs than fetches at once: while some parse and store, others keep the line busy.
+# More jobs than concurrent fetches: while some parse and store, others fetch.
 JOBS_PER_FETCH = 2
-# A person who asks again within so many host gaps gets the same answer.
+# A manual refresh is skipped within this many host gaps after the last fetch.
 MANUAL_REFRESH_GAPS = 30
 
 
@@ -41,49 +41,49 @@ class EmbeddedParts:
     handlers: JobHandlers
     scheduler: Scheduler
     batches: Batches
-    chores: Maintenance
+    maintenance: Maintenance
     pools: PoolService
-    errands: OutboundTasks
+    outbound_tasks: OutboundTasks
 
 
 @asynccontextmanager
 async def open_embedded(app: App, grace: timedelta = STOP_GRACE) -> AsyncIterator[EmbeddedParts]:
-    """The parts, ready to be given work; stopped at the end with their claims given back."""
-    _spare_the_collector()
+    """Opens the parts; at the end stops them and releases their claims."""
+    _tune_garbage_collection()
     parts = assemble_parts(app)
     renewing = asyncio.create_task(parts.handlers.keeper.keep_renewing())
     try:
         yield parts
     finally:
         renewing.cancel()
-        await _let_go(parts, await parts.engine.stop(grace))
+        await _release_claims(parts, await parts.engine.stop(grace))
 
 
-async def _let_go(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
-    """Gives back what is not done, unless the database is as good as gone: then it all ends by itself."""
+async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
+    """Releases the claims and batches of undone jobs. If the database does not answer, the claims expire."""
     try:
         async with asyncio.timeout(CANCEL_GRACE.total_seconds()):
-            await parts.handlers.keeper.give_back(undone)
-            await parts.batches.leave(undone)
+            await parts.handlers.keeper.release(undone)
+            await parts.batches.release(undone)
     except (DatabaseError, TimeoutError) as error:
         log.warning("claims could not be given back; they end by themselves", reason=str(error))
 
 
 @asynccontextmanager
 async def run_periodic_parts(parts: EmbeddedParts) -> AsyncIterator[None]:
-    """Runs the scheduler for the block, what another process left, chores, errands and the pools' keeper."""
+    """Runs the scheduler, the resuming of batches, maintenance, outbound tasks and pools during the block."""
     async with run_in_background(
         parts.scheduler.run(),
         parts.batches.keep_resuming(),
-        parts.chores.keep_running(),
+        parts.maintenance.keep_running(),
         parts.pools.keeper.keep_tending(),
-        parts.errands.keep_running(),
+        parts.outbound_tasks.keep_running(),
     ):
         yield
 
 
-def _spare_the_collector() -> None:
-    """A feed makes thousands of short-lived values and no cycles; looking for these at each feed costs a tenth."""
+def _tune_garbage_collection() -> None:
+    """Makes garbage collection rarer: a feed makes thousands of short-lived values and no cycles; it saves a tenth."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
 
@@ -97,7 +97,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     async def rest(seconds: float) -> None:
         await engine.rest(seconds)
 
-    async def mend_times() -> None:
+    async def repair_times() -> None:
         await repair_far_future_times(app.db, clock())
 
     async def nudge_images() -> None:
@@ -117,8 +117,8 @@ def assemble_parts(app: App) -> EmbeddedParts:
     declared = DeclaredFeeds(
         app.db, app.settings.feeds_file, app.settings.data, app.tools.rules.floor, encryption=app.tools.encryption
     )
-    first = [declared.follow, mend_times, nudge_images]
-    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=first)
+    before_scan = [declared.follow, repair_times, nudge_images]
+    scheduler = Scheduler(app.db, engine, handlers, lane_of, clock, gap, before_scan=before_scan)
     batches = Batches(app.db, engine, handlers, lane_of, clock)
-    chores = replace(make_maintenance(app), clock=clock)
-    return EmbeddedParts(engine, handlers, scheduler, batches, chores, app.pools, make_outbound_tasks(app))
+    maintenance = replace(make_maintenance(app), clock=clock)
+    return EmbeddedParts(engine, handlers, scheduler, batches, maintenance, app.pools, make_outbound_tasks(app))

@@ -18,45 +18,45 @@ TIME_BUDGET = timedelta(seconds=25)
 
 @dataclass(slots=True)
 class ImageWorker:
-    """Asked while it runs, it looks once more before it ends: so a nudge may come at any time, any number of times."""
+    """Archives images. A call while it runs makes it look once more before it ends, so calls may come at any time."""
 
     tools: ImageTools
     breaker: StorageCircuitBreaker = field(default_factory=StorageCircuitBreaker)
     _running: bool = False
-    _asked: bool = False
+    _look_again: bool = False
 
-    async def work_off(self) -> bool:
-        """Archives what waits, within the time of one job; whether there may be more."""
+    async def archive_waiting(self) -> bool:
+        """Archives waiting images within the time of one job; returns whether more may wait."""
         if self._running:
-            self._asked = True
+            self._look_again = True
             return False
         self._running = True
         try:
-            return await self._lots()
+            return await self._archive_lots()
         finally:
             self._running = False
 
-    async def _lots(self) -> bool:
+    async def _archive_lots(self) -> bool:
         started = time.monotonic()
         while time.monotonic() - started < TIME_BUDGET.total_seconds():
-            self._asked = False
+            self._look_again = False
             if self.breaker.is_open(self.tools.clock()):
                 return False
-            tally = await self._lot()
-            if not tally.taken and not self._asked:
+            result = await self._archive_lot()
+            if not result.taken and not self._look_again:
                 return False
         return True
 
-    async def _lot(self) -> ImageLotResult:
+    async def _archive_lot(self) -> ImageLotResult:
         try:
-            tally = await archive_images(self.tools)
+            result = await archive_images(self.tools)
         except InfrastructureError as error:
-            tally = ImageLotResult(error=error)
-        if tally.error is not None:
-            self.breaker.failed(self.tools.clock(), tally.error)
-            DEPENDENCY_OUTAGES.failed("archive_images", tally.error)
-        elif tally.kept:
+            result = ImageLotResult(error=error)
+        if result.error is not None:
+            self.breaker.failed(self.tools.clock(), result.error)
+            DEPENDENCY_OUTAGES.failed("archive_images", result.error)
+        elif result.kept:
             self.breaker.worked()
             DEPENDENCY_OUTAGES.worked("archive_images")
-            log.info("images archived", kept=tally.kept, failed=tally.failed)
-        return tally
+            log.info("images archived", kept=result.kept, failed=result.failed)
+        return result

@@ -27,36 +27,36 @@ from feedmill.store.jobs.batches import finish_batch, step_to_end_job, step_to_r
 log = get_logger(__name__)
 
 REFRESH_GAP = timedelta(seconds=30)
-# What a refresh may take beyond its fetch; the engine's hard limit comes after it.
+# The time that a refresh may take after its fetch; the engine's hard limit is later.
 TIME_TO_STORE = timedelta(seconds=20)
-# A feed that a mistake of ours stopped is not asked more often than a healthy one.
+# A feed whose refresh crashes is not fetched more often than a healthy one.
 CRASH_PAUSE = timedelta(minutes=15)
-# Failures of ours that concern one feed: the others are fetched as ever.
+# Failures of ours that concern one feed only: the others are fetched as usual.
 SINGLE_FEED_ERRORS = (ConstraintViolated, StatementRefused, UnreadableSecret)
-# One that our storage did not take is tried again soon; the breaker sees to it that it is not asked in vain for long.
+# A refresh that could not be stored is retried soon; the circuit breaker limits the retries.
 OUTAGE_PAUSE = timedelta(minutes=1)
 REFRESH_TASK = "refresh_feeds"
 STORAGE_UNAVAILABLE = "our own storage does not answer, and it is tried again by itself"
 
 
 async def no_images() -> None:
-    """For those who run without images."""
+    """The default for `nudge_images`: does nothing."""
 
 
 @dataclass(slots=True)
 class JobHandlers:
-    """Runs jobs. `nudge_images` has the images that wait worked off soon."""
+    """Runs jobs. `nudge_images` starts the archiving of waiting images."""
 
     tools: RefreshTools
     keeper: ClaimKeeper
-    wanted: BatchCancellation
+    batches: BatchCancellation
     refresh_gap: timedelta = REFRESH_GAP
     breaker: StorageCircuitBreaker = field(default_factory=StorageCircuitBreaker)
     images: ImageWorker | None = None
     nudge_images: Callable[[], Awaitable[None]] = no_images
 
     async def __call__(self, job: Job) -> JobOutcome | None:
-        """What came of a feed; None for other jobs, and when the job left no trace."""
+        """Runs a job and returns the outcome of its feed; None for other jobs, and when nothing was recorded."""
         match job:
             case RefreshFeed():
                 return await self._refresh_safely(job)
@@ -70,12 +70,12 @@ class JobHandlers:
         return None
 
     async def _archive_images(self) -> None:
-        if self.images is not None and await self.images.work_off():
+        if self.images is not None and await self.images.archive_waiting():
             await self.nudge_images()
 
     async def _refresh_safely(self, job: RefreshFeed) -> JobOutcome | None:
-        if job.token is not None and self.keeper.is_under_way(job.feed_id, job.token):
-            return JobOutcome(job.feed_id, "skipped", message="already_running")  # the first says what comes of it
+        if job.token is not None and self.keeper.is_running(job.feed_id, job.token):
+            return JobOutcome(job.feed_id, "skipped", message="already_running")  # the first job reports the outcome
         try:
             claim = await self._claim(job)
             return await (self._end(job, claim) if isinstance(claim, JobOutcome) else self._attempt(job, claim))
@@ -88,14 +88,14 @@ class JobHandlers:
                 self.keeper.done(job.feed_id, job.token)
 
     async def _attempt(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
-        """Refreshes the feed, unless our storage is known to fail."""
-        async with self.breaker.attempt(self.tools.clock(), self._asked_at(job)) as may_go_ahead:
-            if may_go_ahead:
+        """Refreshes the feed, unless our storage is failing."""
+        async with self.breaker.attempt(self.tools.clock(), self._requested_at(job)) as may_start:
+            if may_start:
                 return await self._refresh(job, claim)
         outcome = JobOutcome(job.feed_id, "failed", message=STORAGE_UNAVAILABLE)
-        if not _is_asked_for(job):
-            return await self._let_go(claim, outcome)
-        await self._try_later(job, claim, outcome, STORAGE_UNAVAILABLE, OUTAGE_PAUSE)
+        if not _is_requested(job):
+            return await self._release(claim, outcome)
+        await self._retry_later(job, claim, outcome, STORAGE_UNAVAILABLE, OUTAGE_PAUSE)
         return outcome
 
     async def _refresh(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
@@ -103,45 +103,47 @@ class JobHandlers:
             async with asyncio.timeout((self.tools.soft_limit + TIME_TO_STORE).total_seconds()):
                 decision = await refresh_feed(self.tools, claim, partial(self._job_writes, job))
             self._storage_worked(decision)
-            if job.token is None:  # else it is one of many, and the last of them sees to the images of all
+            if job.token is None:  # else it belongs to a batch, whose callback starts the images of all
                 await self.nudge_images()
             return job_outcome_of(job.feed_id, decision)
         except ClaimLost:
-            return await self._end(job, await self._lost(job))
+            return await self._end(job, await self._unclaimed(job))
         except asyncio.CancelledError:
             await asyncio.shield(release_claims(self.tools.db, [claim]))
             raise
         except TimeoutError:
-            return await self._blame_ourselves(job, claim, InfrastructureError("it took too long to store"))
-        except Exception as error:  # A mistake of ours must not have the feed asked again and again.
-            return await self._blame_ourselves(job, claim, error)
+            return await self._record_own_failure(job, claim, InfrastructureError("it took too long to store"))
+        except Exception as error:  # A bug of ours must not make us fetch the feed again and again.
+            return await self._record_own_failure(job, claim, error)
 
-    async def _blame_ourselves(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
-        """Leaves no trace of the refresh but when it is tried again, if that much can still be written."""
-        why = f"a failure of our own: {str(error) or type(error).__name__}"
-        outcome = JobOutcome(job.feed_id, "failed", message=why)
+    async def _record_own_failure(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
+        """Records nothing of the refresh but the time of the retry, if that can be written."""
+        reason = f"a failure of our own: {str(error) or type(error).__name__}"
+        outcome = JobOutcome(job.feed_id, "failed", message=reason)
         if isinstance(error, InfrastructureError) and not isinstance(error, SINGLE_FEED_ERRORS):
             DEPENDENCY_OUTAGES.failed(REFRESH_TASK, error)
             self.breaker.failed(self.tools.clock(), error)
-            await self._try_later(job, claim, outcome, why, OUTAGE_PAUSE)
+            await self._retry_later(job, claim, outcome, reason, OUTAGE_PAUSE)
         else:
-            # Why a login can't be decrypted is said in its one line; where that was found out tells nobody more.
+            # The message tells why a login can't be decrypted; a traceback would add nothing.
             trace = None if isinstance(error, UnreadableSecret) else error
             log.error("refresh_crashed", feed_id=job.feed_id, reason=str(error), exc_info=trace)
-            await self._try_later(job, claim, outcome, why, CRASH_PAUSE)
+            await self._retry_later(job, claim, outcome, reason, CRASH_PAUSE)
         return outcome
 
-    def _asked_at(self, job: RefreshFeed) -> datetime | None:
-        """When somebody asked for it; None if a scan did."""
-        if not _is_asked_for(job):
+    def _requested_at(self, job: RefreshFeed) -> datetime | None:
+        """When a person requested the refresh; None for a scheduled one."""
+        if not _is_requested(job):
             return None
         return (self.keeper.taken_at(job.token) if job.token else None) or self.tools.clock()
 
-    async def _try_later(self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, why: str, pause: timedelta) -> None:
-        """Makes the feed due after the pause, so that nobody has to ask again; a resting one, if somebody asked."""
-        is_wanted = claim.feed.next_fetch_at is not None or _is_asked_for(job)
-        at = self.breaker.retry_at(self.tools.clock(), pause) if is_wanted else None
-        await record_refresh(self.tools.db, claim, Postponed(Schedule(at, why)), self._ending(job, outcome))
+    async def _retry_later(
+        self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, reason: str, pause: timedelta
+    ) -> None:
+        """Makes the feed due after the pause; a resting feed only if a person requested the refresh."""
+        should_retry = claim.feed.next_fetch_at is not None or _is_requested(job)
+        at = self.breaker.retry_at(self.tools.clock(), pause) if should_retry else None
+        await record_refresh(self.tools.db, claim, Postponed(Schedule(at, reason)), self._steps_to_end(job, outcome))
 
     def _storage_worked(self, decision: RefreshDecision) -> None:
         self.breaker.worked(kept_body=isinstance(decision, Updated | Failed) and decision.raw is not None)
@@ -149,32 +151,32 @@ class JobHandlers:
             DEPENDENCY_OUTAGES.worked(REFRESH_TASK)
 
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
-        """The claim that the job came with, or a fresh one; or why there is none."""
+        """The claim of the job, or a new one; or the outcome if there is none."""
         if job.token is not None:
             claim = await self.keeper.take(job.feed_id, job.token)
             if claim is None:
-                return await self._lost(job)
-            if job.batch_id is not None and not await self.wanted.by(job.batch_id):
-                return await self._let_go(claim, JobOutcome(job.feed_id, "cancelled"))
+                return await self._unclaimed(job)
+            if job.batch_id is not None and not await self.batches.is_running(job.batch_id):
+                return await self._release(claim, JobOutcome(job.feed_id, "cancelled"))
             return claim
         claims = await claim_feeds(self.tools.db, [job.feed_id], self.tools.clock())
         if not claims:
-            return await self._lost(job)
+            return await self._unclaimed(job)
         if reason := self.too_soon(claims[0].feed):
-            return await self._let_go(claims[0], JobOutcome(job.feed_id, "skipped", message=reason))
+            return await self._release(claims[0], JobOutcome(job.feed_id, "skipped", message=reason))
         return claims[0]
 
-    async def _lost(self, job: RefreshFeed) -> JobOutcome:
-        """Why the feed can't be claimed: somebody else has it, or there is no such feed any more."""
-        why = await why_unclaimed(self.tools.db, [job.feed_id])
-        return JobOutcome(job.feed_id, "skipped", message=why[job.feed_id])
+    async def _unclaimed(self, job: RefreshFeed) -> JobOutcome:
+        """The outcome for a feed that can't be claimed: another process has it, or it was deleted."""
+        reasons = await why_unclaimed(self.tools.db, [job.feed_id])
+        return JobOutcome(job.feed_id, "skipped", message=reasons[job.feed_id])
 
-    async def _let_go(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
+    async def _release(self, claim: Claim, outcome: JobOutcome) -> JobOutcome:
         await release_claims(self.tools.db, [claim])
         return outcome
 
     def too_soon(self, feed: Feed) -> str | None:
-        """Why this feed is not fetched again yet, if so."""
+        """Why the feed is not fetched again yet; None if it may be fetched."""
         if feed.last_fetched_at is None or feed.consecutive_failures:
             return None
         age = self.tools.clock() - feed.last_fetched_at
@@ -182,14 +184,14 @@ class JobHandlers:
 
     async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> JobOutcome:
         log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
-        if steps := self._ending(job, outcome):
+        if steps := self._steps_to_end(job, outcome):
             await self.tools.db.batch(steps)
         return outcome
 
     async def _job_writes(self, job: RefreshFeed, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
-        return self._ending(job, job_outcome_of(claim.feed.id, decision))
+        return self._steps_to_end(job, job_outcome_of(claim.feed.id, decision))
 
-    def _ending(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
+    def _steps_to_end(self, job: RefreshFeed, outcome: JobOutcome) -> list[Step]:
         """The steps that record the end of a job in its batch; none for a job without a batch."""
         if job.batch_id is None:
             return []
@@ -197,13 +199,13 @@ class JobHandlers:
         return [step_to_end_job(job.batch_id, outcome, now), step_to_record_heartbeat(job.batch_id, now)]
 
 
-def _is_asked_for(job: RefreshFeed) -> bool:
-    """Whether somebody asked for it, by itself or in a batch, rather than a scan."""
+def _is_requested(job: RefreshFeed) -> bool:
+    """Whether a person requested the refresh, alone or in a batch, rather than a scan."""
     return job.batch_id is not None or job.token is None
 
 
 def job_outcome_of(feed_id: int, decision: RefreshDecision) -> JobOutcome:
-    """A decision in the words of a batch."""
+    """The outcome of a job from the decision of its refresh."""
     match decision:
         case Updated(visit=visit, changes=changes):
             return JobOutcome(feed_id, "updated", len(changes.new), _ms(visit.elapsed))

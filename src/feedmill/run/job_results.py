@@ -9,21 +9,21 @@ JobResult = dict[str, Any]
 
 
 def job_result_of(outcome: JobOutcome) -> JobResult:
-    """What came of one feed."""
+    """The result of one feed's job."""
     match outcome.outcome:
         case "updated" | "unchanged":
             counts = {"article_count": outcome.new_entries, "duration_ms": outcome.ms}
             return {"success": True, "feed_id": outcome.feed_id} | counts
         case "failed":
-            why = {"error": outcome.message or "unknown", "duration_ms": outcome.ms}
-            return {"success": False, "feed_id": outcome.feed_id} | why
+            details = {"error": outcome.message or "unknown", "duration_ms": outcome.ms}
+            return {"success": False, "feed_id": outcome.feed_id} | details
         case _:
-            why = {"skipped": True, "reason": outcome.message or outcome.outcome}
-            return {"success": True, "feed_id": outcome.feed_id} | why
+            details = {"skipped": True, "reason": outcome.message or outcome.outcome}
+            return {"success": True, "feed_id": outcome.feed_id} | details
 
 
 def lot_result_of(feeds: int, outcomes: Sequence[JobOutcome], milliseconds: int) -> JobResult:
-    """What came of a lot; each feed by itself would fill Redis with what the fetch log has already."""
+    """The result of a lot as counts: one result per feed would fill Redis with what is in the fetch log."""
     refreshed = [outcome for outcome in outcomes if outcome.outcome in ("updated", "unchanged")]
     failed = sum(outcome.outcome == "failed" for outcome in outcomes)
     return {

@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 
 class NoClaimKeeper(ClaimKeeper):
-    """Keeps nothing: whoever gets the jobs takes their claims over."""
+    """Holds no claims: the workers that get the jobs take the claims over."""
 
     def jobs_for(
         self, claims: Sequence[Claim], lane_of: Callable[[Feed], str], batch_id: int | None = None
@@ -33,7 +33,7 @@ class NoClaimKeeper(ClaimKeeper):
 
 @dataclass(slots=True)
 class JobSender:
-    """An engine that sends. `backlog` is how many feeds wait to be taken by a worker, as of the last look."""
+    """An engine that sends jobs. `backlog` is how many feeds wait for a worker, as of the last `update_backlog`."""
 
     db: Database
     engine: CeleryEngine
@@ -41,25 +41,25 @@ class JobSender:
     backlog: int = 0
 
     def in_lane(self, lane: str) -> int:
-        """Unknown here: workers take turns at a host through Redis."""
+        """Always 0, because it is unknown here: workers take host slots through Redis."""
         return 0
 
     def waits(self) -> Mapping[str, int]:
         return self.engine.waits()
 
-    async def look(self) -> None:
-        """Brings `backlog` up to date."""
+    async def update_backlog(self) -> None:
+        """Reads the length of the queue."""
         self.backlog = await self.engine.waiting() * FEEDS_PER_MESSAGE
 
     async def submit(self, job: Job, priority: Priority) -> None:
-        async with self._claimed_only_if_sent([job]), self._being_sent([job]):
+        async with self._release_claims_on_failure([job]), self._schedule_locks([job]):
             await self.engine.submit(job, priority)
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
         """A batch that can't be sent stays in the database, where `Batches.resume` finds it."""
         self.backlog += len(jobs)
         try:
-            async with self._claimed_only_if_sent(jobs, callback), self._being_sent(jobs):
+            async with self._release_claims_on_failure(jobs, callback), self._schedule_locks(jobs):
                 await self.engine.run_batch(jobs, callback, priority)
         except EngineUnavailable as error:
             log.info("jobs_not_sent", feeds=len(jobs), reason=str(error), **log_fields_of(callback))
@@ -70,10 +70,10 @@ class JobSender:
         return await self.engine.stop()
 
     @asynccontextmanager
-    async def _claimed_only_if_sent(self, jobs: Sequence[Job], callback: Job | None = None) -> AsyncIterator[None]:
-        """Releases the claims, and the batch that they are of, when the block fails for whatever reason.
+    async def _release_claims_on_failure(self, jobs: Sequence[Job], callback: Job | None = None) -> AsyncIterator[None]:
+        """Releases the claims, and their batch, when the block fails for any reason.
 
-        Some of the messages may have been sent: whoever gets one finds its claims gone, and claims what is left anew.
+        Some messages may have been sent: the worker that gets one finds the claims gone, and claims the feeds again.
         """
         try:
             yield
@@ -93,8 +93,8 @@ class JobSender:
             await release_batches(self.db, [callback.batch_id])
 
     @asynccontextmanager
-    async def _being_sent(self, jobs: Sequence[Job]) -> AsyncIterator[None]:
-        """Lets other programs see that these feeds are being put on a queue."""
+    async def _schedule_locks(self, jobs: Sequence[Job]) -> AsyncIterator[None]:
+        """Shows other programs that these feeds are being put on a queue."""
         names = [schedule_lock(job.feed_id) for job in jobs if isinstance(job, RefreshFeed)]
         if not names:
             yield

@@ -21,15 +21,15 @@ from feedmill.store.search.index_missing_entries import index_missing_entries
 log = get_logger(__name__)
 
 CHECK_EVERY = timedelta(minutes=10)
-# A chore whose process was killed is begun again after this; one that takes longer may be done by two at once,
-# which does no harm.
+# A task whose process was killed starts again after this; one that takes longer may run twice at once, which is
+# harmless.
 LEASE = timedelta(hours=2)
 RETRY_DELAY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceTask:
-    """Something to do every so often. `work` says what it did, for the log; it can be run twice at once."""
+    """A periodic task. `work` returns counts for the log; two runs at once are harmless."""
 
     name: str
     every: timedelta
@@ -39,78 +39,78 @@ class MaintenanceTask:
 @dataclass(frozen=True, slots=True)
 class Maintenance:
     db: Database
-    chores: Sequence[MaintenanceTask]
+    tasks: Sequence[MaintenanceTask]
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def keep_running(self) -> None:
-        """Does what is due, again and again; cancel it to stop."""
-        await run_periodically("chores", self.run_due, CHECK_EVERY)
+        """Runs due tasks periodically; cancel it to stop."""
+        await run_periodically("maintenance", self.run_due, CHECK_EVERY)
 
     async def run_due(self) -> list[str]:
-        """Does each chore that is due and that nobody else does; the names of those that were done."""
-        return [chore.name for chore in self.chores if await self._run_safely(chore)]
+        """Runs each due task that no other process runs; returns the names of those that ran."""
+        return [task.name for task in self.tasks if await self._run_safely(task)]
 
-    async def _run_safely(self, chore: MaintenanceTask) -> bool:
+    async def _run_safely(self, task: MaintenanceTask) -> bool:
         try:
-            return await self._run(chore)
+            return await self._run(task)
         except InfrastructureError as error:
-            log.error("a chore could not be begun or ended; it is tried again", chore=chore.name, reason=str(error))
+            log.error("a chore could not be begun or ended; it is tried again", task=task.name, reason=str(error))
             return False
 
-    async def _run(self, chore: MaintenanceTask) -> bool:
+    async def _run(self, task: MaintenanceTask) -> bool:
         now = self.clock()
-        until = await take_maintenance_task(self.db, chore.name, now, LEASE)
+        until = await take_maintenance_task(self.db, task.name, now, LEASE)
         if until is None:
             return False
         try:
-            done = await chore.work(now)
-        except Exception as error:  # Whatever it is, the other chores are done, and this one is tried again.
+            done = await task.work(now)
+        except Exception as error:  # The other tasks must run, and this one is retried.
             expected = isinstance(error, InfrastructureError | StoreOwnedByAnother)
-            tell = log.error if expected else log.exception
-            tell("a chore failed; it is tried again in an hour", chore=chore.name, reason=str(error))
-            await schedule_maintenance_task(self.db, chore.name, until, now + RETRY_DELAY)
+            log_failure = log.error if expected else log.exception
+            log_failure("a chore failed; it is tried again in an hour", task=task.name, reason=str(error))
+            await schedule_maintenance_task(self.db, task.name, until, now + RETRY_DELAY)
             return False
-        log.info("a chore is done", chore=chore.name, **done)
-        await schedule_maintenance_task(self.db, chore.name, until, now + chore.every)
+        log.info("a chore is done", task=task.name, **done)
+        await schedule_maintenance_task(self.db, task.name, until, now + task.every)
         return True
 
 
 def make_maintenance(app: App) -> Maintenance:
-    """The chores of a whole installation."""
-    db, blobs, keeping = app.db, app.blobs, retention_periods(app.settings)
+    """The maintenance tasks of an installation."""
+    db, blobs, periods = app.db, app.blobs, retention_periods(app.settings)
 
-    async def cards(now: datetime) -> dict[str, int]:
+    async def write_descriptors(now: datetime) -> dict[str, int]:
         await ensure_store_ownership(db, blobs)
         return {"written": await repair_descriptors(db, blobs, now)}
 
-    async def drop_old(now: datetime) -> dict[str, int]:
+    async def purge_expired(now: datetime) -> dict[str, int]:
         await ensure_store_ownership(db, blobs)
-        return asdict(await purge(db, blobs, keeping, now))
+        return asdict(await purge(db, blobs, periods, now))
 
-    async def drop_orphans(now: datetime) -> dict[str, int]:
+    async def delete_orphans(now: datetime) -> dict[str, int]:
         return {
-            "orphans": await record_orphans(db, blobs, keeping.raw, now),
+            "orphans": await record_orphans(db, blobs, periods.raw, now),
             "objects": await delete_garbage(db, blobs),
         }
 
-    async def index(now: datetime) -> dict[str, int]:
+    async def index_entries(now: datetime) -> dict[str, int]:
         return {"indexed": await index_missing_entries(db)}
 
-    async def forget_deliveries(now: datetime) -> dict[str, int]:
+    async def prune_deliveries(now: datetime) -> dict[str, int]:
         return {"forgotten": await app.webhooks.prune(now)}
 
-    async def end_marks(now: datetime) -> dict[str, int]:
+    async def expire_marks(now: datetime) -> dict[str, int]:
         return {"later": await expire_read_later(db, now), "lists": await empty_retired_lists(db, now)}
 
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(
         db,
         [
-            MaintenanceTask("marks", hour, end_marks),
-            MaintenanceTask("cards", day, cards),
-            MaintenanceTask("purge", day, drop_old),
-            MaintenanceTask("deliveries", day, forget_deliveries),
-            MaintenanceTask("search", day, index),
-            MaintenanceTask("sweep", 7 * day, drop_orphans),
+            MaintenanceTask("marks", hour, expire_marks),
+            MaintenanceTask("cards", day, write_descriptors),
+            MaintenanceTask("purge", day, purge_expired),
+            MaintenanceTask("deliveries", day, prune_deliveries),
+            MaintenanceTask("search", day, index_entries),
+            MaintenanceTask("sweep", 7 * day, delete_orphans),
         ],
     )

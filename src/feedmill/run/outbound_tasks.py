@@ -1,4 +1,4 @@
-"""Delivers webhooks and fetches bookmarked pages, full articles and icons, in loops."""
+"""Delivers webhooks and fetches bookmarked pages, full articles and icons, each in a loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ CHECK_EVERY = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class OutboundTasks:
-    """Any number of processes may run errands: each is taken by one of them."""
+    """Loops over the queues of outbound work. Several processes may run them: each item is taken by one."""
 
     webhooks: Webhooks
     bookmarks: Bookmarks
@@ -30,32 +30,32 @@ class OutboundTasks:
     every: timedelta = CHECK_EVERY
 
     async def keep_running(self) -> None:
-        """Works off what is due, again and again; cancel it to stop."""
+        """Runs all loops; cancel it to stop."""
         async with asyncio.TaskGroup() as loops:
-            loops.create_task(self._work_off("deliver_webhooks", self.webhooks.deliver))
-            loops.create_task(self._work_off("read_bookmarked_pages", self.bookmarks.read_pages))
-            loops.create_task(self._work_off("fetch_whole_articles", self.whole_articles.fetch))
-            loops.create_task(self._work_off("fetch_feed_icons", self.icons.fetch))
+            loops.create_task(self._loop("deliver_webhooks", self.webhooks.deliver))
+            loops.create_task(self._loop("read_bookmarked_pages", self.bookmarks.read_pages))
+            loops.create_task(self._loop("fetch_whole_articles", self.whole_articles.fetch))
+            loops.create_task(self._loop("fetch_feed_icons", self.icons.fetch))
 
-    async def _work_off(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
+    async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
-            if not await _some(what, work):
+            if not await _run_lot(what, work):
                 await asyncio.sleep(self.every.total_seconds())
 
 
 def make_outbound_tasks(app: App) -> OutboundTasks:
-    """The errands of a whole installation."""
+    """The outbound tasks of an installation."""
     return OutboundTasks(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
 
 
-async def _some(what: str, work: Callable[[], Awaitable[int]]) -> int:
-    """One lot; none when that failed, so that what fails is not tried without a pause."""
+async def _run_lot(what: str, work: Callable[[], Awaitable[int]]) -> int:
+    """Runs one lot and returns its size; 0 when it failed, so that there is a pause before the next try."""
     try:
         done = await work()
         DEPENDENCY_OUTAGES.worked(what)
         return done
     except InfrastructureError as error:
         DEPENDENCY_OUTAGES.failed(what, error)
-    except Exception:  # Whatever it is, the others must not wait for ever because of it.
+    except Exception:  # The loop must continue whatever happens.
         log.exception("task_crashed", task=what)
     return 0

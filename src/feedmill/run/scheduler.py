@@ -1,4 +1,4 @@
-"""Scans for due feeds, claims them and hands them to the engine."""
+"""Scans for due feeds, claims them and submits them to the engine."""
 
 import asyncio
 from collections import Counter
@@ -25,15 +25,15 @@ SCAN_EVERY = timedelta(seconds=30)
 DRAIN_EVERY = 0.1
 BUSY_WAIT = timedelta(seconds=0.2)
 CLAIMS_PER_LOT = 200
-# Claims that wait for their host's turn: enough to keep every other host busy meanwhile.
+# Claims that may wait for their host: enough to keep the other hosts busy in the meantime.
 MAX_CLAIMED = 5000
-# More feeds than this of one host are put off, one host gap apart, so that others get their turn.
+# Feeds of one host beyond this number are postponed, one host gap apart, so that other hosts get their turn.
 MAX_IN_LANE = 100
 
 
 @dataclass(slots=True)
 class Scheduler:
-    """Scans for due feeds. Two schedulers on one database are safe: the claims see to it."""
+    """Scans for due feeds. Claims make it safe to run two schedulers on one database."""
 
     db: Database
     engine: ScanEngine
@@ -45,22 +45,22 @@ class Scheduler:
     lot: int = CLAIMS_PER_LOT
     claim: Callable[[Database, datetime, int], Awaitable[list[Claim]]] = claim_due_feeds
     before_scan: Sequence[Callable[[], Awaitable[None]]] = ()
-    # Until when each crowded host has its time taken.
+    # The last slot given to a feed of each crowded host.
     _slots: dict[str, datetime] = field(default_factory=dict)
 
     async def run(self) -> None:
-        """Scans for ever; cancel it to stop."""
+        """Scans periodically; cancel it to stop."""
         while True:
             full = await self._scan_safely()
             await asyncio.sleep((BUSY_WAIT if full else self.scan_every).total_seconds())
 
     async def prepare(self) -> None:
-        """What has to be looked at before it is said what is due."""
+        """Runs the steps that come before a scan, such as reading the feeds file."""
         for step in self.before_scan:
             await step()
 
     async def drain(self) -> None:
-        """Works off everything that is due now, then ends."""
+        """Refreshes everything that is due now, then ends."""
         await self.prepare()
         while True:
             is_full = await self.scan()
@@ -69,7 +69,7 @@ class Scheduler:
             await asyncio.sleep(DRAIN_EVERY)
 
     async def scan(self) -> bool:
-        """Claims what is due, in lots, until nothing is left or the engine has enough; True for the latter."""
+        """Claims due feeds in lots; True if it stopped because the engine is full, False if no feed is left."""
         self._slots = {lane: at for lane, at in self._slots.items() if at > self.clock()}
         while self.engine.backlog < self.lot and len(self.handlers.keeper) < MAX_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
@@ -77,7 +77,7 @@ class Scheduler:
             claims = await self.claim(self.db, self.clock(), self.lot)
             if not claims:
                 return False
-            await self._hand_over(claims)
+            await self._submit(claims)
         return True
 
     async def _scan_safely(self) -> bool:
@@ -88,25 +88,25 @@ class Scheduler:
             return is_full
         except DatabaseError as error:
             DEPENDENCY_OUTAGES.failed(SCAN_DUE_FEEDS, error)
-        except Exception:  # Whatever it is, feeds must not stop being refreshed because of it.
+        except Exception:  # Feeds must be refreshed whatever happens.
             log.exception("task_crashed", task=SCAN_DUE_FEEDS)
         return False
 
-    async def _hand_over(self, claims: list[Claim]) -> None:
-        places = Counter[str]()
-        now: list[Claim] = []
-        later: list[Claim] = []
+    async def _submit(self, claims: list[Claim]) -> None:
+        lane_counts = Counter[str]()
+        ready: list[Claim] = []
+        excess: list[Claim] = []
         for claim in claims:
             lane = self.lane_of(claim.feed)
-            places[lane] += 1
-            is_crowded = lane and self.engine.in_lane(lane) + places[lane] > MAX_IN_LANE
-            (later if is_crowded else now).append(claim)
-        await self._put_off(later)
-        jobs = self.handlers.keeper.jobs_for(now, self.lane_of)
+            lane_counts[lane] += 1
+            is_crowded = lane and self.engine.in_lane(lane) + lane_counts[lane] > MAX_IN_LANE
+            (excess if is_crowded else ready).append(claim)
+        await self._postpone(excess)
+        jobs = self.handlers.keeper.jobs_for(ready, self.lane_of)
         await self.engine.run_batch(jobs, ScanComplete(claims[0].token), Priority.SCHEDULED)
 
-    async def _put_off(self, claims: list[Claim]) -> None:
-        """Spreads the feeds of a crowded host over the time that they need anyway."""
+    async def _postpone(self, claims: list[Claim]) -> None:
+        """Postpones the feeds of a crowded host, one host gap apart."""
         why = "many feeds of its host are due at once, and it waits for its turn"
         await postpone_feeds(self.db, [(claim, Schedule(self._next_slot(claim.feed), why)) for claim in claims])
 

@@ -20,16 +20,16 @@ CHECK_EVERY = timedelta(minutes=1)
 
 
 async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
-    """Sees until `stop` to it that scans and chores are begun. Two of these do no harm."""
-    async with open_distributed(app) as out, announce_presence(app.coordination.presence, "scheduler"):
-        beat = CeleryBeat(out.celery)
+    """Starts scans and maintenance until `stop`. Running two of these processes is harmless."""
+    async with open_distributed(app) as parts, announce_presence(app.coordination.presence, "scheduler"):
+        beat = CeleryBeat(parts.celery)
         beat.start()
         try:
-            await _scan_at_once(out)
+            await _scan_at_once(parts)
             async with run_in_background(
-                out.batches.keep_resuming(),
+                parts.batches.keep_resuming(),
                 app.pools.keeper.keep_tending(),
-                _keep_looking(app),
+                _keep_preparing(app),
                 make_outbound_tasks(app).keep_running(),
             ):
                 await stop.wait()
@@ -37,21 +37,21 @@ async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
             await beat.stop()
 
 
-async def _scan_at_once(out: DistributedParts) -> None:
-    """Beat itself begins with a pause."""
+async def _scan_at_once(parts: DistributedParts) -> None:
+    """Starts the first scan, because beat begins with a pause."""
     try:
-        await out.sender.engine.send_task(SCAN_DUE_FEEDS)
+        await parts.sender.engine.send_task(SCAN_DUE_FEEDS)
     except EngineUnavailable as error:
         DEPENDENCY_OUTAGES.failed("scan_due_feeds", error)
 
 
-async def _keep_looking(app: App) -> None:
-    """Does what has to be looked at before it is said what is due."""
+async def _keep_preparing(app: App) -> None:
+    """Periodically reads the feeds file and repairs due times, as the embedded scheduler does before a scan."""
     settings, tools = app.settings, app.tools
     declared = DeclaredFeeds(app.db, settings.feeds_file, settings.data, tools.rules.floor, encryption=tools.encryption)
 
-    async def look() -> None:
+    async def prepare() -> None:
         await declared.follow()
         await repair_far_future_times(app.db, app.tools.clock())
 
-    await run_periodically("follow_declared_feeds", look, CHECK_EVERY)
+    await run_periodically("follow_declared_feeds", prepare, CHECK_EVERY)

@@ -14,8 +14,8 @@ MAX_PAUSE = timedelta(minutes=10)
 class StorageCircuitBreaker:
     """Closed while storage works; each failure after a pause doubles the next pause.
 
-    Until storage has been seen to work again, one job at a time goes ahead to try it: any job when the pause is over,
-    and at once one that a person asked for since the last failure. The others wait for what comes of it.
+    Until storage works again, one job at a time may try it: any job when the pause is over, and without a pause a job
+    that a person requested since the last failure. The others wait for its outcome.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class StorageCircuitBreaker:
         return self._pause is None
 
     def worked(self, kept_body: bool = True) -> None:
-        """Storage took a refresh. One without a new body says nothing about the object store."""
+        """Records that a refresh was stored. Without a new body it proves nothing about the object store."""
         if self._needs_body and not kept_body:
             return
         self._failures = 0
@@ -51,16 +51,16 @@ class StorageCircuitBreaker:
         return self._pause is not None and self._pause[0] <= now < self._pause[1]
 
     def retry_at(self, now: datetime, least: timedelta) -> datetime:
-        """When to try again what failed: after the pause, and not before `least` has passed."""
+        """When to retry: after the pause, and at the earliest after `least`."""
         return max(now + least, self._pause[1]) if self._pause is not None and self.is_open(now) else now + least
 
     @asynccontextmanager
-    async def attempt(self, now: datetime, asked_at: datetime | None) -> AsyncIterator[bool]:
-        """Whether a job may go ahead; for the block it is the one that tries, if storage is not known to work.
+    async def attempt(self, now: datetime, requested_at: datetime | None) -> AsyncIterator[bool]:
+        """Yields whether the job may start; while storage fails, it is the only one that tries during the block.
 
-        `asked_at` is when a person asked for it; None for a scheduled job.
+        `requested_at` is when a person requested it; None for a scheduled job.
         """
-        if not await self._may_try(now, asked_at):
+        if not await self._may_try(now, requested_at):
             yield False
             return
         if self.is_closed:
@@ -73,7 +73,7 @@ class StorageCircuitBreaker:
             self._probe = None
             probe.set_result(None)
 
-    async def _may_try(self, now: datetime, asked_at: datetime | None) -> bool:
+    async def _may_try(self, now: datetime, requested_at: datetime | None) -> bool:
         while self._probe is not None:
             failed_before = self._failed_at
             await asyncio.shield(self._probe)
@@ -81,4 +81,4 @@ class StorageCircuitBreaker:
                 return False
         if self.is_closed or not self.is_open(now):
             return True
-        return asked_at is not None and (self._failed_at is None or asked_at > self._failed_at)
+        return requested_at is not None and (self._failed_at is None or requested_at > self._failed_at)

@@ -30,7 +30,7 @@ RENEW_LOCKS_EVERY = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class WorkerJobRunner:
-    """Runs what comes in messages on the engine of this process."""
+    """Runs the jobs of messages on the engine of this process."""
 
     db: Database
     engine: InProcessEngine
@@ -41,7 +41,7 @@ class WorkerJobRunner:
 
     async def run_job(self, job: Job, priority: Priority, job_id: str) -> JobResult | None:
         if isinstance(job, BatchComplete) and await unfinished_jobs(self.db, job.batch_id):
-            # Some of its lots were sent again: the last one of those calls back again.
+            # Some of its lots were sent again; the last of them sends the callback again.
             return {"success": True, "skipped": True, "reason": "not_complete"}
         names = [feed_lock(job.feed_id)] if isinstance(job, RefreshFeed) else []
         async with self._locked(names, job_id):
@@ -53,57 +53,59 @@ class WorkerJobRunner:
     async def run_lot(self, jobs: Sequence[RefreshFeed], priority: Priority, job_id: str) -> JobResult:
         started = time.monotonic()
         try:
-            mine = await self._take(jobs)
-            async with self._locked([feed_lock(job.feed_id) for job in mine], job_id):
-                ends = await self.engine.run_all(mine, priority)
-            await self._tidy(mine, ends)
+            own_jobs = await self._take(jobs)
+            async with self._locked([feed_lock(job.feed_id) for job in own_jobs], job_id):
+                results = await self.engine.run_all(own_jobs, priority)
+            await self._settle(own_jobs, results)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed("refresh_feeds", error)
             log.info("lot_left_to_others", feeds=len(jobs), reason=str(error))
             return {"success": False, "error": str(error)}
-        outcomes = [end for end in ends if isinstance(end, JobOutcome)]
+        outcomes = [result for result in results if isinstance(result, JobOutcome)]
         return lot_result_of(len(jobs), outcomes, round((time.monotonic() - started) * 1000))
 
     async def _take(self, jobs: Sequence[RefreshFeed]) -> list[RefreshFeed]:
-        """The jobs with claims of our own; without those that somebody else has by now."""
+        """Takes over the claims of the jobs; leaves out jobs whose feed another process has claimed."""
         token, batch_id = jobs[0].token, jobs[0].batch_id
         if token is None:
             return list(jobs)
         ids = [job.feed_id for job in jobs]
         claims = await take_over_claims(self.db, ids, token, self.clock())
         lost = set(ids) - {claim.feed.id for claim in claims}
-        again = await self._claim_again(batch_id, lost) if lost and batch_id is not None else []
-        return [job for mine in (claims, again) for job in self.handlers.keeper.jobs_for(mine, self.lane_of, batch_id)]
+        reclaimed = await self._claim_again(batch_id, lost) if lost and batch_id is not None else []
+        return [
+            job for owned in (claims, reclaimed) for job in self.handlers.keeper.jobs_for(owned, self.lane_of, batch_id)
+        ]
 
     async def _claim_again(self, batch_id: int, lost: set[int]) -> list[Claim]:
-        """Claims what a batch still waits for and nobody has, as after a worker that stopped."""
+        """Claims the feeds that the batch still waits for and nobody has, as after a worker that stopped."""
         left = sorted(lost & set(await unfinished_jobs(self.db, batch_id)))
-        there = {feed.id: feed for feed in await feeds_of_ids(self.db, left)} if left else {}
-        over = {id: "feed_deleted" for id in left if id not in there}
-        over |= {id: reason for id, feed in there.items() if (reason := self.handlers.too_soon(feed))}
-        ended = [JobOutcome(id, "skipped", message=reason) for id, reason in over.items()]
+        existing = {feed.id: feed for feed in await feeds_of_ids(self.db, left)} if left else {}
+        skipped = {id: "feed_deleted" for id in left if id not in existing}
+        skipped |= {id: reason for id, feed in existing.items() if (reason := self.handlers.too_soon(feed))}
+        ended = [JobOutcome(id, "skipped", message=reason) for id, reason in skipped.items()]
         await self.db.batch([step_to_end_job(batch_id, outcome, self.clock()) for outcome in ended])
-        return await claim_feeds(self.db, [id for id in left if id not in over], self.clock())
+        return await claim_feeds(self.db, [id for id in left if id not in skipped], self.clock())
 
-    async def _tidy(self, jobs: Sequence[RefreshFeed], ends: Sequence[object]) -> None:
-        """Gives back what was not run, and says in their batch which jobs did not say how they ended."""
-        undone = [job for job, end in zip(jobs, ends, strict=True) if isinstance(end, JobNotRun)]
+    async def _settle(self, jobs: Sequence[RefreshFeed], results: Sequence[object]) -> None:
+        """Releases jobs that were not run, and records as failed those that ended without an outcome."""
+        undone = [job for job, result in zip(jobs, results, strict=True) if isinstance(result, JobNotRun)]
         if undone:
-            await self.handlers.keeper.give_back(undone)
+            await self.handlers.keeper.release(undone)
             raise JobNotRun
-        silent = [job for job, end in zip(jobs, ends, strict=True) if not isinstance(end, JobOutcome)]
+        without_outcome = [job for job, result in zip(jobs, results, strict=True) if not isinstance(result, JobOutcome)]
         why = "the job ended without saying how"
         await self.db.batch(
             [
                 step_to_end_job(job.batch_id, JobOutcome(job.feed_id, "failed", message=why), self.clock())
-                for job in silent
+                for job in without_outcome
                 if job.batch_id is not None
             ]
         )
 
     @asynccontextmanager
     async def _locked(self, names: list[str], job_id: str) -> AsyncIterator[None]:
-        """Lets other programs see which job refreshes these feeds."""
+        """Shows other programs which job refreshes these feeds."""
         if not names:
             yield
             return

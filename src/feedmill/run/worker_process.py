@@ -25,67 +25,67 @@ from feedmill.run.worker_jobs import WorkerJobRunner
 
 log = get_logger(__name__)
 
-# Messages held at once. Each is a thread that waits; how many feeds are fetched at once is a setting.
+# Messages held at once, each by a thread that waits. How many feeds are fetched at once is a setting.
 THREADS = 50
 STOP_GRACE = timedelta(seconds=15)
 ACKNOWLEDGE_TIMEOUT = 5.0
-# A scan ends before the next one comes.
+# A scan ends before the next one is sent.
 SCAN_TIME_LIMIT = timedelta(seconds=50)
 SCAN_PAUSE = 0.3
 PING_EVERY = 3.0
-# So many pings without an answer, and the workers do without a broker.
-SILENT_PINGS = 4
+# After this many unanswered pings the worker scans by itself.
+MAX_UNANSWERED_PINGS = 4
 
 
 async def run_worker_process(
     app: App, stop: asyncio.Event, threads: int = THREADS, queues: Sequence[str] = task_names.QUEUES
 ) -> None:
-    """Works until `stop`; then what is not done goes back to where others find it."""
-    async with open_distributed(app) as out, announce_presence(app.coordination.presence, "worker"):
-        consumer = CeleryConsumer(out.celery, queues, threads)
+    """Works until `stop`; then releases undone jobs for other workers."""
+    async with open_distributed(app) as distributed, announce_presence(app.coordination.presence, "worker"):
+        consumer = CeleryConsumer(distributed.celery, queues, threads)
         async with open_embedded(app, STOP_GRACE) as parts:
-            _connect(app, out, parts)
-            async with run_in_background(consumer.run(), _stand_in(app, parts)):
+            _connect(app, distributed, parts)
+            async with run_in_background(consumer.run(), _scan_without_broker(app, parts)):
                 await stop.wait()
                 consumer.stop()
         if not await consumer.ended(ACKNOWLEDGE_TIMEOUT):
             log.warning("the broker does not answer; what was taken from it will be delivered again")
 
 
-def _connect(app: App, out: DistributedParts, parts: EmbeddedParts) -> None:
-    """Has messages run on the parts of this process, and what these ask for sent to whoever is free."""
+def _connect(app: App, distributed: DistributedParts, parts: EmbeddedParts) -> None:
+    """Connects Celery with the parts of this process: messages run on them, new jobs go to all workers."""
 
     async def nudge_images() -> None:
-        # The next scan nudges them again.
+        # The next scan starts them again.
         with suppress(EngineUnavailable):
-            await out.sender.submit(ArchiveImages(), Priority.SCHEDULED)
+            await distributed.sender.submit(ArchiveImages(), Priority.SCHEDULED)
 
     parts.handlers.nudge_images = nudge_images
-    # Where this worker can't store, it doesn't send for more either.
-    out.scheduler.handlers.breaker = parts.handlers.breaker
-    lot_work = WorkerJobRunner(
+    # A worker whose storage fails sends no further scans either.
+    distributed.scheduler.handlers.breaker = parts.handlers.breaker
+    runner = WorkerJobRunner(
         app.db, parts.engine, parts.handlers, app.coordination.locks, parts.scheduler.lane_of, app.tools.clock
     )
-    register_tasks(out.celery, asyncio.get_running_loop(), lot_work, _duties(out, parts))
+    register_tasks(distributed.celery, asyncio.get_running_loop(), runner, _periodic_tasks(distributed, parts))
 
 
-def _duties(out: DistributedParts, parts: EmbeddedParts) -> dict[str, TaskFunction]:
-    @_reported
+def _periodic_tasks(distributed: DistributedParts, parts: EmbeddedParts) -> dict[str, TaskFunction]:
+    @_failure_as_result
     async def scan_due_feeds() -> JobResult:
-        await send_due_feeds(out)
+        await send_due_feeds(distributed)
         await parts.handlers.nudge_images()
         return {"success": True}
 
-    @_reported
+    @_failure_as_result
     async def schedule_user_batch_refresh(feed_ids: list[int], user_id: int | None = None) -> JobResult:
-        batch_id, is_new = await out.batches.refresh(REFRESH_ALL, feed_ids, user_id)
+        batch_id, is_new = await distributed.batches.refresh(REFRESH_ALL, feed_ids, user_id)
         return {"success": True, "batch_id": batch_id, "is_new": is_new}
 
-    @_reported
-    async def chores() -> JobResult:
-        return {"success": True, "done": await parts.chores.run_due()}
+    @_failure_as_result
+    async def maintenance() -> JobResult:
+        return {"success": True, "done": await parts.maintenance.run_due()}
 
-    @_reported
+    @_failure_as_result
     async def fill_pools() -> JobResult:
         await parts.pools.keeper.tend()
         return {"success": True}
@@ -93,52 +93,52 @@ def _duties(out: DistributedParts, parts: EmbeddedParts) -> dict[str, TaskFuncti
     return {
         task_names.SCAN_DUE_FEEDS: scan_due_feeds,
         task_names.START_BATCH: schedule_user_batch_refresh,
-        task_names.MAINTENANCE: chores,
+        task_names.MAINTENANCE: maintenance,
         task_names.FILL_POOLS: fill_pools,
     }
 
 
-def _reported(duty: TaskFunction) -> TaskFunction:
-    """A failure of ours is a result: these tasks come again."""
+def _failure_as_result(function: TaskFunction) -> TaskFunction:
+    """Turns a failure of our own into a result: these tasks run again periodically."""
 
-    @wraps(duty)
+    @wraps(function)
     async def run(**arguments: Any) -> JobResult:
         try:
-            result = await duty(**arguments)
-            DEPENDENCY_OUTAGES.worked(duty.__name__)
+            result = await function(**arguments)
+            DEPENDENCY_OUTAGES.worked(function.__name__)
             return result
         except InfrastructureError as error:
-            DEPENDENCY_OUTAGES.failed(duty.__name__, error)
+            DEPENDENCY_OUTAGES.failed(function.__name__, error)
             return {"success": False, "error": str(error)}
 
     return run
 
 
-async def send_due_feeds(out: DistributedParts) -> None:
-    """Sends what is due in lots, no faster than workers take them."""
+async def send_due_feeds(distributed: DistributedParts) -> None:
+    """Sends due feeds in lots, no faster than workers take them."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + SCAN_TIME_LIMIT.total_seconds()
     while loop.time() < deadline:
-        await out.sender.look()
-        is_full = await out.scheduler.scan()
+        await distributed.sender.update_backlog()
+        is_full = await distributed.scheduler.scan()
         if not is_full:
             return
         await asyncio.sleep(SCAN_PAUSE)
 
 
-async def _stand_in(app: App, parts: EmbeddedParts) -> None:
-    """While the broker is away, this process finds by itself what is due: claims keep the workers apart."""
-    silent = 0
+async def _scan_without_broker(app: App, parts: EmbeddedParts) -> None:
+    """Scans for due feeds in this process while the broker is unavailable; claims keep the workers apart."""
+    unanswered = 0
     while True:
-        silent = 0 if await app.coordination.answers() else silent + 1
-        if silent >= SILENT_PINGS:
+        unanswered = 0 if await app.coordination.answers() else unanswered + 1
+        if unanswered >= MAX_UNANSWERED_PINGS:
             log.warning("worker_scans_by_itself", reason="the broker does not answer")
             async with run_periodic_parts(parts):
-                await _until_back(app)
+                await _wait_for_broker(app)
             log.warning("worker_takes_messages_again")
         await asyncio.sleep(PING_EVERY)
 
 
-async def _until_back(app: App) -> None:
+async def _wait_for_broker(app: App) -> None:
     while not await app.coordination.answers():  # noqa: ASYNC110
         await asyncio.sleep(PING_EVERY)
