@@ -17,6 +17,7 @@ from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
+from feedmill.store.entries.revisions import is_newest_revision
 from feedmill.store.feeds.claims import FENCE, LEASE
 from feedmill.store.feeds.record_refresh import write_fenced
 from feedmill.store.schema import entries, feeds, revisions
@@ -43,9 +44,7 @@ SEEN_LATER = (
     .values(last_seen_at=bindparam("at"))
 )
 IN_FEED = entries.update().where(one_of(entries.c.id, "ids")).values(in_feed=1)
-_last_revision = select(revisions.c.seen_at).where(
-    revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count
-)
+_last_revision = select(revisions.c.seen_at).where(is_newest_revision)
 REVISION_TIMES = select(
     entries.c.id,
     entries.c.last_seen_at,

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, select
+from sqlalchemy import and_, bindparam, func, select
 
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import entries, feeds, revisions, states
+from feedmill.store.entries.revisions import newest_text, with_newest_revision
+from feedmill.store.schema import entries, feeds, states
 
 MAX_HTML = 16_000
 BEGINNINGS = select(entries.c.id, func.substr(entries.c.content_html, 1, MAX_HTML).label("html")).where(
@@ -15,24 +16,17 @@ BEGINNINGS = select(entries.c.id, func.substr(entries.c.content_html, 1, MAX_HTM
 )
 
 
-def _newest_revision(name: str) -> ColumnElement[str | None]:
-    return case((revisions.c.id.is_not(None), revisions.c[name]), else_=entries.c[name]).label(name)
-
-
+_own_state = and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user"))
 TEXTS = (
     select(
         *(entries.c[name] for name in ("id", "guid", "base_url", "published_at", "image_url")),
-        *(_newest_revision(name) for name in ("title", "link", "author", "summary", "content_html")),
+        *(newest_text(name) for name in ("title", "link", "author", "summary", "content_html")),
         func.coalesce(entries.c.language, feeds.c.language).label("language"),
         feeds.c.url.label("feed_url"),
         states.c.starred_at,
     )
     .select_from(
-        entries.join(feeds, feeds.c.id == entries.c.feed_id)
-        .outerjoin(
-            revisions, and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
-        )
-        .outerjoin(states, and_(states.c.entry_id == entries.c.id, states.c.user_id == bindparam("of_user")))
+        with_newest_revision(entries.join(feeds, feeds.c.id == entries.c.feed_id)).outerjoin(states, _own_state)
     )
     .where(one_of(entries.c.id, "ids"))
 )

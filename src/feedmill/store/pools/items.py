@@ -14,6 +14,7 @@ from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemDetails, PoolI
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
+from feedmill.store.entries.revisions import newest_text, with_newest_revision
 from feedmill.store.schema import entries, pool_items, revisions
 
 _items = pool_items.c
@@ -120,19 +121,10 @@ TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
 
 # --- texts: as they are now, which may be later than when the item was queued -------------------------------
 
-_with_entry = pool_items.join(entries, entries.c.id == _items.entry_id).outerjoin(
-    revisions, and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
-)
-_is_revised = revisions.c.id.is_not(None)
-
-
-def _now(name: str) -> ColumnElement[str]:
-    return case((_is_revised, revisions.c[name]), else_=entries.c[name]).label(name)
-
-
+_with_entry = with_newest_revision(pool_items.join(entries, entries.c.id == _items.entry_id))
 _texts = {
-    PoolKind.TITLES: [_now("title")],
-    PoolKind.CONTENTS: [_now("content_html"), _now("summary"), entries.c.base_url],
+    PoolKind.TITLES: [newest_text("title")],
+    PoolKind.CONTENTS: [newest_text("content_html"), newest_text("summary"), entries.c.base_url],
 }
 
 

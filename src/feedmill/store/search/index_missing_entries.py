@@ -5,25 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, select
+from sqlalchemy import Select, bindparam, exists, func, select
 
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import entries, revisions
+from feedmill.store.entries.revisions import newest_text, with_newest_revision
+from feedmill.store.schema import entries
 from feedmill.store.search.index import ADD_MISSING, indexed_words, place_seconds, search_texts
 
 # Looked through at once, and added at once: D1 counts a statement for each of these.
 WINDOW = 10_000
 LOT = 40
-
-_newest = and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
-
-
-def _now(name: str) -> ColumnElement[Any]:
-    """What the feed made of it last."""
-    return case((revisions.c.id.is_(None), entries.c[name]), else_=revisions.c[name]).label(name)
-
 
 LAST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("id"))
 MISSING: Select[Any] = (
@@ -31,9 +24,9 @@ MISSING: Select[Any] = (
         entries.c.id,
         entries.c.sort_at,
         entries.c.digest,
-        *map(_now, ("link", "title", "author", "summary", "content_html")),
+        *map(newest_text, ("link", "title", "author", "summary", "content_html")),
     )
-    .select_from(entries.outerjoin(revisions, _newest))
+    .select_from(with_newest_revision(entries))
     .where(
         entries.c.id > bindparam("after"),
         entries.c.id <= bindparam("until"),
