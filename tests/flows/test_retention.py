@@ -16,6 +16,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.retention import retention_by_feed
 from feedmill.store.database import Step
+from feedmill.store.entries.retired_unread_lists import RETIRED_LISTS_KEPT_FOR
 from feedmill.store.schema import (
     batch_jobs,
     batches,
@@ -301,7 +302,9 @@ async def test_a_long_unread_list_is_emptied_lot_by_lot(world: ArchiveWorld) -> 
     alice, at = await world.user("Alice", 0), to_iso(world.now)
     left = await world.put(unread_lists, user_id=alice, created_at=at, retired_at=at)
     await world.fill_list(left, 2500)
-    world.now += 2 * DAY
+    world.now += RETIRED_LISTS_KEPT_FOR
+    assert (await world.purge()).unread_lists == 0
+    world.now += HOUR
 
     assert (await world.purge()).unread_lists == 1
     assert await world.rows(unread) == await world.rows(unread_lists) == []

@@ -19,14 +19,17 @@ from feedmill.store.archive.object_garbage import count_garbage, oldest_garbage,
 from feedmill.store.archive.prune_old_rows import (
     count_old_batches,
     count_old_log_lines,
-    count_retired_lists,
     drop_old_batches,
     drop_old_log_lines,
-    drop_retired_lists,
 )
 from feedmill.store.archive.raw_bodies import count_expired_raw_bodies, drop_expired_raw_bodies
 from feedmill.store.archive.retention import count_expired_entries, drop_expired_entries
 from feedmill.store.database import Database
+from feedmill.store.entries.retired_unread_lists import (
+    RETIRED_LISTS_KEPT_FOR,
+    count_retired_lists,
+    drop_retired_lists,
+)
 from feedmill.store.feeds.merge_feeds import drop_empty_subscriptions
 from feedmill.store.subscriptions.change_subscription import rest_unwanted_feeds
 
@@ -45,8 +48,7 @@ class RetentionPeriods:
     raw: timedelta = timedelta(days=30)
     log: timedelta = timedelta(days=30)
     batches: timedelta = timedelta(days=7)
-    # How long mark-all-read can be undone.
-    lists: timedelta = timedelta(days=1)
+    lists: timedelta = RETIRED_LISTS_KEPT_FOR
 
 
 @dataclass(frozen=True, slots=True)

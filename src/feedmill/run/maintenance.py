@@ -14,8 +14,8 @@ from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.admin.maintenance_tasks import schedule_maintenance_task, take_maintenance_task
 from feedmill.store.database import Database
+from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.states import expire_read_later
-from feedmill.store.entries.undo_mark_all_read import empty_retired_lists
 from feedmill.store.search.index_missing_entries import index_missing_entries
 
 log = get_logger(__name__)
@@ -100,7 +100,7 @@ def make_maintenance(app: App) -> Maintenance:
         return {"forgotten": await app.webhooks.prune(now)}
 
     async def expire_marks(now: datetime) -> dict[str, int]:
-        return {"later": await expire_read_later(db, now), "lists": await empty_retired_lists(db, now)}
+        return {"later": await expire_read_later(db, now), "lists": await drop_retired_lists(db, now - periods.lists)}
 
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(

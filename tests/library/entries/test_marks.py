@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 
 import pytest
 from sqlalchemy import select
@@ -14,10 +15,12 @@ from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.settings import Settings
 from feedmill.store.database import Database, Step
+from feedmill.store.entries import retired_unread_lists
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
+from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.states import expire_read_later
-from feedmill.store.entries.undo_mark_all_read import KEPT_FOR, UNDO_FOR, empty_retired_lists
+from feedmill.store.entries.undo_mark_all_read import UNDO_FOR
 from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
 from tests.library.small_library import DAY, HOUR, NOW, Shelf
@@ -293,8 +296,8 @@ async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) 
     await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
     await shelf.arrive(feed, "new")
 
-    assert await empty_retired_lists(any_db, NOW + KEPT_FOR) == 0
-    assert await empty_retired_lists(any_db, NOW + KEPT_FOR + HOUR, lot=3) == 1
+    assert await drop_retired_lists(any_db, NOW) == 0
+    assert await drop_retired_lists(any_db, NOW + HOUR, lot=3) == 1
 
     assert await shelf.unread_of(alice) == (1, 1)
     assert len(await any_db.query(select(unread))) == 1
@@ -308,7 +311,7 @@ async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> No
     await shelf.arrive(feed, *"abc")
 
     await any_db.batch([Step(users.delete().where(users.c.id == alice.id))])
-    emptied = await empty_retired_lists(any_db, NOW)
+    emptied = await drop_retired_lists(any_db, NOW - HOUR)
 
     assert emptied == 1
     assert len(await any_db.query(select(unread))) == 3
@@ -321,7 +324,26 @@ async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
     swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
     await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
-    await empty_retired_lists(db, NOW + KEPT_FOR + HOUR)
+    await drop_retired_lists(db, NOW + HOUR)
+
+    assert await shelf.unread_of(alice) == (3, 3)
+
+
+async def test_a_list_that_is_had_back_while_it_is_emptied_stays(
+    any_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = Shelf(any_db)
+    alice, _ = await _shelf_of_alice(shelf, "abc")
+    swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
+    find_unused = retired_unread_lists._unused_lists
+
+    async def had_back_meanwhile(db: Database, before: datetime) -> list[int]:
+        unused = await find_unused(db, before)
+        await undo_mark_all_read(db, alice.id, swept.undo, NOW)
+        return unused
+
+    monkeypatch.setattr(retired_unread_lists, "_unused_lists", had_back_meanwhile)
+    assert await drop_retired_lists(any_db, NOW + HOUR, lot=2) == 1
 
     assert await shelf.unread_of(alice) == (3, 3)
 

@@ -1,4 +1,4 @@
-"""Undoes mark-all-read while its retired list exists, and deletes old lists.
+"""Undoes mark-all-read while its retired list exists.
 
 The smaller list moves into the larger one, whichever of them the user is pointed to. What was read by itself since
 the marking stays read.
@@ -6,20 +6,17 @@ the marking stays read.
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Integer, and_, bindparam, exists, func, select
+from sqlalchemy import and_, bindparam, func, select
 
 from feedmill.model.timestamps import to_iso
 from feedmill.store.columns import Id
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_selected
 from feedmill.store.entries.mark_all_read import UNREAD_TOTAL
 from feedmill.store.entries.unread_lists import LOCK_ALL, RECOUNT, UNREAD_LIST_ID
 from feedmill.store.schema import entries, states, unread, unread_lists, users
 
 UNDO_FOR = timedelta(days=1)
-# Longer, so that no list is emptied under the hands of somebody who is having it back.
-KEPT_FOR = timedelta(days=2)
-LOT = 5000
 
 RETIRED = select(unread_lists.c.id, unread_lists.c.retired_at).where(
     unread_lists.c.user_id == bindparam("of_user"),
@@ -63,41 +60,3 @@ async def restore_retired_list(db: Database, user_id: int, token: str, now: date
     statements = INTO_CURRENT_LIST if size["n"] <= current["n"] else INTO_RETIRED_LIST
     await db.batch([Step(statement, params) for statement in statements])
     return True
-
-
-# --- emptying ----------------------------------------------------------------------------------------------
-
-OLD_LISTS = select(unread_lists.c.id).where(unread_lists.c.retired_at < bindparam("before"))
-# Those of people who are gone, with whom the list itself went. From one list to the next along the primary key.
-_lists = select(func.min(unread.c.list_id).label("id")).cte("lists", recursive=True)
-_next_list = select(func.min(unread.c.list_id)).where(unread.c.list_id > _lists.c.id).scalar_subquery()
-_lists = _lists.union_all(select(_next_list).where(_lists.c.id.is_not(None)))
-ORPHANED = select(_lists.c.id).where(
-    _lists.c.id.is_not(None),
-    ~exists().where(unread_lists.c.id == _lists.c.id),
-    ~exists().where(users.c.unread_list_id == _lists.c.id),
-)
-END_OF_LOT = (
-    select(unread.c.sort_at)
-    .where(unread.c.list_id == bindparam("retired"))
-    .order_by(unread.c.sort_at, unread.c.entry_id)
-    .limit(1)
-    .offset(bindparam("lot", type_=Integer))
-)
-DROP_LOT = unread.delete().where(_is_retired, unread.c.sort_at <= bindparam("end"))
-DROP_LIST = unread_lists.delete().where(unread_lists.c.id == bindparam("retired"))
-
-
-async def empty_retired_lists(db: Database, now: datetime, lot: int = LOT) -> int:
-    """Drops the lists that nobody has or can have back, lot by lot; how many lists that was."""
-    useless = [*await db.query(OLD_LISTS, {"before": to_iso(now - KEPT_FOR)}), *await db.query(ORPHANED)]
-    for row in useless:
-        await _empty(db, row, lot)
-    return len(useless)
-
-
-async def _empty(db: Database, row: Row, lot: int) -> None:
-    params = {"retired": row["id"], "lot": lot - 1}
-    while end := await db.query(END_OF_LOT, params):
-        await db.batch([Step(DROP_LOT, params | {"end": end[0]["sort_at"]})])
-    await db.batch([Step(DROP_RETIRED, params), Step(DROP_LIST, params)])
