@@ -9,32 +9,12 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from feedmill.errors import (
-    BadInput,
-    CallerError,
-    Conflict,
-    DatabaseError,
-    InfrastructureError,
-    LimitExceeded,
-    NotAllowed,
-    NotFound,
-    NotSignedIn,
-    TooLarge,
-)
+from feedmill.errors import CallerError, DatabaseError, InfrastructureError, LimitExceeded
 from feedmill.lazy_loggers import get_logger
+from feedmill.serve.http.error_statuses import status_of
 from feedmill.serve.http.problem_json import MEDIA_TYPE, TITLES, problem_response
 
 log = get_logger(__name__)
-
-STATUSES: dict[type[CallerError], int] = {
-    NotSignedIn: 401,
-    NotAllowed: 403,
-    NotFound: 404,
-    Conflict: 409,
-    TooLarge: 413,
-    BadInput: 422,
-    LimitExceeded: 429,
-}
 
 
 class FieldErrorResponse(BaseModel):
@@ -69,7 +49,7 @@ def install_error_handlers(api: FastAPI) -> None:
 
 async def _handle_caller_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, CallerError)
-    status = next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)
+    status = status_of(error)
     code = getattr(error, "code", "bad_request")
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if isinstance(error, LimitExceeded) and error.retry_after is not None:

@@ -7,30 +7,16 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from feedmill.errors import (
-    BadInput,
-    CallerError,
-    Conflict,
-    InfrastructureError,
-    LimitExceeded,
-    NotAllowed,
-    NotFound,
-    TooLarge,
-)
+from feedmill.errors import CallerError, InfrastructureError, LimitExceeded
 from feedmill.lazy_loggers import get_logger
+from feedmill.serve.http.error_statuses import status_of
 from feedmill.serve.http.security_headers import STRICT_HEADERS
 from feedmill.serve.web.core.page import SignInRequired, render_template
 
 log = get_logger(__name__)
 
-STATUSES: dict[type[CallerError], int] = {
-    NotAllowed: 403,
-    NotFound: 404,
-    Conflict: 409,
-    BadInput: 422,
-    TooLarge: 422,
-    LimitExceeded: 429,
-}
+# Pages show that something is too large as wrong input, and have no answer of their own for a lost session.
+PAGE_STATUSES = {401: 400, 413: 422}
 STATUSES_WITH_TEXT = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
 
 
@@ -56,9 +42,11 @@ async def _handle_sign_in_required(request: Request, error: Exception) -> Respon
 
 
 async def _handle_caller_error(request: Request, error: Exception) -> Response:
-    status = next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)
+    assert isinstance(error, CallerError)
+    status = status_of(error)
     wait = error.retry_after if isinstance(error, LimitExceeded) else None
-    return error_page(request, status, str(error), {"Retry-After": str(wait)} if wait is not None else None)
+    headers = {"Retry-After": str(wait)} if wait is not None else None
+    return error_page(request, PAGE_STATUSES.get(status, status), str(error), headers)
 
 
 async def _handle_infrastructure_error(request: Request, error: Exception) -> Response:
