@@ -1,7 +1,8 @@
-"""Runs coroutines concurrently and waits for all of them, also when one fails."""
+"""Runs coroutines concurrently: all of them, or those of a lot of leased tasks within a time limit."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import timedelta
 from typing import Any
 
 
@@ -10,3 +11,20 @@ async def gather_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
     for outcome in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome
+
+
+async def run_lot(
+    work: Sequence[Coroutine[Any, Any, None]], limit: timedelta, release: Callable[[], Awaitable[None]]
+) -> bool:
+    """Runs the work of a lot of leased tasks for at most `limit`, then releases those that were not settled.
+
+    False if the time was up before all of it was done: what was not reached waits for the next lot.
+    """
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            await gather_all(work)
+        return True
+    except TimeoutError:
+        return False
+    finally:
+        await asyncio.shield(release())

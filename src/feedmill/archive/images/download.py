@@ -20,7 +20,7 @@ from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.archive.keys import full_image_key, image_key
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
-from feedmill.engine.concurrency import gather_all
+from feedmill.engine.concurrency import run_lot
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError
 from feedmill.model.fetch_outcome import FetchOutcome
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageTask
@@ -86,13 +86,8 @@ async def archive_images(tools: ImageTools) -> ImageLotResult:
     if not tasks:
         return result
     slots = asyncio.Semaphore(tools.at_once * LANES_PER_FETCH)
-    try:
-        async with asyncio.timeout(tools.soft_limit.total_seconds()):
-            await gather_all([_archive_in_order(tools, lane, slots, result) for lane in _lanes(tasks)])
-    except TimeoutError:
-        pass  # the remaining images wait for the next lot
-    finally:
-        await asyncio.shield(release_image_tasks(tools.db, tasks[0].token))
+    work = [_archive_in_order(tools, lane, slots, result) for lane in _lanes(tasks)]
+    await run_lot(work, tools.soft_limit, lambda: release_image_tasks(tools.db, tasks[0].token))
     return result
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.collect.entries.storable_fields import text as keepable
 from feedmill.collect.parsing.decode import decode_page
-from feedmill.engine.concurrency import gather_all
+from feedmill.engine.concurrency import run_lot
 from feedmill.html.links import absolute_url
 from feedmill.html.page import MAX_PAGE_BYTES, read_page
 from feedmill.html.plain_text import plain_text
@@ -60,13 +60,8 @@ async def fetch_bookmark_pages(reader: BookmarkPageFetcher) -> int:
     token, lot = await take_bookmarks(reader.db, reader.clock(), LOT)
     if not lot:
         return 0
-    try:
-        async with asyncio.timeout(reader.soft_limit.total_seconds()):
-            await gather_all([_read(reader, bookmark, token) for bookmark in lot])
-    except TimeoutError:
-        pass  # what was not reached waits for the next lot
-    finally:
-        await asyncio.shield(release_bookmarks(reader.db, token, reader.clock()))
+    work = [_read(reader, bookmark, token) for bookmark in lot]
+    await run_lot(work, reader.soft_limit, lambda: release_bookmarks(reader.db, token, reader.clock()))
     return len(lot)
 
 

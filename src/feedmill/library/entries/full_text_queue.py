@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from feedmill.engine.concurrency import gather_all
+from feedmill.engine.concurrency import run_lot
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.entries.full_text import LIMITS, NoFullText, extract_full_text
 from feedmill.model.feed_settings import FeedSettings
@@ -46,13 +46,8 @@ class FullTextFetcher:
         token, lot = await take_full_text_tasks(self.db, self.clock(), most=LOT)
         if not lot:
             return 0
-        try:
-            async with asyncio.timeout(self.soft_limit.total_seconds()):
-                await gather_all([self._fetch(task, token) for task in lot])
-        except TimeoutError:
-            pass  # what was not reached waits for the next lot
-        finally:
-            await asyncio.shield(release_full_text_tasks(self.db, token, self.clock()))
+        work = [self._fetch(task, token) for task in lot]
+        await run_lot(work, self.soft_limit, lambda: release_full_text_tasks(self.db, token, self.clock()))
         return len(lot)
 
     async def _fetch(self, task: FullTextTask, token: str) -> None:

@@ -3,14 +3,13 @@
 enrol → take → choose the address → fetch → recognise → keep
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from feedmill.archive.images.file_types import HEIC, detect_image_type
 from feedmill.archive.images.request_options import ACCEPT
-from feedmill.engine.concurrency import gather_all
+from feedmill.engine.concurrency import run_lot
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Throttled
 from feedmill.model.image import DownloadedImage
 from feedmill.outbound.client import Client
@@ -58,13 +57,8 @@ class IconFetcher:
         token, lot = await take_icon_tasks(self.db, self.clock(), most=LOT)
         if not lot:
             return 0
-        try:
-            async with asyncio.timeout(self.soft_limit.total_seconds()):
-                await gather_all([self._fetch(address, tasks, token) for address, tasks in group_by_url(lot).items()])
-        except TimeoutError:
-            pass  # what was not reached waits for the next lot
-        finally:
-            await asyncio.shield(release_icon_tasks(self.db, token, self.clock()))
+        work = [self._fetch(address, tasks, token) for address, tasks in group_by_url(lot).items()]
+        await run_lot(work, self.soft_limit, lambda: release_icon_tasks(self.db, token, self.clock()))
         return len(lot)
 
     async def _enrol(self) -> None:

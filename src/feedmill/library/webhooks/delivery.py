@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from feedmill.engine.concurrency import gather_all
+from feedmill.engine.concurrency import run_lot
 from feedmill.html.plain_text import plain_text
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
@@ -87,14 +87,13 @@ async def _deliver_to(messenger: WebhookSender, webhook_ids: Sequence[int]) -> i
     lot = await take_deliveries(messenger.db, webhook_ids, messenger.clock(), LOT, EACH)
     if not lot:
         return 0
-    queues = _by_address(lot)
-    try:
-        async with asyncio.timeout(messenger.soft_limit.total_seconds()):
-            await gather_all([_deliver_in_order(messenger, queue) for queue in queues])
-    except TimeoutError:
+
+    async def release() -> None:
+        await release_deliveries(messenger.db, lot[0].token, messenger.clock())
+
+    work = [_deliver_in_order(messenger, queue) for queue in _by_address(lot)]
+    if not await run_lot(work, messenger.soft_limit, release):
         log.info("some deliveries wait for the next lot", taken=len(lot))
-    finally:
-        await asyncio.shield(release_deliveries(messenger.db, lot[0].token, messenger.clock()))
     return len(lot)
 
 
