@@ -70,7 +70,7 @@ async def test_a_server_purges_by_itself(mill: Mill) -> None:
         await until(is_purged, otherwise="the server has not purged")
         server.stop()
 
-    assert "a chore is done" in (mill.folder / "serve.log").read_text()
+    assert "maintenance_task_finished" in (mill.folder / "serve.log").read_text()
 
 
 def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) -> None:

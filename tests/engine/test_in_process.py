@@ -167,7 +167,7 @@ async def test_log_lines_of_a_job_say_which_it_is_and_with_which_message_it_came
         with bound_fields(job_id=f"message {number}"):
             runs.append(engine.run_all([job], Priority.SCHEDULED))
 
-    said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "lane": "feeds.example", "job_id": "message 0"}
+    said = {"job": "RefreshFeed", "feed_id": 7, "batch_id": 3, "host": "feeds.example", "job_id": "message 0"}
     assert await asyncio.gather(*runs) == [[said], [{"job": "ArchiveImages", "job_id": "message 1"}]]
 
 

@@ -69,7 +69,7 @@ async def _was_asked(world: World, before: int) -> bool:
 
 
 async def _has_noticed(sleeper: Mill) -> bool:
-    return "was not refreshed" in sleeper.said()
+    return "refresh_skipped" in sleeper.said()
 
 
 async def _everything(world: World) -> list[list[Row]]:

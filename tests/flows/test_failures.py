@@ -89,7 +89,9 @@ async def test_ten_failures_are_an_error_said_once_and_it_heals_by_itself(world:
     await _wait(world, feed)
 
     loud = [line for line in logged if line["log_level"] == "error"]
-    assert [(line["feed"], line["failures"], line["reason"]) for line in loud] == [(feed.url, 10, "HTTP 404")]
+    assert [(line["event"], line["feed_url"], line["failures"], line["reason"]) for line in loud] == [
+        ("feed_failing", feed.url, 10, "HTTP 404")
+    ]
     assert (failing.status, tenth) == (FeedStatus.ERROR, DAY)
     assert failing.next_fetch_why is not None
     assert failing.next_fetch_why.startswith("tried once a day, because it failed 10 times in a row")
@@ -112,7 +114,8 @@ async def test_410_once_is_a_failure_and_again_a_day_later_disables(world: World
     assert (once.status, once.next_fetch_at, once.gone_since) == (FeedStatus.ACTIVE, NOW + DAY, NOW)
     assert soon.status is FeedStatus.ACTIVE
     assert (twice.status, twice.next_fetch_at) == (FeedStatus.DISABLED, None)
-    assert [line["feed"] for line in logged if line["log_level"] == "error"] == [feed.url]
+    loud = [(line["event"], line["feed_url"]) for line in logged if line["log_level"] == "error"]
+    assert loud == [("feed_disabled", feed.url)]
 
 
 async def test_410_that_was_a_mistake_does_not_count_later(world: World) -> None:

@@ -211,7 +211,7 @@ async def test_an_unreadable_date_is_logged_with_feed_and_title(world: World, lo
     await world.later(HOUR, feed, answer(odd, channel="<ttl>5</ttl>"))
 
     [line] = [line for line in logged if "on a rainy day" in str(line)]
-    assert (line["feed"], line["title"]) == (feed.url, "a")
+    assert (line["event"], line["feed_url"], line["title"]) == ("entry_date_unreadable", feed.url, "a")
 
 
 async def test_what_a_feed_stops_saying_of_itself_is_kept(world: World) -> None:

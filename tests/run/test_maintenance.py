@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -89,13 +90,19 @@ async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> 
     assert await maintenance(db, work, clock).run_due() == ["test"]
 
 
-async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(db: Database) -> None:
+async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(
+    db: Database, logged: list[Any]
+) -> None:
     broken, well, clock = Work(), Work(), Clock()
     broken.error = ZeroDivisionError("a mistake of ours")
     mine = Maintenance(db, [MaintenanceTask("broken", DAY, broken), MaintenanceTask("well", DAY, well)], clock)
 
     assert await mine.run_due() == ["well"]
 
+    assert [(line["event"], line["task"], line.get("exc_info", False)) for line in logged] == [
+        ("maintenance_task_failed", "broken", True),
+        ("maintenance_task_finished", "well", False),
+    ]
     broken.error = None
     clock.now += RETRY_DELAY
     assert await mine.run_due() == ["broken"]

@@ -237,7 +237,7 @@ async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
         await ended(mill)
 
     assert len(world.web.requests) == 1
-    reasons = [line["reason"] for line in logged if line["event"] == "a feed was not refreshed"]
+    reasons = [line["reason"] for line in logged if line["event"] == "refresh_skipped"]
     assert reasons == ["fetched 0 s ago", "already_running", "feed_deleted"]
 
 

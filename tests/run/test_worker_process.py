@@ -176,7 +176,7 @@ async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(tmp_
     job_id = await scaled.send("refresh_feed", feed_id=999_999)
     await _result(scaled, job_id)
 
-    [said] = [line for line in _lines(tmp_path) if line["event"] == "a feed was not refreshed"]
+    [said] = [line for line in _lines(tmp_path) if line["event"] == "refresh_skipped"]
 
     assert (said["job_id"], said["feed_id"], said["job"]) == (job_id, 999_999, "RefreshFeed")
 
@@ -189,7 +189,7 @@ async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path,
     finally:
         await scaled.world.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
 
-    [said] = [line for line in _lines(tmp_path) if line["event"] == "lot_left_to_others"]
+    [said] = [line for line in _lines(tmp_path) if line["event"] == "refresh_lot_abandoned"]
 
     assert said["job_id"] == job_id
 

@@ -81,6 +81,6 @@ class OwnershipCheck:
         try:
             await ensure_store_ownership(db, blobs)
         except StoreOwnedByAnother:
-            log.error("store_owned_by_another_database", effect="no cards are written", remedy=REMEDY)
+            log.error("store_owned_by_another_database", effect="feed descriptors are not stored", hint=REMEDY)
             return False
         return True

@@ -202,7 +202,7 @@ async def _record(
         await _write(tools.db, claim, decision, extra_writers)
         return decision
     except (ConstraintViolated, StatementRefused) as error:
-        log.error("what a feed offers can't be stored", feed_id=claim.feed.id, url=claim.feed.url, exc_info=error)
+        log.error("entries_not_stored", feed_id=claim.feed.id, feed_url=claim.feed.url, exc_info=error)
         context = _decision_context(tools, time.monotonic())
         failed = refresh_decision.decide_not_stored(claim.feed, decision, str(error), context)
     await _write(tools.db, claim, failed, extra_writers)
@@ -231,7 +231,13 @@ async def _merge_if_moved(tools: RefreshTools, feed: Feed, decision: RefreshDeci
         return
     merge = Merge(feed.id, feed.url, decision.move.merges_with, decision.move.to, seen_until=feed.last_success_at)
     await merge_feeds(tools.db, merge, tools.clock())
-    log.info("feed_merged", feed_id=feed.id, url=feed.url, into=merge.target, target_url=merge.target_url)
+    log.info(
+        "feed_merged",
+        feed_id=feed.id,
+        feed_url=feed.url,
+        target_feed_id=merge.target,
+        target_feed_url=merge.target_url,
+    )
 
 
 def _sha256(data: bytes) -> str:

@@ -16,31 +16,39 @@ MAX_LOGGED_DATES = 20
 
 def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
     """Says when a feed is given up for now, for good, or not any more, and when its document was truncated."""
-    about = {"feed": feed.url, "feed_id": feed.id}
+    about = {"feed_id": feed.id, "feed_url": feed.url}
     match decision:
         case Failed(disables=True):
-            log.error("a feed is gone for good and was disabled", **about)
+            log.error("feed_disabled", reason=decision.message, **about)
         case Failed(counted=True) if feed.consecutive_failures + 1 == ERROR_AFTER:
             log.error(
-                "a feed keeps failing; it is tried once a day from now on",
+                "feed_failing",
                 failures=ERROR_AFTER,
                 last_success_at=feed.last_success_at,
                 reason=decision.message,
                 **about,
             )
         case Updated(truncated=True):
-            tell = log.info if feed.truncated_times else log.warning
-            tell(
-                "feed_truncated",
-                times=feed.truncated_times + 1,
-                complete_entries=decision.entry_count,
-                next_fetch_at=decision.schedule.at,
-                **about,
-            )
+            _log_truncated(feed, decision)
         case Updated() | Unchanged() if feed.status is FeedStatus.ERROR:
-            log.warning("a feed that kept failing works again", failures=feed.consecutive_failures, **about)
+            log.warning("feed_recovered", failures=feed.consecutive_failures, **about)
         case Updated(changes=EntryDiff(overflows=True)):
-            log.warning("a feed shares no entry with its last answer; some may have come and gone unseen", **about)
+            log.warning("entries_possibly_missed", **about)
+
+
+def _log_truncated(feed: Feed, decision: Updated) -> None:
+    """Warns of the first truncated document in a row; the later ones are for information."""
+    fields = {
+        "times": feed.truncated_times + 1,
+        "complete_entries": decision.entry_count,
+        "next_fetch_at": decision.schedule.at,
+        "feed_id": feed.id,
+        "feed_url": feed.url,
+    }
+    if feed.truncated_times:
+        log.info("feed_truncated", **fields)
+    else:
+        log.warning("feed_truncated", **fields)
 
 
 def log_unreadable_dates(feed: Feed, entries: Mapping[str, ParsedEntry], changes: EntryDiff) -> None:
@@ -52,4 +60,4 @@ def log_unreadable_dates(feed: Feed, entries: Mapping[str, ParsedEntry], changes
         if not (entry.published_at or entry.updated_at) and (words := entry.published_raw or entry.updated_raw)
     )
     for title, words in islice(unread, MAX_LOGGED_DATES):
-        log.warning("a date can't be read", raw=words, feed=feed.url, feed_id=feed.id, title=title)
+        log.warning("entry_date_unreadable", date=words, feed_id=feed.id, feed_url=feed.url, title=title)

@@ -61,7 +61,7 @@ async def restore_feeds(tools: RefreshTools, plans: AsyncIterable[RestorePlan], 
         try:
             total += await _restore_claimed(tools, plan, tell)
         except ClaimLost as error:
-            log.warning("a feed was left: somebody else has it now", feed_id=plan.feed.id, reason=str(error))
+            log.warning("restore_claim_lost", feed_id=plan.feed.id, reason=str(error))
             total += RestoreReport(busy=1)
     return total
 
@@ -79,7 +79,7 @@ async def preview_restore(
 async def _restore_claimed(tools: RefreshTools, plan: RestorePlan, tell: ReportProgress) -> RestoreReport:
     async with open_claimed_target(tools.db, plan.feed.id, tools.clock) as ledger:
         if ledger is None:
-            log.warning("a feed was left out: somebody has held it for minutes", feed_id=plan.feed.id)
+            log.warning("restore_feed_skipped", feed_id=plan.feed.id)
             return RestoreReport(busy=1)
         return await restore_feed(tools.blobs, ledger, await plan.backups(), tell)
 

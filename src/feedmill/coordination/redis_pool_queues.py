@@ -100,5 +100,5 @@ def _read(data: bytes | str) -> QueuedItem | None:
     try:
         return _decode(data)
     except msgspec.DecodeError as error:
-        log.warning("something that is no item was in a pool's list", data=data[:100], reason=str(error))
+        log.warning("pool_list_item_invalid", data=data[:100], reason=str(error))
         return None

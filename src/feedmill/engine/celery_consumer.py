@@ -50,7 +50,7 @@ class CeleryConsumer:
 
     def _start(self) -> None:
         if self._thread is not None:
-            log.error("consumer_restarted", reason="it broke")
+            log.error("consumer_restarted", reason="its thread ended")
         self._celery.set_default()  # Celery's threads look for the app there.
         set_event_loop(None)  # The predecessor's event loop is closed.
         controller = WorkController(

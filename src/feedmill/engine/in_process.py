@@ -160,14 +160,14 @@ class InProcessEngine:
                 await _cancel(work)
                 raise
             except Exception:
-                log.exception("a job failed", job=job)
+                log.exception("job_crashed")
         return None
 
     async def _with_hard_limit(self, work: asyncio.Future[object]) -> object:
         """Cancels the work at the hard limit, and waits only briefly for it to end."""
         done, _ = await asyncio.wait([work], timeout=self._hard_limit)
         if not done:
-            log.error("a job takes too long and is stopped", seconds=self._hard_limit)
+            log.error("job_timed_out", seconds=self._hard_limit)
             await _cancel(work)
         return work.result() if work.done() and not work.cancelled() else None
 

@@ -50,5 +50,5 @@ def lane_of(job: Job) -> str:
 
 def log_fields_of(job: Job) -> dict[str, object]:
     """The fields of each log line of a job."""
-    known = {name: getattr(job, name, None) for name in ("feed_id", "batch_id", "lane")}
+    known = {"feed_id": getattr(job, "feed_id", None), "batch_id": getattr(job, "batch_id", None), "host": lane_of(job)}
     return {"job": type(job).__name__, **{name: value for name, value in known.items() if value}}

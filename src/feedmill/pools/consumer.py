@@ -95,7 +95,7 @@ class PoolConsumer:
             try:
                 self._ready += await current_items(self._tools, self._pool, popped)
             except DatabaseError as error:
-                log.warning("items are handed out as they were queued", items=len(popped), reason=str(error))
+                log.warning("pool_items_handed_out_unchecked", items=len(popped), reason=str(error))
                 self._ready += as_listed(popped)
             return True
         token = new_token(self._who)
@@ -111,4 +111,4 @@ class PoolConsumer:
         try:
             await release_items(self._tools.db, left, self._tools.clock())
         except DatabaseError as error:
-            log.error("items that were not handed out stay queued and in no list", ids=left, reason=str(error))
+            log.error("pool_items_not_released", item_ids=left, reason=str(error))

@@ -8,14 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, FillLock, QueuedItem, fill_lock_name
-from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
 from feedmill.pools.item_texts import to_queued_items
 from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
 from feedmill.pools.tokens import new_token, process_name
 from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
-
-log = get_logger(__name__)
 
 LOT = 500
 # One push is one message; more than this at once would keep everybody else at Redis waiting.

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.pool import PoolGroup, PoolKind
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
@@ -26,8 +25,6 @@ from feedmill.store.pools.gather_entries import (
 )
 from feedmill.store.pools.groups import advance_gathered, gathered_up_to
 from feedmill.threads import run_in_thread_if_large
-
-log = get_logger(__name__)
 
 # Ids are given before they are committed: the last ones are looked at again, in case one came late.
 LOOK_BACK = 2000

@@ -88,7 +88,7 @@ class LeaseConsumer:
         for token, ids in _by_token(self._done):
             late = len(ids) - await ack_items(self._tools.db, self._pool.key, ids, token, self._tools.clock())
             if late:
-                log.warning("leases ended before their items were acknowledged; these come again", items=late)
+                log.warning("pool_leases_expired", items=late)
         self._done = []
 
     async def _nack(self, lent: Sequence[HeldItem]) -> None:
@@ -109,7 +109,7 @@ class LeaseConsumer:
                 for token, ids in _by_token([*self._done, *self._handed, *self._ready]):
                     await extend_items(self._tools.db, self._pool.key, ids, token, self._tools.clock() + lease)
             except DatabaseError as error:
-                log.warning("leases could not be extended; it is tried again", reason=str(error))
+                log.warning("pool_leases_not_extended", reason=str(error))
 
 
 def _by_token(lent: Sequence[HeldItem] | deque[HeldItem]) -> list[tuple[str, list[int]]]:

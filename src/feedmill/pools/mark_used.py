@@ -48,7 +48,7 @@ class UsedItemMarker:
                 try:
                     await settle_items(self._db, lot, self._token, self._clock())
                 except DatabaseError as error:
-                    log.warning("marks of use wait for the database", items=len(self._waiting), reason=str(error))
+                    log.warning("pool_used_marks_delayed", items=len(self._waiting), reason=str(error))
                     return False
                 del self._waiting[: len(lot)]
         return True
@@ -65,6 +65,6 @@ class UsedItemMarker:
         while not await self.flush():
             if asyncio.get_running_loop().time() >= deadline:
                 left, self._waiting = self._waiting, []
-                log.error("items were handed out and could not be marked as used", ids=left)
+                log.error("pool_items_not_marked_used", item_ids=left)
                 raise ItemsNotMarkedUsed(left)
             await asyncio.sleep(min(0.2, self._patience))

@@ -74,7 +74,7 @@ async def _hand_out(
         return await _marked(tools, items, new_token(who))
     except DatabaseError as error:
         # They are out of the list, so nobody else can get them.
-        log.warning("items are handed out before they can be marked as used", items=len(items), reason=str(error))
+        log.warning("pool_items_handed_out_unmarked", items=len(items), reason=str(error))
         settler.add(item.id for item in items)
         return items
 

@@ -66,7 +66,7 @@ async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
             await parts.handlers.keeper.release(undone)
             await parts.batches.release(undone)
     except (DatabaseError, TimeoutError) as error:
-        log.warning("claims could not be given back; they end by themselves", reason=str(error))
+        log.warning("claims_not_released", reason=str(error))
 
 
 @asynccontextmanager

@@ -58,5 +58,5 @@ class ImageWorker:
         elif result.kept:
             self.breaker.worked()
             DEPENDENCY_OUTAGES.worked("archive_images")
-            log.info("images archived", kept=result.kept, failed=result.failed)
+            log.info("images_archived", stored=result.kept, failed=result.failed)
         return result

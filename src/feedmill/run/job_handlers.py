@@ -81,7 +81,7 @@ class JobHandlers:
             return await (self._end(job, claim) if isinstance(claim, JobOutcome) else self._attempt(job, claim))
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed(REFRESH_TASK, error)
-            log.debug("refresh_left_no_trace", job=job, reason=str(error))
+            log.debug("refresh_abandoned", feed_id=job.feed_id, reason=str(error))
             return None
         finally:
             if job.token is not None:
@@ -183,7 +183,7 @@ class JobHandlers:
         return f"fetched {age.total_seconds():.0f} s ago" if timedelta() <= age < self.refresh_gap else None
 
     async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> JobOutcome:
-        log.info("a feed was not refreshed", feed_id=job.feed_id, reason=outcome.message)
+        log.info("refresh_skipped", feed_id=job.feed_id, reason=outcome.message)
         if steps := self._steps_to_end(job, outcome):
             await self.tools.db.batch(steps)
         return outcome

@@ -54,7 +54,7 @@ class Maintenance:
         try:
             return await self._run(task)
         except InfrastructureError as error:
-            log.error("a chore could not be begun or ended; it is tried again", task=task.name, reason=str(error))
+            log.error("maintenance_task_postponed", task=task.name, reason=str(error))
             return False
 
     async def _run(self, task: MaintenanceTask) -> bool:
@@ -66,11 +66,10 @@ class Maintenance:
             done = await task.work(now)
         except Exception as error:  # The other tasks must run, and this one is retried.
             expected = isinstance(error, InfrastructureError | StoreOwnedByAnother)
-            log_failure = log.error if expected else log.exception
-            log_failure("a chore failed; it is tried again in an hour", task=task.name, reason=str(error))
+            log.error("maintenance_task_failed", task=task.name, reason=str(error), exc_info=not expected)
             await schedule_maintenance_task(self.db, task.name, until, now + RETRY_DELAY)
             return False
-        log.info("a chore is done", task=task.name, **done)
+        log.info("maintenance_task_finished", task=task.name, **done)
         await schedule_maintenance_task(self.db, task.name, until, now + task.every)
         return True
 

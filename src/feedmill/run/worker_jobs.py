@@ -59,7 +59,7 @@ class WorkerJobRunner:
             await self._settle(own_jobs, results)
         except InfrastructureError as error:
             DEPENDENCY_OUTAGES.failed("refresh_feeds", error)
-            log.info("lot_left_to_others", feeds=len(jobs), reason=str(error))
+            log.info("refresh_lot_abandoned", feeds=len(jobs), reason=str(error))
             return {"success": False, "error": str(error)}
         outcomes = [result for result in results if isinstance(result, JobOutcome)]
         return lot_result_of(len(jobs), outcomes, round((time.monotonic() - started) * 1000))

@@ -49,7 +49,7 @@ async def run_worker_process(
                 await stop.wait()
                 consumer.stop()
         if not await consumer.ended(ACKNOWLEDGE_TIMEOUT):
-            log.warning("the broker does not answer; what was taken from it will be delivered again")
+            log.warning("messages_not_acknowledged", reason="the broker does not answer")
 
 
 def _connect(app: App, distributed: DistributedParts, parts: EmbeddedParts) -> None:

@@ -52,6 +52,6 @@ class ImageStorageLimit:
 
     def _log_change(self) -> None:
         if self._full:
-            log.warning("images wait: images_total_bytes is reached", used=self._used, limit=self.limit)
+            log.warning("image_storage_limit_reached", used_bytes=self._used, limit_bytes=self.limit)
         else:
-            log.info("there is room for images again", used=self._used, limit=self.limit)
+            log.info("image_storage_available", used_bytes=self._used, limit_bytes=self.limit)

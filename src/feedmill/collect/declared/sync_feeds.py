@@ -50,7 +50,7 @@ class DeclaredFeeds:
         try:
             await self._obey(find_feeds_file(self.named, self.data))
         except (BadFile, BadSetting, UnreadableSecret) as error:
-            log.error("the file of declared feeds is not sound, so it changes nothing", reason=str(error))
+            log.error("feeds_file_invalid", reason=str(error))
         self._seen = sight
 
     def _look(self) -> FileSignatures:
@@ -59,7 +59,7 @@ class DeclaredFeeds:
     async def _obey(self, file: Path | None) -> None:
         if file is None:
             if self._seen:
-                log.warning("the file of declared feeds is gone; its feeds go on", file=str(self._seen[0][0]))
+                log.warning("feeds_file_missing", file=str(self._seen[0][0]))
             return
         declared, now = read_declarations(file), self.clock()
         comparison = compare_feeds(
@@ -68,7 +68,7 @@ class DeclaredFeeds:
         await apply_declared_changes(self.db, comparison, file.name, now)
         if comparison:
             counts = {name: len(getattr(comparison, name)) for name in ("new", "changed", "returned", "dropped")}
-            log.info("declared feeds were compared", file=str(file), **counts)
+            log.info("feeds_file_applied", file=str(file), **counts)
 
 
 def compare_feeds(

@@ -71,7 +71,7 @@ def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: 
         try:
             found[recipe] = extract_full_text(page, way)
         except NoFullText as error:
-            log.info("a new entry has no article to keep", entry_id=entry_id, reason=str(error))
+            log.info("full_text_not_found", entry_id=entry_id, reason=str(error))
     return found
 
 

@@ -83,7 +83,7 @@ def stored_rules(settings: FeedSettings) -> FilterRules:
     try:
         return parse_rules(settings.block_rules, settings.keep_rules)
     except BadRule as error:
-        log.warning("rules of a subscriber can't be read any more; they block nothing", reason=str(error))
+        log.warning("filter_rules_unreadable", reason=str(error))
         return FilterRules()
 
 

@@ -54,7 +54,7 @@ async def renew_client_session(db: Database, shown: ClientSession, now: datetime
     following = replace(shown, number=token_hex(16))
     digests = token_digest(shown.number), token_digest(following.number)
     if not await sessions.renew_session(db, shown.session_id, *digests, now):
-        log.warning("a refresh token was used twice; its session has ended", user_id=shown.user_id)
+        log.warning("refresh_token_reused", user_id=shown.user_id)
         await end_client_session(db, shown)
         raise BadRefreshToken
     return following

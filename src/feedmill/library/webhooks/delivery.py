@@ -93,7 +93,7 @@ async def _deliver_to(messenger: WebhookSender, webhook_ids: Sequence[int]) -> i
 
     work = [_deliver_in_order(messenger, queue) for queue in _by_address(lot)]
     if not await run_lot(work, messenger.soft_limit, release):
-        log.info("some deliveries wait for the next lot", taken=len(lot))
+        log.info("webhook_deliveries_postponed", deliveries=len(lot))
     return len(lot)
 
 
@@ -126,7 +126,7 @@ async def _deliver(messenger: WebhookSender, taken: ClaimedDelivery) -> Delivery
     failed = delivery_failure(outcome, taken.delivery.attempts + 1, now)
     if not isinstance(outcome, Deferred):
         await record_failed_delivery(messenger.db, taken, failed, now)
-        log.info("a webhook was not reached", webhook_id=taken.delivery.webhook_id, reason=failed.reason)
+        log.info("webhook_delivery_failed", webhook_id=taken.delivery.webhook_id, reason=failed.reason)
     return failed
 
 

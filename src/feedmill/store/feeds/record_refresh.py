@@ -183,7 +183,7 @@ async def postpone_feeds(db: Database, waits: Sequence[tuple[Claim, Schedule]]) 
     try:
         await db.batch([Step(FEED_POSTPONED, rows)])
     except ConstraintViolated as error:
-        log.warning("feeds could not be put off; their claims end by themselves", reason=str(error))
+        log.warning("feeds_not_postponed", feeds=len(waits), reason=str(error))
 
 
 async def _prepare(claim: Claim, decision: RefreshDecision) -> list[Step]:

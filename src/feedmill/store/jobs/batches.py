@@ -131,7 +131,7 @@ async def start_batch(
         try:
             await db.batch([Step(CREATE, row), Step(ADD_JOB, jobs)])
         except ConstraintViolated:
-            log.debug("a batch of that kind runs already", running_key=running_key)
+            log.debug("batch_already_running", running_key=running_key)
         # None is found when the one that ran ended just now.
         for found in await db.query(BY_KEY, {"running_key": running_key}):
             return found["id"], found["token"] == token

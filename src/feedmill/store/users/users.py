@@ -107,7 +107,7 @@ async def record_usage(db: Database, steps: Sequence[Step]) -> None:
     try:
         await db.batch(steps)
     except DatabaseUnavailable as error:
-        log.warning("who was here could not be written down", reason=str(error))
+        log.warning("usage_not_recorded", reason=str(error))
 
 
 async def count_users(db: Database) -> int:

@@ -60,7 +60,7 @@ async def _handle_caller_error(request: Request, error: Exception) -> JSONRespon
 
 
 async def _handle_infrastructure_error(request: Request, error: Exception) -> JSONResponse:
-    log.error("a request could not be served", path=request.url.path, reason=str(error))
+    log.error("api_request_failed", path=request.url.path, reason=str(error))
     what = "the database" if isinstance(error, DatabaseError) else "a part of this server"
     return problem_response(
         503, "not_available", f"{what} does not answer now; try again", headers={"Retry-After": "5"}

@@ -50,7 +50,7 @@ async def _handle_caller_error(request: Request, error: Exception) -> Response:
 
 
 async def _handle_infrastructure_error(request: Request, error: Exception) -> Response:
-    log.error("a page could not be shown", path=request.url.path, reason=str(error))
+    log.error("page_request_failed", path=request.url.path, reason=str(error))
     return error_page(request, 503, headers={"Retry-After": "5"})
 
 
