@@ -17,7 +17,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
 from feedmill.archive import keys, object_paths
-from feedmill.archive.images import file_types, lots
+from feedmill.archive.images import file_types
 from feedmill.collect import feed_moves, pasted_url
 from feedmill.collect.declared import config_file
 from feedmill.collect.declared.feeds_file import read_declarations
@@ -76,7 +76,6 @@ from feedmill.serve.web.feeds import option_fields
 from feedmill.serve.web.search import search_view
 from feedmill.serve.web.subscriptions import discovery, subscribe_problems
 from feedmill.serve.web.users import sessions as session_pages
-from feedmill.store.feeds import feeds
 from feedmill.store.search import index, tokenizer
 
 Read = Callable[[str], object]
@@ -366,7 +365,7 @@ READERS: dict[str, Read] = {
     "store.search.tokenizer.words_of_html: after a comment": lambda text: tokenizer.words_of_html(f"<!-- -->{text}"),
     "store.search.tokenizer.words_of_url": lambda text: tokenizer.words_of_url(f"https://{text}/{text}"),
     "store.search.tokenizer.fold_text": tokenizer.fold_text,
-    "store.search.tokenizer.site_word": lambda text: tokenizer.site_word(text[: tokenizer.MAX_HOST]),
+    "store.search.tokenizer.site_word": lambda text: tokenizer.site_word(text[: hosts.MAX_HOST_LENGTH]),
     "store.search.tokenizer.query_words": lambda text: tokenizer.query_words(text[:1000]),
     # Differences
     # Beyond the pairs that it compares at most: up to there the time grows with the pairs, and ends.
@@ -458,8 +457,9 @@ READERS: dict[str, Read] = {
     "outbound.urls.parse_url: host": lambda text: urls.parse_url(f"https://{text[:8000]}/"),
     "outbound.urls.parse_url: path": lambda text: urls.parse_url(f"https://example.org/{text[:8000]}"),
     "outbound.urls.resolve_location": lambda text: urls.resolve_location(urls.parse_url(URL), _bytes(text)),
+    "outbound.urls.may_share_secrets": lambda text: urls.may_share_secrets(f"https://{text}", f"https://{text}/a"),
     "outbound.urls.is_ip_address": urls.is_ip_address,
-    "store.feeds.feeds.host_of": feeds.host_of,
+    "model.hosts.host_of": hosts.host_of,
     "library.admin.blocked_hosts.parse_blocked_host": blocked_hosts.parse_blocked_host,
     "collect.pasted_url.parse_url_without_login": pasted_url.parse_url_without_login,
     "library.subscriptions.folders.clip_path": lambda text: folders.clip_path(tuple(text.split("/"))),
@@ -494,7 +494,6 @@ READERS: dict[str, Read] = {
     "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
     "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),
     "archive.images.file_types.is_svg": lambda text: file_types.is_svg(_bytes(f"<svg{text}")),
-    "archive.images.lots.host_of_url": lots.host_of_url,
     "archive.keys.parse_image_key": keys.parse_image_key,
     "archive.keys.parse_raw_body_key": keys.parse_raw_body_key,
     "archive.keys.parse_descriptor_key": keys.parse_descriptor_key,

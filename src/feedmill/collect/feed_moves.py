@@ -9,12 +9,13 @@ from dataclasses import replace
 
 from feedmill.encryption import Encryption
 from feedmill.model.feed import Feed, FeedStatus
+from feedmill.model.hosts import host_of
 from feedmill.model.refresh import FeedMove
 from feedmill.outbound.fetch_options import same_options
 from feedmill.outbound.host_pacing import registrable_domain
 from feedmill.outbound.urls import is_ip_address
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import feed_of_url, host_of
+from feedmill.store.feeds.feeds import feed_of_url
 
 
 async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: FeedMove) -> FeedMove:
@@ -56,5 +57,5 @@ def _is_up_to_date(target: Feed, source: Feed) -> bool:
 
 
 def _site(url: str) -> str:
-    host = host_of(url).rstrip(".")
+    host = host_of(url)
     return host if is_ip_address(host) else registrable_domain(host)

@@ -21,6 +21,7 @@ from feedmill.model.fetch_outcome import (
     Retryable,
     Throttled,
 )
+from feedmill.model.hosts import host_of
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.refresh import (
     EntryDiff,
@@ -37,7 +38,6 @@ from feedmill.model.refresh import (
     Updated,
 )
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
-from feedmill.store.feeds.feeds import host_of
 
 NoResponse = Gone | Throttled | Retryable | Refused | HttpError | Deferred
 # A permanent redirect is believed when it holds for this many fetches.
@@ -187,7 +187,7 @@ def decide_not_fetched(feed: Feed, outcome: NoResponse, moment: DecisionContext)
 
 def _is_own_host(feed: Feed, outcome: Refused) -> bool:
     """Whether it was the feed's own host that was to be asked, and not one that it was sent to."""
-    return host_of(outcome.final_url).rstrip(".") == host_of(feed.url).rstrip(".")
+    return host_of(outcome.final_url) == host_of(feed.url)
 
 
 def _throttled(feed: Feed, outcome: Throttled, visit: FetchStats, moment: DecisionContext) -> Failed:

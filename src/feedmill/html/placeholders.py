@@ -6,9 +6,10 @@ Archived images get a mark. The HTML must be sanitized: tags are well-formed, at
 import re
 from collections.abc import Callable, Container
 from html import unescape
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
+
+from feedmill.model.hosts import host_of
 
 _TAG = re.compile(r'<(img|source|video|/?picture)((?:\s+[\w-]+="[^"]*")*)\s*>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
@@ -50,7 +51,7 @@ class RemoteImageReplacer:
         return f'<span class="kept" title="{self._translate("article.archived_image")}">{tag}{icon}</span>'
 
     def _placeholder(self, attributes: dict[str, str]) -> str:
-        site = urlsplit(attributes.get("src", "")).hostname or ""
+        site = host_of(attributes.get("src", ""))
         alt_text = attributes.get("alt", "").strip() or self._translate("article.absent_image")
         icon = Markup('<svg class="i" aria-hidden="true"><use href="#i-image"/></svg>')
         return Markup('<span class="absent">{}<span>{} <small>{}</small></span></span>').format(icon, alt_text, site)

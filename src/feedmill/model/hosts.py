@@ -1,11 +1,21 @@
-"""Parses host names and compares them with their parent domains."""
+"""Takes the host out of a URL, parses host names, and compares them with their parent domains."""
 
 import re
 from collections.abc import Collection, Iterator
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 MAX_HOST_LENGTH = 253
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?)(?::\d{0,5})?", re.I)
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in lower case, without login, port, brackets or final dot; empty if it has none."""
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:  # unbalanced brackets, characters that Unicode normalization would turn into a slash
+        return ""
+    return host if len(host) <= MAX_HOST_LENGTH else ""
 
 
 def host_and_parents(host: str) -> Iterator[str]:
@@ -34,7 +44,7 @@ def parse_host(authority: str) -> str | None:
 
 
 def is_ip_literal(host: str) -> bool:
-    """Whether a host, as `host_of` gives it, is an IP address."""
+    """Whether a host, with or without brackets, is an IP address."""
     try:
         ip_address(host.removeprefix("[").removesuffix("]"))
     except ValueError:

@@ -54,6 +54,14 @@ class RequestTarget:
         return (self.scheme, self.port, other.scheme, other.port) == ("http", 80, "https", 443)
 
 
+def may_share_secrets(url: str, other_url: str) -> bool:
+    """Whether a login that was given for `url` may be sent to `other_url`; not if one of them can't be requested."""
+    try:
+        return parse_url(url).may_share_secrets_with(parse_url(other_url))
+    except RefusedError:
+        return False
+
+
 def is_ip_address(host: str) -> bool:
     """Whether a host is an IP address and no name."""
     return ":" in host or host.rpartition(".")[2].isdigit()

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from feedmill.app import App
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
@@ -15,6 +14,7 @@ from feedmill.engine.jobs import ArchiveImages, Job, Priority
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
+from feedmill.model.hosts import host_of
 from feedmill.pools.service import PoolService
 from feedmill.run.background import run_in_background
 from feedmill.run.batch_cancellation import BatchCancellation
@@ -92,7 +92,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     gap = timedelta(seconds=app.settings.host_gap)
 
     def lane_of(feed: Feed) -> str:
-        return (urlsplit(feed.url).hostname or "") if gap else ""
+        return host_of(feed.url) if gap else ""
 
     async def rest(seconds: float) -> None:
         await engine.rest(seconds)

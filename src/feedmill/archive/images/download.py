@@ -15,7 +15,7 @@ from typing import Protocol
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.download_outcome import RETRY_DELAYS, judge_response
-from feedmill.archive.images.lots import choose_lot, host_of_url
+from feedmill.archive.images.lots import choose_lot
 from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.archive.keys import full_image_key, image_key
@@ -23,6 +23,7 @@ from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.engine.concurrency import run_lot
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError
 from feedmill.model.fetch_outcome import FetchOutcome
+from feedmill.model.hosts import host_of
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageTask
 from feedmill.outbound.client import Client
 from feedmill.store.archive.image_tasks import (
@@ -108,7 +109,7 @@ def _lanes(tasks: Sequence[ImageTask]) -> list[list[ImageTask]]:
     """Groups tasks by host: requests to one host would wait for each other, and delay its feeds."""
     lanes: dict[str, list[ImageTask]] = {}
     for task in tasks:
-        lanes.setdefault(host_of_url(task.url), []).append(task)
+        lanes.setdefault(host_of(task.url), []).append(task)
     return list(lanes.values())
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
+
+from feedmill.model.hosts import host_of
 
 # As many of one host as it can serve one after another while the other hosts are served.
 IMAGES_PER_HOST = 5
@@ -32,16 +33,8 @@ def choose_lot(waiting: Sequence[tuple[int, str]], limit: int, gap: timedelta, n
 def group_by_host(waiting: Sequence[tuple[int, str]]) -> Mapping[str, list[int]]:
     hosts: dict[str, list[int]] = {}
     for id, url in waiting:
-        hosts.setdefault(host_of_url(url), []).append(id)
+        hosts.setdefault(host_of(url), []).append(id)
     return hosts
-
-
-def host_of_url(url: str) -> str:
-    """The host of a URL; empty if it has none."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
 
 
 def _postpone(excess: Sequence[int], gap: timedelta, now: datetime, postponed: dict[datetime, list[int]]) -> None:

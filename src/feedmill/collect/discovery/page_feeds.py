@@ -10,6 +10,7 @@ from feedmill.collect.discovery.site_patterns import site_feeds
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.html.links import absolute_url
 from feedmill.html.page import MAX_PAGE_BYTES, PageLink, WebPage, read_page
+from feedmill.model.hosts import host_of
 
 FeedType = Literal["rss", "atom", "json"]
 FoundBy = Literal["named by the page", "known site", "linked from the page", "common path"]
@@ -135,7 +136,7 @@ def _linked(page: WebPage) -> Iterator[DiscoveredFeed]:
 
 def _leads_to_a_feed(link: PageLink) -> bool:
     parts = urlsplit(link.url)
-    host = parts.hostname or ""
+    host = host_of(link.url)
     if _READER_HOST.search(host) or _OTHER_PURPOSE.search(link.url):
         return False
     if _FEED_PATH.search(parts.path) or _FEED_QUERY.search(parts.query) or _FEED_HOST.match(host):

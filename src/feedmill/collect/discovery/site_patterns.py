@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from feedmill.collect.discovery.site_software import SiteFeed, origin, software_feeds
 from feedmill.html.page import WebPage
+from feedmill.model.hosts import host_of
 
 SiteRule = Callable[[SplitResult, WebPage], Iterator[SiteFeed]]
 
@@ -30,7 +31,7 @@ _PODCAST_FEED = re.compile(r'"feedUrl":"(https?:[^"\\]{5,500})"')
 def site_feeds(page: WebPage) -> list[SiteFeed]:
     """Returns the feeds that the page's site is known to have, the closest to the page first."""
     parts = urlsplit(page.url)
-    host = (parts.hostname or "").removeprefix("www.")
+    host = host_of(page.url).removeprefix("www.")
     rule = _SITES.get(host) or _SITES.get("*." + host.partition(".")[2])
     return list(rule(parts, page) if rule else software_feeds(page))
 
@@ -103,7 +104,8 @@ def _reddit(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
 
 def _medium(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
     segments = _segments(parts)
-    if parts.netloc.endswith(".medium.com") and not parts.netloc.startswith("www."):
+    host = host_of(page.url)
+    if host.endswith(".medium.com") and not host.startswith("www."):
         yield SiteFeed(f"{origin(page.url)}/feed", page.title)
     elif segments[:1] == ["tag"] and len(segments) > 1:
         yield SiteFeed(f"https://medium.com/feed/tag/{segments[1]}", f"Tag {segments[1]}")
@@ -113,7 +115,7 @@ def _medium(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
 
 def _tumblr(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
     segments = _segments(parts)
-    if parts.hostname in {"tumblr.com", "www.tumblr.com"}:
+    if host_of(page.url) in {"tumblr.com", "www.tumblr.com"}:
         if segments:
             yield SiteFeed(f"https://{segments[0]}.tumblr.com/rss", segments[0])
         return
@@ -124,7 +126,7 @@ def _tumblr(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
 
 def _substack(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
     segments = _segments(parts)
-    if parts.hostname not in {"substack.com", "www.substack.com"}:
+    if host_of(page.url) not in {"substack.com", "www.substack.com"}:
         yield SiteFeed(f"{origin(page.url)}/feed", page.title)
     elif segments and segments[0].startswith("@"):
         yield SiteFeed(f"https://{segments[0][1:]}.substack.com/feed", segments[0])

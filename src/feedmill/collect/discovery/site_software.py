@@ -6,6 +6,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from feedmill.html.page import WebPage
+from feedmill.model.hosts import host_of
 
 # What the software calls itself in <meta name="generator"> -> where it puts its feed.
 _GENERATORS = {
@@ -73,6 +74,6 @@ def _wordpress(page: WebPage) -> Iterator[SiteFeed]:
 
 
 def _blogger(page: WebPage) -> Iterator[SiteFeed]:
-    labels = (urlsplit(page.url).hostname or "").split(".")
+    labels = host_of(page.url).split(".")
     if "blogspot" in labels or page.generator.startswith("blogger"):
         yield SiteFeed(urljoin(page.url, "/feeds/posts/default"), page.title)

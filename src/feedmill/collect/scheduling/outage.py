@@ -1,9 +1,9 @@
 """Detects an outage of our own network: hardly any host could be reached lately."""
 
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Retryable
+from feedmill.model.hosts import host_of
 
 WINDOW = timedelta(minutes=5)
 FEWEST_HOSTS = 5
@@ -23,7 +23,7 @@ class OutageDetector:
         """Takes note of what came of asking `url`."""
         if isinstance(outcome, Deferred) or (isinstance(outcome, Refused) and outcome.kind in NOT_SENT):
             return
-        host = urlsplit(url).hostname or ""
+        host = host_of(url)
         self._latest.pop(host, None)
         self._latest[host] = now, not (isinstance(outcome, Retryable) and outcome.may_be_ours)
         self._forget(now)

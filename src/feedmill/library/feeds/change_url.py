@@ -8,9 +8,9 @@ from feedmill.errors import BadInput, Conflict
 from feedmill.model.feed import Feed
 from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.urls import may_share_secrets
 from feedmill.store.admin.feeds import move_feed
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import host_of
 
 
 async def change_feed_url(
@@ -25,5 +25,5 @@ async def change_feed_url(
         raise BadInput(str(error), field="url") from error
     if address.url == feed.url:
         return
-    kept = feed.http_options if host_of(address.url) == host_of(feed.url) else None
+    kept = feed.http_options if may_share_secrets(feed.url, address.url) else None
     await move_feed(db, feed, address.url, encrypt_options(encryption, address.http_options) or kept, by, now)

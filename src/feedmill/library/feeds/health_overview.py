@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from feedmill.model.hosts import host_of
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
@@ -111,7 +112,7 @@ def _plain(url: str) -> str:
     """The address without what often differs between two that are the same."""
     try:
         parts = urlsplit(url)
-        host = (parts.hostname or "").removeprefix("www.")
+        host = host_of(url).removeprefix("www.")
         return f"{host}:{parts.port or ''}{parts.path.rstrip('/')}?{parts.query}"
     except ValueError:
         return url

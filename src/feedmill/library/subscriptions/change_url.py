@@ -1,7 +1,5 @@
 """Points a user's subscription to the feed at another URL."""
 
-from urllib.parse import urlsplit
-
 from feedmill.collect.pasted_url import parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.library.feeds.private_feeds import find_feed_target
@@ -10,6 +8,7 @@ from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.urls import may_share_secrets
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds import feeds_of_ids
 from feedmill.store.subscriptions.add_subscriptions import move_subscription
@@ -33,8 +32,8 @@ async def change_subscription_url(tools: RefreshTools, user_id: int, subscriptio
 
 
 async def _options_for(tools: RefreshTools, subscription: Subscription, url: str) -> Encrypted | None:
-    """How the feed was asked for, if it stays at its host: a password is not for others."""
-    if not subscription.is_private or urlsplit(url).netloc != urlsplit(subscription.url).netloc:
+    """The HTTP options of the feed, if the new URL may get them: a password is for one server."""
+    if not subscription.is_private or not may_share_secrets(subscription.url, url):
         return None
     [feed] = await feeds_of_ids(tools.db, [subscription.feed_id])
     return feed.http_options

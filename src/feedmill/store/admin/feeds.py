@@ -8,11 +8,12 @@ from sqlalchemy import Integer, bindparam, func, select
 from feedmill.errors import Conflict, ConstraintViolated
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
+from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import audit_step
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.feeds.feeds import host_of, to_feed
+from feedmill.store.feeds.feeds import to_feed
 from feedmill.store.feeds.lifecycle import START, STOP
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.merge_statements import ADD_FORMER_URL

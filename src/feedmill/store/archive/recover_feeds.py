@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.feeds.add_feeds import feed_ids_by_any_url, feed_ids_by_current_url, lots
-from feedmill.store.feeds.feeds import add_feed, host_of
+from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.schema import feeds
 

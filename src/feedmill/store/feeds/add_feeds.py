@@ -10,11 +10,11 @@ from sqlalchemy import bindparam, func, or_, select
 
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy
+from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.model.translatable_text import TranslatableText, text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.feeds.feeds import host_of
 from feedmill.store.schema import feed_urls, feeds
 
 # As many rows as every database takes in one batch without complaint.

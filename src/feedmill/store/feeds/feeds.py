@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
+from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.translatable_text import text_from_stored
 from feedmill.store.database import Database, Row, Step
@@ -119,11 +119,6 @@ async def all_feeds(db: Database) -> list[Feed]:
 def step_to_save_descriptor_digest(feed_id: int, digest: str) -> Step:
     """The step that says what the feed's card in the object store is."""
     return Step(SAVE_DESCRIPTOR_DIGEST, {"feed_id": feed_id, "digest": digest})
-
-
-def host_of(url: str) -> str:
-    """The host of a feed's URL, as far as its column keeps it."""
-    return (urlsplit(url).hostname or "")[:255]
 
 
 def encrypted_or_none(value: str | None) -> Encrypted | None:

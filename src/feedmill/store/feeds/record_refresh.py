@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, liter
 from feedmill.errors import ConstraintViolated, InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ERROR_AFTER, Claim, FeedStatus
+from feedmill.model.hosts import host_of
 from feedmill.model.raw_body import INCOMPLETE
 from feedmill.model.refresh import (
     EntryDiff,
@@ -31,7 +32,6 @@ from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
 from feedmill.store.feeds.claims import FENCE, read_claim
-from feedmill.store.feeds.feeds import host_of
 from feedmill.store.feeds.moves import step_to_update_moved_to
 from feedmill.store.schema import (
     entries,

@@ -12,11 +12,12 @@ from array import array
 from functools import lru_cache
 from urllib.parse import unquote
 
+from feedmill.model.hosts import host_of
+
 # What is indexed of one entry's text. More would exceed what PostgreSQL takes as one tsvector.
 MAX_TEXT = 50_000
 MAX_HTML = 500_000
 MAX_URL = 1_000
-MAX_HOST = 253
 MAX_LINE = 2_000
 # Stands before the words of an address. No text has such words.
 URL_WORD = "url0"
@@ -151,8 +152,7 @@ def words_of_url(url: str | None) -> str:
     if not url:
         return ""
     words = words_of(unquote(url)[:MAX_URL]).split()
-    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
-    return " ".join([*map(URL_WORD.__add__, words), *_sites(host[-MAX_HOST:])])
+    return " ".join([*map(URL_WORD.__add__, words), *_sites(host_of(url))])
 
 
 def site_word(host: str) -> str:

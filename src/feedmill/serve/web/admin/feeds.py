@@ -12,6 +12,7 @@ from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.feed_state import feed_state
+from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.pagination import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.current_user import signed_in_admin
@@ -20,7 +21,6 @@ from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, the_app
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.store.admin.feeds import AdminFeed, feeds_page, pause_feed, read_admin_feed, resume_feed
-from feedmill.store.feeds.feeds import host_of
 from feedmill.store.feeds.moves import merged_feeds
 
 FEEDS_PATH = "/admin/feeds"

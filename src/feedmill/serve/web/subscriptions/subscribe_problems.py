@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import CallerError
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached
 from feedmill.library.users.limits import ByteQuotaReached
 from feedmill.model.byte_sizes import format_bytes
+from feedmill.model.hosts import host_of
 
 PROBLEM_KINDS = {
     "dns": "dns",
@@ -73,12 +73,8 @@ def tried_urls(error: CallerError) -> Sequence[DiscoveryStep]:
 
 
 def display_host(url: str) -> str:
-    """The host as a person would say it."""
-    complete = url if "://" in url else f"https://{url}"
-    try:
-        return urlsplit(complete).hostname or url
-    except ValueError:
-        return url
+    """The host of a URL as the user typed it; what was typed, if it has none."""
+    return host_of(url if "://" in url else f"https://{url}") or url
 
 
 def _kind(more: Mapping[str, Any]) -> str:
