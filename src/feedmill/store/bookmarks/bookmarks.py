@@ -39,9 +39,6 @@ RETRY = (
 )
 
 
-# --- what a person does -----------------------------------------------------------------------------------
-
-
 async def add_bookmark(
     db: Database, user_id: int, url: str, title: str | None, note: str | None, now: datetime
 ) -> tuple[Bookmark, bool]:
@@ -50,20 +47,20 @@ async def add_bookmark(
     row = {"user_id": user_id, "url": url, "title": title, "note": note, "claim_token": mark}
     await db.batch([Step(ADD, row | {"next_attempt_at": at, "created_at": at})])
     [found] = await db.query(BY_URL, {"owner": user_id, "url": url})
-    return _bookmark(found), found["claim_token"] == mark
+    return to_bookmark(found), found["claim_token"] == mark
 
 
 async def bookmark_of(db: Database, user_id: int, bookmark_id: int) -> Bookmark | None:
     """The user's bookmark of that id; None also when it is somebody else's."""
     rows = await db.query(ONE, {"owner": user_id, "bookmark": bookmark_id})
-    return _bookmark(rows[0]) if rows else None
+    return to_bookmark(rows[0]) if rows else None
 
 
 async def bookmarks_before(db: Database, user_id: int, place: ListPosition | None, most: int) -> list[Bookmark]:
     """Bookmarks from that place in the list on, the newest first."""
     at, before = (place.at, place.entry_id) if place else (END_OF_TIME, 0)
     rows = await db.query(PAGE, {"owner": user_id, "at": at, "before": before, "most": most})
-    return [_bookmark(row) for row in rows]
+    return [to_bookmark(row) for row in rows]
 
 
 async def save_bookmark(db: Database, bookmark: Bookmark) -> None:
@@ -81,10 +78,7 @@ async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: date
     await db.batch([Step(RETRY, {"owner": user_id, "bookmark": bookmark_id, "at": to_iso(now)})])
 
 
-# --- what is fetched in the background --------------------------------------------------------------------
-
-
-def _bookmark(row: Row) -> Bookmark:
+def to_bookmark(row: Row) -> Bookmark:
     same = ("id", "user_id", "url", "title", "description", "image_url", "note", "attempts", "last_error")
     return Bookmark(
         **{name: row[name] for name in same},

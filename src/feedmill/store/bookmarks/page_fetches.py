@@ -7,41 +7,28 @@ from sqlalchemy import Integer, and_, bindparam, func, select
 
 from feedmill.model.bookmark import Bookmark, BookmarkStatus, PageFetchFailed, PageMetadata
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.store.bookmarks.bookmarks import _bookmark, _of
+from feedmill.store.bookmarks.bookmarks import to_bookmark
 from feedmill.store.database import Database, Step
 from feedmill.store.leases import Leases
 from feedmill.store.schema import bookmarks
 
+_of = bookmarks.c
 _due = and_(_of.status == BookmarkStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
-
-
 WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
-
-
 LEASES = Leases(bookmarks, _of.id, _due, WAITING, select(bookmarks).order_by(_of.id))
-
-
 release_bookmarks = LEASES.let_go
-
-
 _mine = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
-
-
 _found: dict[str, Any] = {
     "title": func.coalesce(_of.title, bindparam("found_title")),  # what a person wrote stays
     "description": bindparam("found_description"),
     "image_url": bindparam("found_image_url"),
 }
-
-
 FETCHED = (
     bookmarks.update()
     .where(*_mine)
     .values(status=BookmarkStatus.FETCHED, attempts=_of.attempts + 1, next_attempt_at=None, claim_token=None)
     .values(last_error=None, fetched_at=bindparam("at"), **_found)
 )
-
-
 FAILED = (
     bookmarks.update()
     .where(*_mine)
@@ -53,7 +40,7 @@ FAILED = (
 async def take_bookmarks(db: Database, now: datetime, most: int) -> tuple[str, list[Bookmark]]:
     """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
     token, rows = await LEASES.take(db, now, most=most)
-    return token, [_bookmark(row) for row in rows]
+    return token, [to_bookmark(row) for row in rows]
 
 
 async def record_page_fetched(db: Database, bookmark_id: int, token: str, facts: PageMetadata, now: datetime) -> None:
