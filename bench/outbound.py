@@ -26,7 +26,7 @@ from report import Cell, Table, tell
 
 from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.model.fetch_outcome import Response
-from feedmill.outbound.addresses import AddressPolicy, AddressVerdict
+from feedmill.outbound.address_policy import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.encryption import FILE_NAME, NO_ENCRYPTION, Encryption, UnreadableSecret, key_location
+from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.errors import BadSetting, InfrastructureError
 from feedmill.model.encrypted import Encrypted
+from feedmill.secret_key import FILE_NAME, key_location
 from feedmill.settings import load_settings
 
 KEY = "0123456789abcdef" * 4

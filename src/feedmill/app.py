@@ -20,11 +20,11 @@ from feedmill.encryption import Encryption
 from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.full_text_queue import FullTextFetcher
-from feedmill.library.feeds.icons import IconFetcher
+from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.filters.new_entries import filter_writes
 from feedmill.library.webhooks.delivery import WebhookSender
 from feedmill.library.webhooks.service import Webhooks
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits

@@ -8,24 +8,22 @@ folder, which is made when the first secret is written. Every process that fetch
 The key id is the beginning of a hash of the derived key. It tells which of several keys a value needs.
 """
 
-import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
-from secrets import token_bytes, token_hex
+from secrets import token_bytes
 from typing import TYPE_CHECKING
 
-from feedmill.errors import BadSetting, InfrastructureError
+from feedmill.errors import InfrastructureError
 from feedmill.lazy_imports import lazy_import
 from feedmill.model.encrypted import Encrypted
-from feedmill.settings import MIN_KEY_LENGTH, Settings
+from feedmill.secret_key import find_secret_key, make_secret_key, old_secret_keys
+from feedmill.settings import Settings
 
 if TYPE_CHECKING:
     from feedmill.ciphers import Cipher
 
-FILE_NAME = "secret.key"
 FORMAT = "enc1"
 NONCE_BYTES = 12
 # With cryptography, which takes 7 MB: most instances keep no secret of a feed.
@@ -47,7 +45,7 @@ class Encryption:
 
     @classmethod
     def of(cls, settings: Settings) -> "Encryption":
-        return cls(lambda: find_secret_key(settings), lambda: _make_secret_key(settings), _old_keys(settings))
+        return cls(lambda: find_secret_key(settings), lambda: make_secret_key(settings), old_secret_keys(settings))
 
     def encrypt(self, text: str, purpose: str) -> Encrypted:
         """`purpose` says what it is; decrypting needs the same, so that one secret can't be put in another's place."""
@@ -91,83 +89,10 @@ class Encryption:
         return [_cipher(key) for key in (self.find_key(), *self.old_keys) if key]
 
 
-def find_secret_key(settings: Settings) -> str | None:
-    """The secret key of this installation, if it has one."""
-    return settings.secret_key.get_secret_value() or _read_key(settings.data / FILE_NAME)
-
-
-def key_location(settings: Settings) -> str:
-    """Where the secret key is, for a person."""
-    if settings.secret_key.get_secret_value():
-        return "the setting secret_key"
-    return str((settings.data / FILE_NAME).absolute())
-
-
-def require_shared_key(settings: Settings) -> None:
-    """Several processes must have one key, so none of them makes up its own."""
-    if find_secret_key(settings) is None:
-        hint = "give all of them the same, such as 'openssl rand -hex 32' makes"
-        raise BadSetting(f"secret_key: several processes need one key ({hint})")
-
-
-def _make_secret_key(settings: Settings) -> str:
-    """A key file, unless the database may be shared: then the key must not depend on this machine's folder."""
-    if settings.redis.get_secret_value() or not settings.database_url.startswith("sqlite:"):
-        require_shared_key(settings)
-    return read_or_make_key(settings.data / FILE_NAME)
-
-
-def _old_keys(settings: Settings) -> tuple[str, ...]:
-    return tuple(key.strip() for key in settings.old_secret_keys.get_secret_value().split(",") if key.strip())
-
-
 @cache
 def _cipher(key: str) -> "Cipher":
     cipher: Cipher = lazy_import(MAKE_CIPHER)(key)
     return cipher
-
-
-def _read_key(path: Path) -> str | None:
-    try:
-        key = path.read_text().strip()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise BadSetting(f"data: the secret key {path} can't be read: {error.strerror}") from error
-    return _checked(key, path)
-
-
-def _checked(key: str, path: Path) -> str:
-    if len(key) < MIN_KEY_LENGTH:
-        raise BadSetting(f"secret_key: {path} holds no key of {MIN_KEY_LENGTH} characters; delete it to have one made")
-    return key
-
-
-def read_or_make_key(path: Path) -> str:
-    """The key in a file, which is there as a whole or not at all, and nobody else's to read."""
-    try:
-        if not path.exists():
-            _make(path)
-        key = path.read_text().strip()
-    except OSError as error:
-        raise BadSetting(f"data: the secret key {path} can't be kept: {error.strerror}") from error
-    return _checked(key, path)
-
-
-def _make(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{token_hex(4)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(file, token_hex(32).encode() + b"\n")
-        os.fsync(file)
-        os.link(draft, path)
-    except FileExistsError:
-        # Another process was faster: its key is the key.
-        return
-    finally:
-        os.close(file)
-        draft.unlink()
 
 
 def _no_key() -> str:

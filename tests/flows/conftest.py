@@ -11,7 +11,7 @@ import structlog
 
 from feedmill.archive.files import FolderBlobs
 from feedmill.coordination.memory import MemoryHostSlots
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer

@@ -7,7 +7,7 @@ from typing import Any
 from feedmill.archive.images.download import ImageLotResult, ImageTools, archive_images
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.html.sanitize import render_article_html
-from feedmill.library.archive.images import image_urls
+from feedmill.library.archive.archived_images import image_urls
 from feedmill.model.feed import Feed
 from feedmill.store.database import Row
 from feedmill.store.entries.read_entries import StoredEntry, read_entry

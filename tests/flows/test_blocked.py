@@ -14,7 +14,7 @@ from feedmill.model.fetch_outcome import Refused, Response
 from feedmill.model.refresh import Failed, FetchStats, Postponed, Schedule, Updated
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import CACHE_SECONDS, BlockedHosts
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchOptions

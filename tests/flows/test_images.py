@@ -14,7 +14,7 @@ import pytest
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.keys import full_image_key, image_key
 from feedmill.archive.s3 import S3Blobs
-from feedmill.library.archive.images import image_task_steps
+from feedmill.library.archive.request_images import image_task_steps
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.image_tasks import take_image_tasks, waiting_images
 from feedmill.store.database import Database, Step

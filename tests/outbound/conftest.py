@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from feedmill.coordination.memory import MemoryHostSlots
-from feedmill.outbound.addresses import AddressPolicy, AddressVerdict
+from feedmill.outbound.address_policy import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer

@@ -3,7 +3,7 @@
 import pytest
 
 from feedmill.model.fetch_outcome import Refused, Response, Retryable
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import MakeClient

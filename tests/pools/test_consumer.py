@@ -8,14 +8,14 @@ import pytest
 
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.pool import Guarantee, PoolCounts, PoolItem, PoolKind, PoolOptions
-from feedmill.pools import consumer, lease_consumer, mark_used
+from feedmill.pools import consumer, lease_consumer, used_item_buffer
 from feedmill.pools.consumer import PoolConsumer
 from feedmill.pools.errors import ItemsNotMarkedUsed
 from feedmill.pools.lost_items import LostItemSearch
-from feedmill.pools.mark_used import UsedItemMarker
 from feedmill.pools.pool import Pool
 from feedmill.pools.pop import take_available
 from feedmill.pools.service import PoolService
+from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.database import Database
 from feedmill.store.pools.gather_entries import add_stored_entries
 from feedmill.store.pools.items import extend_items
@@ -173,11 +173,11 @@ async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(
     async def away(*args: object) -> int:
         raise DatabaseUnavailable("away")
 
-    monkeypatch.setattr(mark_used, "settle_items", away)
-    settler = UsedItemMarker(db, "alice", patience=0.05)
-    settler.add([1, 2, 3])
+    monkeypatch.setattr(used_item_buffer, "settle_items", away)
+    buffer = UsedItemBuffer(db, "alice", patience=0.05)
+    buffer.add([1, 2, 3])
 
     with pytest.raises(ItemsNotMarkedUsed) as told:
-        await settler.close()
+        await buffer.close()
 
     assert told.value.ids == [1, 2, 3]

@@ -12,7 +12,7 @@ import pytest
 
 from feedmill.engine.in_process import InProcessEngine
 from feedmill.model.feed import Feed
-from feedmill.run.batch_cancellation import BatchCancellation
+from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
 from feedmill.run.claim_keeper import ClaimKeeper
 from feedmill.run.job_handlers import JobHandlers
@@ -53,7 +53,7 @@ def mill_of(world: World, db: Database | None = None, at_once: int = 20, by_host
     """A process on the world's web and clock, over a connection of its own if one is given."""
     db = db or world.db
     tools = replace(world.tools, db=db)
-    handlers = JobHandlers(tools, ClaimKeeper(db, tools.clock), BatchCancellation(db))
+    handlers = JobHandlers(tools, ClaimKeeper(db, tools.clock), BatchRunningCheck(db))
     engine = InProcessEngine(handlers, at_once)
     lane_of = host_of if by_host else _no_lane
     scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)

@@ -10,7 +10,7 @@ import pytest
 from feedmill.errors import DatabaseUnavailable
 from feedmill.model.batch import BatchProgress
 from feedmill.model.feed import Claim, Feed
-from feedmill.run.batch_cancellation import CACHE_SECONDS, BatchCancellation
+from feedmill.run.batch_running_check import CACHE_SECONDS, BatchRunningCheck
 from feedmill.run.batches import ABANDONED_AFTER, Batches
 from feedmill.run.job_handlers import OUTAGE_PAUSE
 from feedmill.store.database import Database, Step
@@ -168,7 +168,7 @@ async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(world:
         wanted = await many(world, 5)
         world.web.serve("/0", slow)
         now = 100.0
-        mill.handlers.batches = BatchCancellation(world.db, lambda: now)
+        mill.handlers.batches = BatchRunningCheck(world.db, lambda: now)
         batch_id, _ = await mill.batches.refresh("refresh_all", [feed.id for feed in wanted])
         await until(lambda: len(world.web.requests) == 1, otherwise="nobody asked for the feed")
 

@@ -6,9 +6,9 @@ import uvloop
 from feedmill.app import build_app
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import warn_of_wide_permissions
-from feedmill.encryption import require_shared_key
 from feedmill.run.announce_presence import announce_presence
 from feedmill.run.distributed import open_distributed, require_scalable_settings
+from feedmill.secret_key import require_shared_key
 from feedmill.serve import asgi
 from feedmill.serve.http.server import listen, public_address, serve_on
 from feedmill.settings import Settings

@@ -20,10 +20,10 @@ from feedmill.archive.backup.load import LoadedBackup, load_backup
 from feedmill.cli.output.text import format_size, pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
-from feedmill.encryption import key_location
 from feedmill.errors import DatabaseError
 from feedmill.library.archive.backup_status import record_backup, record_backup_check
 from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
+from feedmill.secret_key import key_location
 from feedmill.settings import Settings
 from feedmill.store.feeds.feeds import feeds_with_http_options
 

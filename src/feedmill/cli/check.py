@@ -19,10 +19,11 @@ from feedmill.cli.output.text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import EVERYBODY_MASK, permission_fix, readable_by_others
 from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarations
-from feedmill.encryption import Encryption, key_location
+from feedmill.encryption import Encryption
 from feedmill.errors import BadSetting, CallerError, DatabaseError, FeedmillError
 from feedmill.model.encrypted import Encrypted
 from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
+from feedmill.secret_key import key_location
 from feedmill.settings import Settings
 from feedmill.store.admin.database_check import database_time, missing_tables
 from feedmill.store.database import Step

@@ -10,7 +10,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import Connection
 
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.dns import HostResolver, address_text
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from feedmill.lazy_imports import lazy_import
 from feedmill.model.fetch_outcome import FetchOutcome, Refused, Throttled, Validators
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import HostBlocklist, NoBlocklist
 from feedmill.outbound.dns import HostResolver, SystemResolver
 from feedmill.outbound.errors import RefusedError, RetryableError

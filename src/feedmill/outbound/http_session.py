@@ -8,7 +8,7 @@ from ssl import SSLContext
 from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from yarl import URL
 
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.checked_connections import (
     AiohttpResolver,
     CheckedSocketFactory,

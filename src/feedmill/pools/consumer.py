@@ -14,10 +14,10 @@ from typing import Self
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
-from feedmill.pools.mark_used import LOT, UsedItemMarker
 from feedmill.pools.pool import Pool, PoolTools
 from feedmill.pools.pop import as_listed, current_items, take_available, take_listed
 from feedmill.pools.tokens import new_token
+from feedmill.pools.used_item_buffer import LOT, UsedItemBuffer
 from feedmill.store.pools.items import release_items
 
 log = get_logger(__name__)
@@ -37,7 +37,7 @@ class PoolConsumer:
         self._handed = 0
         self._fetched_at = 0.0
         self._ready: deque[PoolItem] = deque()
-        self._settler = UsedItemMarker(tools.db, who, tools.clock)
+        self._settler = UsedItemBuffer(tools.db, who, tools.clock)
 
     async def __aenter__(self) -> Self:
         self._flushing = asyncio.create_task(self._settler.keep_flushing())

@@ -9,9 +9,9 @@ from feedmill.coordination.pool_queues import QueuedItem
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.pool import PoolItem, PoolItemState
-from feedmill.pools.mark_used import UsedItemMarker
 from feedmill.pools.pool import Pool, PoolTools
 from feedmill.pools.tokens import new_token
+from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.items import (
     claim_items,
     count_used,
@@ -24,7 +24,7 @@ from feedmill.store.pools.items import (
 log = get_logger(__name__)
 
 
-async def pop(tools: PoolTools, pool: Pool, most: int, who: str, settler: UsedItemMarker) -> list[PoolItem]:
+async def pop(tools: PoolTools, pool: Pool, most: int, who: str, settler: UsedItemBuffer) -> list[PoolItem]:
     """Up to `most` items, for good; `settler` gets the marks that the database did not take at once."""
     popped = await take_listed(tools, pool, most)
     items = await _hand_out(tools, pool, popped, who, settler) if popped else []
@@ -66,7 +66,7 @@ def as_listed(popped: Sequence[QueuedItem]) -> list[PoolItem]:
 
 
 async def _hand_out(
-    tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str, settler: UsedItemMarker
+    tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str, settler: UsedItemBuffer
 ) -> list[PoolItem]:
     items = as_listed(popped)
     try:

@@ -40,9 +40,9 @@ from feedmill.pools.lost_items import (
     release_lost_items,
 )
 from feedmill.pools.maintain import PoolMaintainer
-from feedmill.pools.mark_used import UsedItemMarker
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE, Pool, PoolTools
 from feedmill.pools.pop import pop
+from feedmill.pools.used_item_buffer import UsedItemBuffer
 from feedmill.store.pools.grants import grant_access, grants_of, pool_access, revoke_access
 from feedmill.store.pools.groups import add_group, drop_group, save_group
 from feedmill.store.pools.items import (
@@ -71,13 +71,13 @@ class PoolService:
     known: PoolGroupCache = field(init=False)
     gatherer: Gatherer = field(init=False)
     keeper: PoolMaintainer = field(init=False)
-    _settler: UsedItemMarker = field(init=False)
+    _settler: UsedItemBuffer = field(init=False)
 
     def __post_init__(self) -> None:
         self.known = PoolGroupCache(self.tools.db)
         self.gatherer = Gatherer(self.tools.db, self.known)
         self.keeper = PoolMaintainer(self.tools, self.known, self.gatherer)
-        self._settler = UsedItemMarker(self.tools.db, "", self.tools.clock)
+        self._settler = UsedItemBuffer(self.tools.db, "", self.tools.clock)
 
     # --- groups -------------------------------------------------------------------------------------------
 

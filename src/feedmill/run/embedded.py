@@ -17,7 +17,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.hosts import host_of
 from feedmill.pools.service import PoolService
 from feedmill.run.background import run_in_background
-from feedmill.run.batch_cancellation import BatchCancellation
+from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
 from feedmill.run.claim_keeper import ClaimKeeper
 from feedmill.run.image_worker import ImageWorker
@@ -108,7 +108,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     handlers = JobHandlers(
         replace(app.tools, sleep=rest),
         ClaimKeeper(app.db, clock),
-        BatchCancellation(app.db),
+        BatchRunningCheck(app.db),
         gap * MANUAL_REFRESH_GAPS,
         images=images,
         nudge_images=nudge_images,

@@ -15,7 +15,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Failed, Postponed, RefreshDecision, Schedule, Unchanged, Updated
-from feedmill.run.batch_cancellation import BatchCancellation
+from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.claim_keeper import ClaimKeeper
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
@@ -49,7 +49,7 @@ class JobHandlers:
 
     tools: RefreshTools
     keeper: ClaimKeeper
-    batches: BatchCancellation
+    batches: BatchRunningCheck
     refresh_gap: timedelta = REFRESH_GAP
     breaker: StorageCircuitBreaker = field(default_factory=StorageCircuitBreaker)
     images: ImageWorker | None = None

@@ -11,7 +11,7 @@ from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.library.entries.full_text_queue import FullTextFetcher
-from feedmill.library.feeds.icons import IconFetcher
+from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.webhooks.service import Webhooks
 
 log = get_logger(__name__)

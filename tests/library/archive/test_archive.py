@@ -8,15 +8,9 @@ import pytest
 
 from feedmill.errors import NotAllowed, NotFound
 from feedmill.library.archive import replay as replaying
+from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
-from feedmill.library.archive.images import (
-    ArchivedImage,
-    fetch_missing_images,
-    find_archived_image,
-    list_images,
-    retry_failed_images,
-    total_images,
-)
+from feedmill.library.archive.feed_images import list_images, total_images
 from feedmill.library.archive.raw_bodies import (
     days_left,
     decode_raw_body,
@@ -25,6 +19,7 @@ from feedmill.library.archive.raw_bodies import (
     previous_raw_body,
 )
 from feedmill.library.archive.replay import TakesTooLong, preview_replay, replay
+from feedmill.library.archive.request_images import fetch_missing_images, retry_failed_images
 from feedmill.library.archive.storage_usage import forecast_storage, storage_usage_by_feed
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks

@@ -8,7 +8,7 @@ import pytest
 from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
 from feedmill.library.bookmarks.service import Bookmarks
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.store.database import Database
 from feedmill.store.users.users import add_user
 from tests.library.webhooks.webhook_receivers import open_client

@@ -16,7 +16,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.fetch_outcome import HttpError
 from feedmill.model.user import User
 from feedmill.model.webhook import MAX_ATTEMPTS, PAUSE_AFTER, DeliveryStatus, WebhookEvent
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.leases import LEASE

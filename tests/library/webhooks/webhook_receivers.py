@@ -15,7 +15,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.model.webhook import Delivery, Webhook, WebhookEvent
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database, Step

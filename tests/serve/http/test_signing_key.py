@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from feedmill.encryption import FILE_NAME, require_shared_key
 from feedmill.errors import BadSetting
+from feedmill.secret_key import FILE_NAME, require_shared_key
 from feedmill.serve.http.signing_key import _stored_key, signing_key
 from feedmill.settings import load_settings
 

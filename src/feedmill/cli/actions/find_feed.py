@@ -3,11 +3,10 @@
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
+from feedmill.model.ids import MAX_ID
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
 from feedmill.store.feeds.feeds import feeds_of_ids
-
-MAX_ID = 2**53
 
 
 class UnknownFeed(CallerError):
@@ -26,7 +25,7 @@ def read_id(text: str) -> int | None:
     """The number that a person wrote, if it can be an id; Python would refuse one of thousands of digits."""
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_ID))):
         return None
-    return int(text) if int(text) < MAX_ID else None
+    return int(text) if int(text) <= MAX_ID else None
 
 
 async def _ids(db: Database, name: str) -> list[int]:

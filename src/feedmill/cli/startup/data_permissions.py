@@ -4,8 +4,8 @@ from pathlib import Path
 
 from feedmill.adapters.object_store import object_store_config
 from feedmill.archive.object_store_config import FolderConfig
-from feedmill.encryption import FILE_NAME
 from feedmill.lazy_loggers import get_logger
+from feedmill.secret_key import FILE_NAME
 from feedmill.settings import Settings
 
 log = get_logger(__name__)

@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from feedmill.collect.parsing.decode import decode
 from feedmill.errors import NotFound
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.ids import MAX_ID
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import from_iso
 from feedmill.store.archive.raw_body_history import raw_bodies_before, raw_body_of_feed
 from feedmill.store.database import Database
 from feedmill.store.entries.visible_entries import visible_entry
-
-MAX_ID = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)

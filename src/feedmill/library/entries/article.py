@@ -13,7 +13,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.errors import NotFound
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
-from feedmill.library.archive.images import image_urls
+from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.lists import EntryListQuery, EntrySummary, entry_summaries, one_line
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure

@@ -13,7 +13,7 @@ from feedmill.library.entries.lists import EntryListQuery, EntrySummary, list_en
 from feedmill.model.entry_lists import EntryView
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.store.database import Database
-from feedmill.store.entries.texts import NewestText, newest_texts
+from feedmill.store.entries.newest_texts import NewestText, newest_texts
 from feedmill.threads import run_in_thread_if_large
 
 MEDIA_TYPE = "application/feed+json"

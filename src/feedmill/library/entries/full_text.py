@@ -16,7 +16,7 @@ from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Refused, Respon
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.database import Database
-from feedmill.store.entries.full_texts import save_full_texts
+from feedmill.store.entries.full_text_tasks import save_full_texts
 
 LIMITS = FetchLimits(max_bytes=4_000_000)
 # With lxml's HTML parser: imported in the thread that first looks for an article.

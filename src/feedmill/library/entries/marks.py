@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from feedmill.errors import BadInput, NotFound
-from feedmill.library.archive.images import image_task_steps
+from feedmill.library.archive.request_images import image_task_steps
 from feedmill.model.entry_lists import EntryMarks, MarkAllRead, MarkAllReadResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.store.database import Database, Step

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from feedmill.html.plain_text import plain_text
 from feedmill.library.entries.lists import EntrySummary
 from feedmill.store.database import Database
-from feedmill.store.entries.texts import content_beginnings
+from feedmill.store.entries.newest_texts import content_beginnings
 
 # So little before, because lists show only the first lines.
 BEFORE, AFTER = 40, 260

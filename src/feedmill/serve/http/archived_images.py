@@ -13,7 +13,7 @@ from starlette.routing import Route
 from feedmill.app import App
 from feedmill.archive.keys import IMAGES_PREFIX
 from feedmill.errors import BlobError, BlobMissing
-from feedmill.library.archive.images import ArchivedImage, find_archived_image
+from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
 from feedmill.serve.http.auth import caller_of
 
 INERT_HEADERS = {

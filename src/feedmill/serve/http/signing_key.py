@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from feedmill.encryption import FILE_NAME, read_or_make_key
+from feedmill.secret_key import FILE_NAME, read_or_make_key
 from feedmill.settings import Settings
 
 

@@ -10,11 +10,11 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
-from feedmill.serve.http.pagination import split_page
+from feedmill.serve.http.page_cursors import split_page
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import LongText, PathId, RequestBody, UrlText
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/bookmarks", tags=["bookmarks"])
 

@@ -7,12 +7,13 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from feedmill.library.cursors import cursor_at
+from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Delivery, DeliveryStatus, Webhook, WebhookEvent
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId, RequestBody, StrictBool, UrlText
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 

@@ -9,11 +9,7 @@ from sqlalchemy import bindparam, exists, func, or_, select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.schema import feeds, image_tasks, object_garbage, raw_bodies
-
-# A key is in its task's row before the object is written.
-IMAGES = select(image_tasks.c.object_key).where(one_of(image_tasks.c.object_key, "keys"))
-FEEDS = select(feeds.c.id).where(one_of(feeds.c.id, "ids"))
+from feedmill.store.schema import image_tasks, object_garbage, raw_bodies
 
 RECORD = insert_new(object_garbage, "key", "recorded_at")
 _is_in_use = or_(
@@ -59,11 +55,3 @@ async def record_garbage(db: Database, keys: Sequence[str], now: datetime) -> No
 async def count_garbage(db: Database) -> int:
     [row] = await db.query(COUNT)
     return int(row["objects"])
-
-
-async def image_keys_in_use(db: Database, keys: Sequence[str]) -> set[str]:
-    return {row["object_key"] for row in await db.query(IMAGES, {"keys": as_list(list(keys))})}
-
-
-async def feed_ids_in_use(db: Database, ids: Sequence[int]) -> set[int]:
-    return {row["id"] for row in await db.query(FEEDS, {"ids": as_list(list(ids))})}

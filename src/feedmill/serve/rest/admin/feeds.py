@@ -15,11 +15,11 @@ from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
 from feedmill.model.feed import PRIVATE_URL_MARKER, FeedStatus
 from feedmill.model.feed_state import FeedState, feed_state
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.pagination import decode_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, PathId, RequestBody, StrictBool, UrlText
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.store.admin.feeds import AdminFeed, feeds_page, pause_feed, read_admin_feed, resume_feed
 
 router = APIRouter(prefix="/admin/feeds", tags=["admin"])

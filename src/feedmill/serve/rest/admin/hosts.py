@@ -10,11 +10,11 @@ from feedmill.library.admin.blocked_hosts import block_host, unblock_host
 from feedmill.library.admin.hosts import hosts_overview
 from feedmill.library.cursors import cursor_at
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.pagination import decode_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import RequestBody, UrlText
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.store.admin.blocked_hosts import blocked_hosts_page
 
 router = APIRouter(prefix="/admin", tags=["admin"])

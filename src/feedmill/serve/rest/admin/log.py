@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from feedmill.logs import LOG_BUFFER
-from feedmill.serve.http.pagination import MAX_ID
+from feedmill.model.ids import MAX_ID
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.fields import FromAttributes
-from feedmill.serve.rest.core.pagination import Limit
+from feedmill.serve.rest.core.page_parameters import Limit
 
 router = APIRouter(prefix="/admin", tags=["admin"])
 

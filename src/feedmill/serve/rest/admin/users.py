@@ -11,12 +11,13 @@ from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
+from feedmill.model.ids import MAX_ID
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId, RequestBody, StrictBool
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.serve.rest.users.schemas import AccessEndedResponse, NewPassword, RegistrationRequest
 from feedmill.store.admin.users import UserSummary, read_user_summary, update_user, users_page
 from feedmill.store.archive.user_storage_usage import archived_bytes_by_user

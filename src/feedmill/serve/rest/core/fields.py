@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from feedmill.serve.http.pagination import MAX_ID
+from feedmill.model.ids import MAX_ID
 
 
 def _require_text(given: object) -> object:

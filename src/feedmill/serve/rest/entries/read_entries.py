@@ -16,11 +16,11 @@ from feedmill.library.entries.lists import EntryListQuery, list_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import EntryOrder, EntryView
-from feedmill.serve.http.pagination import MAX_ID
+from feedmill.model.ids import MAX_ID
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import PathId
-from feedmill.serve.rest.core.pagination import Cursor, Limit
+from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.serve.rest.entries.schemas import DiffResponse, RevisionPage
 
 DESCRIBED = {"description": "A JSON Feed (version 1.1)", "content": {MEDIA_TYPE: {"schema": {"type": "object"}}}}

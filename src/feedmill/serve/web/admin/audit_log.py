@@ -5,7 +5,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.library.cursors import cursor_at
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, query_cursor, split_page
+from feedmill.model.ids import MAX_ID
+from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.page import render_page, the_app
 from feedmill.store.admin.audit_log import audit_log_page

@@ -14,7 +14,7 @@ from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.feed_state import feed_state
 from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
-from feedmill.serve.http.pagination import decode_cursor, query_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form

@@ -9,7 +9,7 @@ from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
-from feedmill.serve.http.pagination import query_cursor
+from feedmill.serve.http.page_cursors import query_cursor
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form

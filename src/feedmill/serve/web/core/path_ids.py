@@ -3,13 +3,12 @@
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
-
-ID_LIMIT = 2**53
+from feedmill.model.ids import MAX_ID
 
 
 def path_id(request: Request, name: str = "id") -> int:
     """The number of that name in the path; beyond what anything is numbered with there is nothing."""
     id: int = request.path_params[name]
-    if id >= ID_LIMIT:
+    if id > MAX_ID:
         raise NotFound("there is no such page")
     return id

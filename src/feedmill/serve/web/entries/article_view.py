@@ -11,7 +11,7 @@ from starlette.requests import Request
 from feedmill.errors import NotFound
 from feedmill.html.placeholders import RemoteImageReplacer
 from feedmill.i18n.catalogue import translator
-from feedmill.library.archive.images import image_urls
+from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of
 from feedmill.model.label import UserLabel

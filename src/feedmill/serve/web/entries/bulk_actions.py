@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
-from feedmill.library.archive.images import archive_images_now
+from feedmill.library.archive.request_images import archive_images_now
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks
 from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.library.archive.images import image_urls
+from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.lists import EntryListPage, EntrySummary, list_entries

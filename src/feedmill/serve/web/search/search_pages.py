@@ -17,6 +17,7 @@ from feedmill.library.search.saved_searches import create_saved_search, drop_sav
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.model.ids import MAX_ID
 from feedmill.model.user import User
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -30,7 +31,7 @@ from feedmill.serve.web.core.page import (
     signed_in,
     the_app,
 )
-from feedmill.serve.web.core.path_ids import ID_LIMIT, path_id
+from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 from feedmill.serve.web.search.search_view import (
     PATH,
@@ -126,7 +127,7 @@ async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
     address = view_or_unread(path)
     if address.id is None:
         return None
-    if address.id >= ID_LIMIT:
+    if address.id > MAX_ID:
         raise NotFound("there is no such view")
     if address.kind == "feed":
         return SearchScope(address, (await find_subscription(db, user_id, address.id)).title)

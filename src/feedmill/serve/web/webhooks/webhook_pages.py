@@ -8,8 +8,9 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, LimitExceeded, NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.webhooks.service import StillPending
+from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Webhook, WebhookEvent
-from feedmill.serve.http.pagination import MAX_ID, decode_cursor, query_cursor, split_page
+from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app

@@ -18,7 +18,7 @@ FLUSH_EVERY = 1.0
 CLOSE_TIMEOUT = 10.0
 
 
-class UsedItemMarker:
+class UsedItemBuffer:
     """Collects the ids of items that were handed out and marks them as used."""
 
     def __init__(

@@ -8,7 +8,7 @@ import pytest
 
 from feedmill.errors import BadSetting
 from feedmill.model.fetch_outcome import Refused, Response, Retryable
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.checked_connections import CheckedSocketFactory
 from feedmill.outbound.client import Client
 from feedmill.outbound.dns import SystemResolver

@@ -19,7 +19,7 @@ class CachedCheck(NamedTuple):
     answer: asyncio.Future[bool]
 
 
-class BatchCancellation:
+class BatchRunningCheck:
     """Caches the answers of the database for a moment."""
 
     def __init__(self, db: Database, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,9 +8,6 @@ from starlette.requests import Request
 from feedmill.library.cursors import Key, key_at
 from feedmill.library.cursors import cursor_at as cursor_at
 
-# D1 keeps no larger number exactly.
-MAX_ID = 2**53 - 1
-
 LONGEST_CURSOR = 200
 
 Thing = TypeVar("Thing")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from feedmill.errors import DatabaseUnavailable
-from feedmill.run.batch_cancellation import CACHE_SECONDS, BatchCancellation
+from feedmill.run.batch_running_check import CACHE_SECONDS, BatchRunningCheck
 from feedmill.store.database import Database, Row
 from feedmill.store.jobs.batches import cancel_batch, start_batch
 from tests.flows.world import World
@@ -42,7 +42,7 @@ def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 async def test_jobs_that_begin_at_once_ask_once(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
     asked = counting(world.db, monkeypatch)
-    cancellation = BatchCancellation(world.db, clock)
+    cancellation = BatchRunningCheck(world.db, clock)
 
     answers = await asyncio.gather(*(cancellation.is_running(batch_id) for _ in range(100)))
 
@@ -51,7 +51,7 @@ async def test_jobs_that_begin_at_once_ask_once(world: World, clock: Clock, monk
 
 async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchCancellation(world.db, clock)
+    cancellation = BatchRunningCheck(world.db, clock)
     before = await cancellation.is_running(batch_id)
 
     await cancel_batch(world.db, batch_id, world.now)
@@ -62,7 +62,7 @@ async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World, 
 
 async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World, clock: Clock) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchCancellation(world.db, clock)
+    cancellation = BatchRunningCheck(world.db, clock)
     first, second = [asyncio.ensure_future(cancellation.is_running(batch_id)) for _ in range(2)]
     await asyncio.sleep(0)
 
@@ -75,7 +75,7 @@ async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
     world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchCancellation(world.db, clock)
+    cancellation = BatchRunningCheck(world.db, clock)
 
     async def broken(statement: Any, params: Any = ()) -> list[Row]:
         raise DatabaseUnavailable("gone")

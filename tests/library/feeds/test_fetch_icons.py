@@ -8,11 +8,19 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.feeds.icons import ENROL_EVERY, FRESH, LARGEST, PAUSES, IconFetcher, icon_url_of, missing_icon
+from feedmill.library.feeds.fetch_icons import (
+    ENROL_EVERY,
+    FRESH,
+    LARGEST,
+    PAUSES,
+    IconFetcher,
+    icon_url_of,
+    missing_icon,
+)
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, HttpError, Throttled
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
-from feedmill.outbound.addresses import AddressPolicy
+from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.feeds.feeds import add_feed

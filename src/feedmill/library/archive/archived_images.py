@@ -1,0 +1,51 @@
+"""Finds archived images: who may see one, and the URL that loads it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import quote
+
+from feedmill.archive.blobs import Blobs
+from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
+from feedmill.archive.keys import parse_image_key
+from feedmill.model.feed import is_readable_by
+from feedmill.store.archive.image_tasks import archived_image_keys, image_of_key
+from feedmill.store.database import Database
+
+# A page may stay open for as long before its images must be loaded.
+LINK_LIFE = timedelta(days=1)
+MAX_KEY_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedImage:
+    """An image in the object store. Its type comes from our table by the key's extension."""
+
+    key: str
+    content_type: str
+    size: int
+    sha256: str
+
+
+async def find_archived_image(db: Database, user_id: int, key: str) -> ArchivedImage | None:
+    """The archived image under the key; None if there is none, or if its feed is another user's private one."""
+    parsed = parse_image_key(key) if len(key) <= MAX_KEY_LENGTH else None
+    type = TYPE_BY_EXTENSION.get(parsed.extension) if parsed else None
+    stored = await image_of_key(db, key) if type else None
+    if type is None or stored is None or not is_readable_by(stored.feed_url, user_id):
+        return None
+    return ArchivedImage(key, type.content_type, stored.size, stored.sha256)
+
+
+async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = "") -> dict[int, dict[str, str]]:
+    """For each entry, where its archived images can be loaded from, by their original addresses.
+
+    That is the store itself when browsers may ask it, else our own route; `site` goes before its path.
+    """
+    kept = await archived_image_keys(db, entry_ids)
+    return {id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
+
+
+async def image_url(blobs: Blobs, key: str, site: str = "") -> str:
+    """Where the archived image under the key can be loaded from."""
+    return await blobs.url(key, LINK_LIFE) or f"{site}/{quote(key)}"

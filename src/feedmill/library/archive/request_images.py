@@ -1,0 +1,56 @@
+"""Requests images to be archived: those of an entry, failed ones again, missing ones."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from feedmill.collect.entries.changes import MAX_IMAGES
+from feedmill.html.images import find_image_urls
+from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.store.archive.feed_images import (
+    entries_without_images,
+    make_waiting_images_due,
+    requeue_failed_images,
+    steps_to_retry_images,
+)
+from feedmill.store.archive.image_tasks import steps_to_add_image_tasks
+from feedmill.store.database import Database, Step
+from feedmill.store.entries.read_entries import read_entry
+from feedmill.store.entries.visible_entries import visible_entries
+
+# Of the newest entries; asking again goes on with the others.
+ENTRIES_AT_ONCE = 200
+
+
+async def image_task_steps(db: Database, entry_id: int, now: datetime) -> list[Step]:
+    """The steps that have an entry's images archived: for the batch that stars it, where the feed wants that."""
+    entry = await read_entry(db, entry_id)
+    if entry is None:
+        return []
+    addresses = find_image_urls(entry.content_html or "", entry.base_url, MAX_IMAGES)
+    return steps_to_add_image_tasks(entry.feed_id, entry_id, addresses, now)
+
+
+async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now: datetime) -> int:
+    """Has the images of those of these entries that the user may see archived as soon as may be; of how many.
+
+    Whatever the feeds' policy is: somebody asked for these.
+    """
+    visible = sorted(await visible_entries(db, user_id, ids))
+    if visible:
+        wanted = [step for id in visible for step in await image_task_steps(db, id, now)]
+        await db.batch([*wanted, *steps_to_retry_images(visible, now)])
+    return len(visible)
+
+
+async def retry_failed_images(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
+    """Has the failed images of a feed of the user's tried anew; how many."""
+    return await requeue_failed_images(db, (await find_subscription(db, user_id, subscription_id)).feed_id, now)
+
+
+async def fetch_missing_images(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
+    """Has those images fetched now that wait for later, or that nobody asked for so far; how many."""
+    feed_id = (await find_subscription(db, user_id, subscription_id)).feed_id
+    unasked = await entries_without_images(db, feed_id, ENTRIES_AT_ONCE)
+    steps = [step for entry_id in unasked for step in await image_task_steps(db, entry_id, now)]
+    await db.batch(steps)
+    return await make_waiting_images_due(db, feed_id, now) + sum(len(step.params) for step in steps)
