@@ -32,7 +32,7 @@ PATIENT = FetchLimits(
 async def small_world(db: Database, folder: Path) -> AsyncIterator[World]:
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
     policy = AddressPolicy(["127.0.0.0/8"])
-    async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, names=ScriptedNames()) as client:
+    async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
         yield World(db, FolderBlobs(folder / "objects"), client, web)
 
 

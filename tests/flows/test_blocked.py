@@ -45,7 +45,7 @@ class Town:
         names = ScriptedNames()
         for host in (HOST, "example.org", "example.com", "badexample.org"):
             names.say(host, ["127.0.0.1"])
-        world.client = Client(pacer, policy, "feedmill-test", PATIENT, names=names, blocks=self.blocks)
+        world.client = Client(pacer, policy, "feedmill-test", PATIENT, resolver=names, blocklist=self.blocks)
         world.rewire()
 
     async def block(self, text: str = HOST) -> BlockResult:

@@ -22,7 +22,7 @@ SOON = timedelta(minutes=5)
 async def paced(world: World) -> AsyncIterator[World]:
     """The world with loopback taken for the public Internet, where hosts have turns and pauses."""
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
-    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, names=ScriptedNames()) as client:
+    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
         world.client = client
         world.rewire()
         yield world

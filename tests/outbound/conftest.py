@@ -57,7 +57,7 @@ async def make_client(names: ScriptedNames) -> AsyncIterator[MakeClient]:
             pacer or Pacer(MemoryHostSlots()),
             policy or AddressPolicy(["127.0.0.0/8"]),
             "feedmill-test",
-            **{"limits": PATIENT, "names": names, **more},
+            **{"limits": PATIENT, "resolver": names, **more},
         )
         made.append(client)
         return client

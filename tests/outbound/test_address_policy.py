@@ -265,11 +265,11 @@ async def test_an_unknown_name_may_be_known_later(client: Client) -> None:
 
 async def test_a_name_server_that_hangs_ends_at_the_deadline(make_client: MakeClient) -> None:
     class Hanging(ScriptedNames):
-        async def look_up(self, host: str) -> list[str]:
+        async def resolve(self, host: str) -> list[str]:
             await asyncio.Event().wait()
             return []
 
-    client = make_client(names=Hanging(), limits=replace(PATIENT, connect=SHORT))
+    client = make_client(resolver=Hanging(), limits=replace(PATIENT, connect=SHORT))
     outcome = await client.get("http://slow.example/")
 
     assert isinstance(outcome, Retryable)
@@ -293,8 +293,8 @@ async def test_an_ipv6_address_is_fetched_when_allowed(make_client: MakeClient) 
 async def test_the_systems_own_names_are_checked_too(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
 
-    refused = await make_client(AddressPolicy(), names=SystemResolver()).get(f"http://localhost:{web.port}/")
-    allowed = await make_client(names=SystemResolver()).get(f"http://localhost:{web.port}/")
+    refused = await make_client(AddressPolicy(), resolver=SystemResolver()).get(f"http://localhost:{web.port}/")
+    allowed = await make_client(resolver=SystemResolver()).get(f"http://localhost:{web.port}/")
 
     assert isinstance(refused, Refused)
     assert isinstance(allowed, Response)

@@ -160,7 +160,7 @@ async def test_a_turn_that_is_too_far_away_is_deferred_at_once(
 
 @in_virtual_time
 async def test_a_long_line_at_one_host_defers_those_at_its_end() -> None:
-    pacer = Pacer(MemoryHostSlots(virtual_now), GAP, patience=3.5 * GAP)
+    pacer = Pacer(MemoryHostSlots(virtual_now), GAP, max_wait=3.5 * GAP)
     slots, target = asyncio.Semaphore(10), parse_url("http://host.example/")
     began: list[float] = []
     too_far: list[float] = []
@@ -182,7 +182,7 @@ async def test_a_long_line_at_one_host_defers_those_at_its_end() -> None:
 async def test_waiting_for_a_turn_takes_no_place_from_other_hosts(
     web: Web, turns: NotingTurns, make_client: MakeClient
 ) -> None:
-    client = make_client(LoopbackIsPublic(), Pacer(turns, gap=HOUR, patience=10 * HOUR), at_once=1)
+    client = make_client(LoopbackIsPublic(), Pacer(turns, gap=HOUR, max_wait=10 * HOUR), at_once=1)
     web.serve("/", Answer(b"x"))
     waiting = [asyncio.create_task(client.get(web.url("/"))) for _ in range(8)]
     await until(lambda: len(turns.asked) == 2, otherwise="nobody waits for a turn")

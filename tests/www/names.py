@@ -16,7 +16,7 @@ class ScriptedNames:
     def say(self, name: str, *answers: Sequence[str]) -> None:
         self._answers[name] = list(answers)
 
-    async def look_up(self, host: str) -> Sequence[str]:
+    async def resolve(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         answers = self._answers.get(host)
         if not answers:

@@ -19,7 +19,7 @@ SPECIAL_V4 = tuple(
         "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT, and Alibaba's metadata service
         "127.0.0.0/8",
-        "168.63.129.16/32",  # Azure's wire server: a public address that only exists inside
+        "168.63.129.16/32",  # Azure's wire server: a public address that exists only inside Azure
         "169.254.0.0/16",  # link-local, and most metadata services
         "172.16.0.0/12",
         "192.0.0.0/24",  # protocol assignments, and Oracle's metadata service
@@ -37,7 +37,7 @@ GLOBAL_V6 = IPv6Network("2000::/3")
 SPECIAL_V6 = tuple(
     IPv6Network(cidr)
     for cidr in (
-        "2001::/23",  # protocol assignments; Teredo among them is judged by what is inside it
+        "2001::/23",  # protocol assignments; Teredo among them is judged by the embedded addresses
         "2001:db8::/32",  # documentation
         "3fff::/20",  # documentation
     )
@@ -48,7 +48,7 @@ ISATAP = 0x00005EFE
 
 WEB_PORTS = frozenset({80, 443})
 FIRST_FREE_PORT = 1024
-# Above 1023: what browsers refuse, and what keeps data or takes commands.
+# Above 1023: ports that browsers refuse, and those of databases, queues and remote control.
 DANGEROUS_PORTS = frozenset(
     {1433, 1521, 1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 3659, 4045, 4190}
     | {5060, 5061, 5432, 5672, 5900, 5984, 5985, 5986, 6000, 6379, 6443, 6566, 6665, 6666, 6667, 6668, 6669}
@@ -57,15 +57,15 @@ DANGEROUS_PORTS = frozenset(
 
 
 class AddressPolicy:
-    """Public addresses, and the private ones that the operator's allow list (CIDRs) names."""
+    """Allows public addresses, and the private ones in the operator's list of networks (CIDR)."""
 
     def __init__(self, allow: Iterable[str | Network] = ()) -> None:
         self._allow = tuple(_network(cidr) for cidr in allow)
-        self._remembered = lru_cache(maxsize=4096)(self._judge)
+        self._cached_verdict = lru_cache(maxsize=4096)(self._judge)
 
     def verdict(self, address: str, port: int) -> AddressVerdict:
-        """Whether to connect: `public` and `allowed` say yes, `address` and `port` say what is wrong."""
-        return self._remembered(address, port)
+        """`public` and `allowed` may be connected to; `address` and `port` say what is forbidden."""
+        return self._cached_verdict(address, port)
 
     def _judge(self, address: str, port: int) -> AddressVerdict:
         try:
@@ -77,16 +77,16 @@ class AddressPolicy:
         reached = _unwrap(parsed)
         special = [inner for inner in reached if _is_special(inner)]
         if special:
-            named = self._names(parsed) or all(self._names(inner) for inner in special)
-            return "allowed" if named else "address"
+            is_allowed = self._is_listed(parsed) or all(self._is_listed(inner) for inner in special)
+            return "allowed" if is_allowed else "address"
         return "public" if is_web_port(port) else "port"
 
-    def _names(self, address: Address) -> bool:
+    def _is_listed(self, address: Address) -> bool:
         return any(address in network for network in self._allow)
 
 
 def is_web_port(port: int) -> bool:
-    """Whether a web server might be behind this port, and nothing that takes commands."""
+    """Whether a web server may be at this port, and no other service that takes commands."""
     return port in WEB_PORTS or (FIRST_FREE_PORT <= port <= 65535 and port not in DANGEROUS_PORTS)
 
 
@@ -98,7 +98,7 @@ def _network(cidr: str | Network) -> Network:
 
 
 def _unwrap(address: Address) -> tuple[Address, ...]:
-    """The addresses that a packet to this one ends up at: itself, or the IPv4 ones embedded in it."""
+    """The addresses that a packet to this one reaches: itself, or the IPv4 addresses embedded in it."""
     if isinstance(address, IPv4Address):
         return (address,)
     if address.ipv4_mapped is not None:

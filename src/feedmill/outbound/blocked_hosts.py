@@ -10,44 +10,44 @@ from feedmill.outbound.errors import RefusedError
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON, blocked_host_names
 from feedmill.store.database import Database
 
-# So long other processes may go on asking a host after it was blocked; feeds there rest at once.
+# For so long other processes may still send requests to a host that was blocked; its feeds are stopped at once.
 CACHE_SECONDS = 10.0
 
 
 class HostBlocklist(Protocol):
-    async def refuse(self, host: str) -> None:
+    async def check(self, host: str) -> None:
         """Raises `RefusedError` for a host that is blocked."""
 
 
 class NoBlocklist:
-    async def refuse(self, host: str) -> None:
-        """Nobody has blocked anything."""
+    async def check(self, host: str) -> None:
+        """Allows every host."""
 
 
 class BlockedHosts:
-    """The list in the database, read again every few seconds, and before anybody is refused.
+    """The list in the database, cached for some seconds and read again before a request is refused.
 
-    So a feed never rests because of a block that was lifted a moment ago.
+    So no request is refused because of a block that was just removed.
     """
 
     def __init__(self, db: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._db = db
         self._clock = clock
         self._names: frozenset[str] = frozenset()
-        self._read_again_at = 0.0
+        self._expires_at = 0.0
         self._reading = asyncio.Lock()
 
-    async def refuse(self, host: str) -> None:
-        if is_in_domains(host, await self._remembered()) and is_in_domains(host, await blocked_host_names(self._db)):
+    async def check(self, host: str) -> None:
+        if is_in_domains(host, await self._cached_names()) and is_in_domains(host, await blocked_host_names(self._db)):
             raise RefusedError("blocked", BLOCKED_HOST_REASON)
 
     def forget(self) -> None:
-        """Has the list read anew: it was changed."""
-        self._read_again_at = 0.0
+        """Drops the cache, because the list was changed."""
+        self._expires_at = 0.0
 
-    async def _remembered(self) -> frozenset[str]:
+    async def _cached_names(self) -> frozenset[str]:
         async with self._reading:
-            if (now := self._clock()) >= self._read_again_at:
+            if (now := self._clock()) >= self._expires_at:
                 names = await blocked_host_names(self._db)
-                self._names, self._read_again_at = names, now + CACHE_SECONDS
+                self._names, self._expires_at = names, now + CACHE_SECONDS
         return self._names

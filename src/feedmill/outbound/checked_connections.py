@@ -1,4 +1,4 @@
-"""aiohttp's resolver, sockets and responses: connects only to checked addresses, repeats no request by itself."""
+"""Resolver, sockets and responses for aiohttp: connects only to checked addresses, repeats no request by itself."""
 
 import socket
 from datetime import UTC, datetime
@@ -15,18 +15,18 @@ from feedmill.outbound.dns import HostResolver, address_text
 
 
 class AiohttpResolver(AbstractResolver):
-    """Gives aiohttp the addresses that our own names have for a host."""
+    """Lets aiohttp resolve hosts with our resolver."""
 
-    def __init__(self, names: HostResolver) -> None:
-        self._names = names
+    def __init__(self, resolver: HostResolver) -> None:
+        self._resolver = resolver
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        return [_resolved(host, address, port) for address in await self._names.look_up(host)]
+        return [_resolved(host, address, port) for address in await self._resolver.resolve(host)]
 
     async def close(self) -> None:
-        """Nothing to close: the names belong to whoever made them."""
+        """Leaves the resolver open: it belongs to the client."""
 
 
 def _resolved(host: str, address: str, port: int) -> ResolveResult:
@@ -36,15 +36,19 @@ def _resolved(host: str, address: str, port: int) -> ResolveResult:
 
 
 def certificate_expiry(response: aiohttp.ClientResponse) -> datetime | None:
-    """When the certificate that the server showed ends; None without one, or when nobody checked it."""
-    secured = response.secured if isinstance(response, SingleRequestResponse) else None
-    shown = secured.getpeercert() if secured else None
-    return datetime.fromtimestamp(cert_time_to_seconds(str(shown["notAfter"])), UTC) if shown else None
+    """When the server's certificate expires; None without one, or if it was not checked."""
+    tls = response.tls if isinstance(response, SingleRequestResponse) else None
+    certificate = tls.getpeercert() if tls else None
+    if not certificate:
+        return None
+    return datetime.fromtimestamp(cert_time_to_seconds(str(certificate["notAfter"])), UTC)
 
 
 class CheckedSocketFactory:
-    """Opens sockets for aiohttp. The address checked is the one that connect() gets, so no answer of a
-    name server can come between."""
+    """Opens sockets for aiohttp, to allowed addresses only.
+
+    It checks the address that connect() gets, so a second answer of a name server can't change it.
+    """
 
     def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
@@ -57,31 +61,31 @@ class CheckedSocketFactory:
 
 
 class ConnectionDropped(aiohttp.ClientError):
-    """The server closed the connection without an answer."""
+    """The server closed the connection without a response."""
 
 
 class IdleConnectionClosed(aiohttp.ServerDisconnectedError):
-    """The server closed a connection that was kept open after an earlier answer, perhaps before it saw the request."""
+    """The server closed a kept-alive connection, perhaps before it read the request."""
 
 
 class SingleRequestResponse(aiohttp.ClientResponse):
-    """Keeps aiohttp from asking a server again that hung up: a second request needs a turn of its own.
+    """Keeps aiohttp from repeating a request whose connection was closed: a second request needs its own turn.
 
-    After `IdleConnectionClosed` aiohttp does send a GET again, within the same turn; a POST it does not.
+    After `IdleConnectionClosed` aiohttp does repeat a GET, within the same turn, but no POST.
     """
 
-    _have_answered: ClassVar[WeakSet[object]] = WeakSet()
-    secured: SSLObject | None = None
+    _used_protocols: ClassVar[WeakSet[object]] = WeakSet()
+    tls: SSLObject | None = None
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         protocol = connection.protocol
-        # Now, because a short answer has left its connection by the time that anybody looks at it.
-        self.secured = connection.transport.get_extra_info("ssl_object") if connection.transport else None
+        # Read here, because a short response has released its connection before anybody can look at it.
+        self.tls = connection.transport.get_extra_info("ssl_object") if connection.transport else None
         try:
             started = await super().start(connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-            if protocol in self._have_answered:
+            if protocol in self._used_protocols:
                 raise IdleConnectionClosed(str(error)) from error
             raise ConnectionDropped(str(error)) from error
-        self._have_answered.add(protocol)
+        self._used_protocols.add(protocol)
         return started

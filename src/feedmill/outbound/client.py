@@ -23,16 +23,16 @@ from feedmill.outbound.urls import RequestTarget, parse_url
 if TYPE_CHECKING:
     from feedmill.outbound.http_session import HttpSession
 
-# Imported with the first request: aiohttp and what it needs take ten megabytes, and many processes ask nobody.
+# Imported with the first request: aiohttp takes ten megabytes, and many processes send none.
 HTTP_SESSION = "feedmill.outbound.http_session:HttpSession"
 DEFAULT_OPTIONS = FetchOptions()
 DEFAULT_LIMITS = FetchLimits()
 
 
 class Client:
-    """A polite, bounded client that only reaches what the policy allows.
+    """A client with limits on time, size and pace that connects only to addresses that the policy allows.
 
-    At most `at_once` requests run at a time; clients that share a pacer share the turns at hosts.
+    At most `at_once` requests run at a time. Clients that share a pacer take turns at hosts.
     """
 
     def __init__(
@@ -42,18 +42,18 @@ class Client:
         user_agent: str,
         limits: FetchLimits = DEFAULT_LIMITS,
         at_once: int = 20,
-        names: HostResolver | None = None,
+        resolver: HostResolver | None = None,
         tls: SSLContext | None = None,
-        blocks: HostBlocklist | None = None,
+        blocklist: HostBlocklist | None = None,
     ) -> None:
         self._pacer = pacer
         self._policy = policy
         self._user_agent = user_agent
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
-        self._names: HostResolver = names or SystemResolver()
+        self._resolver: HostResolver = resolver or SystemResolver()
         self._tls = tls
-        self._blocks: HostBlocklist = blocks or NoBlocklist()
+        self._blocklist: HostBlocklist = blocklist or NoBlocklist()
         self._session: HttpSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -65,10 +65,10 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Closes idle connections; the client can't be used afterwards."""
+        """Closes idle connections. The client can't be used afterwards."""
         if self._session is not None:
             await self._session.close()
-        self._names.close()
+        self._resolver.close()
 
     async def get(
         self,
@@ -77,8 +77,8 @@ class Client:
         limits: FetchLimits | None = None,
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
-        """Fetches a URL through its redirects. Whatever the server does, an outcome comes back."""
-        return await self._travel(url, limits, options, validators or Validators(), None)
+        """Fetches a URL and follows its redirects. Never raises for what a server does: that is an outcome."""
+        return await self._request(url, limits, options, validators or Validators(), None)
 
     async def post(
         self,
@@ -87,13 +87,13 @@ class Client:
         limits: FetchLimits | None = None,
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
-        """Sends something. Any 2xx is a `Response`, without its body; redirects are not followed.
+        """Sends the payload. Any 2xx is a `Response`, without its body; redirects are not followed.
 
-        It may arrive twice: when the server closes a kept-alive connection without an answer, it is sent again.
+        It may arrive twice: if the server closes a kept-alive connection without a response, it is sent again.
         """
-        return await self._travel(url, limits, options, Validators(), payload)
+        return await self._request(url, limits, options, Validators(), payload)
 
-    async def _travel(
+    async def _request(
         self,
         url: str,
         limits: FetchLimits | None,
@@ -102,22 +102,22 @@ class Client:
         payload: RequestPayload | None,
     ) -> FetchOutcome:
         try:
-            trip = RedirectChain(url, parse_url(url), limits or self._limits, options, validators, payload)
+            chain = RedirectChain(url, parse_url(url), limits or self._limits, options, validators, payload)
         except RefusedError as error:
             return Refused(url, url, error.kind, str(error))
         try:
-            while trip.wants_to_follow(answer := await self._ask(trip)):
-                trip.follow(answer)
+            while chain.follows(response := await self._send(chain)):
+                chain.follow(response)
         except (RefusedError, RetryableError) as error:
-            return trip.stopped(error)
+            return chain.failed(error)
         except HostBusy as error:
-            return trip.deferred(error.wait)
-        outcome = trip.conclude(answer, datetime.now(UTC))
-        await self._respect(trip.target, outcome)
+            return chain.deferred(error.wait)
+        outcome = chain.conclude(response, datetime.now(UTC))
+        await self._pause_if_throttled(chain.target, outcome)
         return outcome
 
-    async def _respect(self, target: RequestTarget, outcome: FetchOutcome) -> None:
-        """Tells everybody who might ask this server that it wants a rest."""
+    async def _pause_if_throttled(self, target: RequestTarget, outcome: FetchOutcome) -> None:
+        """Pauses requests of every process to the domain or URL that throttles us."""
         if not isinstance(outcome, Throttled):
             return
         length = outcome.until - datetime.now(UTC)
@@ -126,27 +126,27 @@ class Client:
         else:
             await self._pacer.pause_url(target, length)
 
-    async def _ask(self, trip: RedirectChain) -> HttpResponse:
-        """One hop: where is it, may we, is it our turn, and what does it say."""
-        await self._blocks.refuse(trip.target.host)
-        proxy = await self._proxy(trip)
+    async def _send(self, chain: RedirectChain) -> HttpResponse:
+        """Sends one request of the chain, after the checks of its host and when it is its turn."""
+        await self._blocklist.check(chain.target.host)
+        proxy = await self._proxy(chain)
         session = await self._open_session()
-        async with await self._turn(trip, proxy is not None):
-            return await session.ask(trip, proxy)
+        async with await self._turn(chain, proxy is not None):
+            return await session.send(chain, proxy)
 
-    async def _turn(self, trip: RedirectChain, proxied: bool) -> AbstractAsyncContextManager[None]:
-        """A turn at the target's host; hosts that the operator allowed on purpose are not paced."""
-        trip.is_private = await self._is_private(trip.target, trip.limits, proxied)
-        if trip.is_private:
+    async def _turn(self, chain: RedirectChain, by_proxy: bool) -> AbstractAsyncContextManager[None]:
+        """A turn at the target's host. Private hosts that the operator allowed are not paced."""
+        chain.is_private = await self._is_private(chain.target, chain.limits, by_proxy)
+        if chain.is_private:
             return self._slots
-        return self._pacer.turn(trip.target, self._slots, trip.left)
+        return self._pacer.turn(chain.target, self._slots, chain.time_left)
 
-    async def _is_private(self, target: RequestTarget, limits: FetchLimits, proxied: bool = False) -> bool:
-        """Whether the target is one of the operator's own; `RefusedError` when it may not be reached at all."""
+    async def _is_private(self, target: RequestTarget, limits: FetchLimits, by_proxy: bool = False) -> bool:
+        """Whether the target is an allowed private address; raises `RefusedError` if it may not be reached."""
         try:
-            addresses = [target.host] if target.is_address else await self._look_up(target.host, limits)
+            addresses = [target.host] if target.is_address else await self._resolve(target.host, limits)
         except RetryableError:
-            if proxied:
+            if by_proxy:
                 return False
             raise
         verdicts = {self._policy.verdict(address, target.port) for address in addresses}
@@ -154,30 +154,30 @@ class Client:
             raise _rejection("port" in verdicts, target)
         return "public" not in verdicts
 
-    async def _look_up(self, host: str, limits: FetchLimits) -> Sequence[str]:
+    async def _resolve(self, host: str, limits: FetchLimits) -> Sequence[str]:
         try:
             async with asyncio.timeout(limits.connect.total_seconds()):
-                return await self._names.look_up(host)
+                return await self._resolver.resolve(host)
         except (OSError, UnicodeError) as error:
             raise RetryableError("dns", "the host name was not found") from error
 
-    async def _proxy(self, trip: RedirectChain) -> RequestTarget | None:
-        if trip.options.proxy is None:
+    async def _proxy(self, chain: RedirectChain) -> RequestTarget | None:
+        if chain.options.proxy is None:
             return None
-        proxy = parse_url(trip.options.proxy)
+        proxy = parse_url(chain.options.proxy)
         try:
-            await self._blocks.refuse(proxy.host)
+            await self._blocklist.check(proxy.host)
         except RefusedError as error:
             raise RefusedError("options", "its proxy's host is blocked by an admin") from error
-        await self._is_private(proxy, trip.limits)
+        await self._is_private(proxy, chain.limits)
         return proxy
 
     async def _open_session(self) -> "HttpSession":
         if self._session is None:
-            # In a thread: what a session needs takes a moment to import, and the event loop has others to answer.
+            # In a thread: the import takes a while and would block the event loop.
             http_session = await asyncio.to_thread(_import_session)
             if self._session is None:
-                self._session = http_session(self._names, self._policy, self._user_agent, self._tls)
+                self._session = http_session(self._resolver, self._policy, self._user_agent, self._tls)
         return self._session
 
 

@@ -16,7 +16,7 @@ else:
 STEP = 256 * 1024
 MAX_CODINGS = 3
 MAX_LABEL = 200
-MAX_MEMBERS = 1000  # streams in a row inside one body; empty ones would cost time and never reach the limit
+MAX_MEMBERS = 1000  # streams in a row inside one body; empty ones cost time and never reach the size limit
 GZIP = zlib.MAX_WBITS | 16
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_WINDOW_LOG = 23  # 8 MB: what RFC 9659 allows for the web
@@ -26,11 +26,11 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 
 class UnknownEncoding(Exception):
-    """The body is in a coding that we can't undo, or in too many."""
+    """The body is in a coding that we can't decode, or in too many."""
 
 
 class InvalidEncoding(Exception):
-    """The body is not what its coding says."""
+    """The body is not valid in its coding."""
 
 
 class TruncatedBody(Exception):
@@ -42,7 +42,7 @@ class BodyTooLarge(Exception):
 
 
 class Decoder(Protocol):
-    """Undoes one coding. `feed` yields pieces of bounded size; `finish` raises CutShort."""
+    """Decodes one coding. `feed` yields pieces of bounded size; `finish` raises `TruncatedBody`."""
 
     def feed(self, data: bytes) -> Iterator[bytes]: ...
 
@@ -50,7 +50,7 @@ class Decoder(Protocol):
 
 
 class ZlibDecoder:
-    """gzip (of any number of members), zlib or raw deflate; `choose` tells from the first bytes which."""
+    """Decodes gzip (of any number of members), zlib or raw deflate; `choose` finds out from the first bytes which."""
 
     def __init__(self, choose: Callable[[bytes], int]) -> None:
         self._choose = choose
@@ -77,7 +77,7 @@ class ZlibDecoder:
             data = self._next_member() if self._stream.eof else self._stream.unconsumed_tail
 
     def _next_member(self) -> bytes:
-        """What follows a finished gzip member: the next one, or padding that is ignored as browsers do."""
+        """What follows a finished gzip member: the next one, or padding, which is ignored as browsers do."""
         rest = self._stream.unused_data if self._stream else b""
         if self._wbits == GZIP and rest.startswith(GZIP_MAGIC):
             self._members = _count_member(self._members)
@@ -92,7 +92,7 @@ class ZlibDecoder:
 
 
 class BrotliDecoder:
-    """Undoes br."""
+    """Decodes br."""
 
     def __init__(self) -> None:
         self._stream = brotli.Decompressor()
@@ -115,7 +115,7 @@ class BrotliDecoder:
 
 
 class ZstdDecoder:
-    """Undoes zstd, of any number of frames."""
+    """Decodes zstd of any number of frames."""
 
     def __init__(self) -> None:
         self._stream = self._new_stream()
@@ -148,7 +148,7 @@ class ZstdDecoder:
 
 
 class BodyDecoder:
-    """A body as it comes in: decoded, counted, and refused the moment that it is over the limit."""
+    """Decodes a body while it arrives; raises `BodyTooLarge` as soon as it is over the limit."""
 
     def __init__(self, content_encoding: str, max_bytes: int) -> None:
         self._decoders = _decoders(content_encoding)
@@ -158,11 +158,11 @@ class BodyDecoder:
         self.received_bytes = 0
 
     def feed(self, data: bytes) -> None:
-        """Takes what came off the wire."""
+        """Takes bytes as they were received."""
         self.received_bytes += len(data)
         if self.received_bytes > self._max_bytes:
             raise BodyTooLarge
-        for piece in _through(self._decoders, data):
+        for piece in _decode(self._decoders, data):
             self._size += len(piece)
             if self._size > self._max_bytes:
                 raise BodyTooLarge
@@ -181,12 +181,12 @@ def _count_member(members: int) -> int:
     return members + 1
 
 
-def _through(decoders: tuple[Decoder, ...], data: bytes) -> Iterator[bytes]:
+def _decode(decoders: tuple[Decoder, ...], data: bytes) -> Iterator[bytes]:
     if not decoders:
         yield data
         return
     for piece in decoders[0].feed(data):
-        yield from _through(decoders[1:], piece)
+        yield from _decode(decoders[1:], piece)
 
 
 def _decoders(content_encoding: str) -> tuple[Decoder, ...]:
@@ -217,6 +217,6 @@ def _decoder(coding: str) -> Decoder:
 
 
 def _zlib_or_raw(head: bytes) -> int:
-    """RFC 9110 says zlib, some servers send raw deflate: only zlib starts with a multiple of 31."""
+    """RFC 9110 says zlib, but some servers send raw deflate. Only the first two bytes of zlib are a multiple of 31."""
     is_zlib = head[0] & 0x0F == 8 and int.from_bytes(head[:2], "big") % 31 == 0
     return zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS

@@ -12,7 +12,7 @@ from feedmill.outbound.errors import RefusedError, RetryableError
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turns whatever the exchange with a server raises into `RefusedError` or `RetryableError`."""
+    """Turns every error of a request into `RefusedError` or `RetryableError`."""
     try:
         yield
     except (UnknownEncoding, InvalidEncoding, TruncatedBody, BodyTooLarge) as error:

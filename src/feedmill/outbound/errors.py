@@ -4,7 +4,7 @@ from feedmill.model.fetch_outcome import RefusedKind, RetryableKind
 
 
 class RefusedError(Exception):
-    """It breaks a rule of ours, and would again."""
+    """The request or its response breaks a rule of ours; a retry would too."""
 
     def __init__(self, kind: RefusedKind, detail: str) -> None:
         super().__init__(detail)
@@ -12,7 +12,7 @@ class RefusedError(Exception):
 
 
 class RetryableError(Exception):
-    """It failed in a way that may pass."""
+    """The request failed in a way that may pass."""
 
     def __init__(self, kind: RetryableKind, detail: str) -> None:
         super().__init__(detail)

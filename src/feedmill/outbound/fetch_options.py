@@ -1,4 +1,4 @@
-"""Limits of a request, and the HTTP options of one feed (login, headers, proxy)."""
+"""Limits of a request, and the HTTP options of a feed (login, headers, proxy)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ import msgspec
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.model.encrypted import Encrypted
 
-# What ties an encrypted value to its column.
+# Ties an encrypted value to its column.
 ENCRYPTION_PURPOSE = "feeds.http_options"
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """`max_bytes` counts decoded bytes, `read` is the longest silence, `total` is all but the wait for turns."""
+    """`max_bytes` counts decoded bytes, `read` is the longest wait for data, `total` leaves out the wait for turns."""
 
     max_bytes: int = 15_000_000
     connect: timedelta = timedelta(seconds=5)
@@ -26,11 +26,10 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """What one feed needs. Credentials, cookie and headers go to the feed's own host alone.
+    """The HTTP options of a feed. Credentials, cookie and headers are sent to the feed's own server alone.
 
-    The proxy is an http URL, checked like every address that we connect to. What it asks for in our name is
-    looked up here as well, and refused when it is private; but the proxy looks it up again by itself, so
-    only the proxy can keep that promise.
+    The proxy is an http URL whose address is checked like every other. The hosts that are requested through it are
+    checked too, but the proxy resolves them again by itself: that it reaches no private address is up to the proxy.
     """
 
     basic_auth: tuple[str, str] | None = field(default=None, repr=False)
@@ -42,22 +41,22 @@ class FetchOptions:
 
 
 def parse_options(text: str | None) -> FetchOptions:
-    """Options as a person's form made them: JSON."""
+    """Options from JSON, as the form of a feed's settings makes them."""
     return FetchOptions() if text is None else msgspec.json.decode(text, type=FetchOptions)
 
 
 def encrypt_options(encryption: Encryption, text: str | None) -> Encrypted | None:
-    """As the feed's row keeps them."""
+    """Options in JSON, encrypted for the feed's row."""
     return None if text is None else encryption.encrypt(text, ENCRYPTION_PURPOSE)
 
 
-def decrypt_options(encryption: Encryption, kept: Encrypted | None) -> str | None:
-    """As a person's form made them; raises `UnreadableSecret`."""
-    return None if kept is None else encryption.decrypt(kept, ENCRYPTION_PURPOSE)
+def decrypt_options(encryption: Encryption, encrypted: Encrypted | None) -> str | None:
+    """Options in JSON, from the feed's row; raises `UnreadableSecret`."""
+    return None if encrypted is None else encryption.decrypt(encrypted, ENCRYPTION_PURPOSE)
 
 
 def same_options(encryption: Encryption, one: Encrypted | None, other: Encrypted | None) -> bool:
-    """Whether two feeds are asked for in the same way; what can't be read is the same as nothing else."""
+    """Whether two feeds are fetched with the same options; options that can't be decrypted equal no others."""
     if one is None or other is None:
         return one is other
     try:

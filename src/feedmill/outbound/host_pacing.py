@@ -1,7 +1,6 @@
 """Paces requests per host: one at a time, a gap between two, and pauses that the server asked for.
 
-The host is the name as it is looked up (ASCII, lower case), whatever the scheme and port: it is one machine's
-owner that we are polite to.
+The host is the name as it is resolved (ASCII, lower case), whatever the scheme and port: they share one server.
 """
 
 import asyncio
@@ -20,12 +19,12 @@ from feedmill.outbound.urls import RequestTarget, is_ip_address
 
 GAP = timedelta(seconds=1)
 MAX_WAIT = timedelta(seconds=30)
-# How much longer than its deadline a request may hold its turn before somebody else gets it.
+# How much longer than its deadline a request may hold its turn before the turn is given to another.
 SLACK = timedelta(seconds=10)
 
 
 class HostBusy(Exception):
-    """The turn is farther away than we wait; `wait` says how far."""
+    """The turn at the host comes later than we wait for it; `wait` says when."""
 
     def __init__(self, wait: timedelta) -> None:
         super().__init__(wait)
@@ -34,25 +33,25 @@ class HostBusy(Exception):
 
 @dataclass(slots=True)
 class HostQueue:
-    """Those of this process who want to ask one host: one at its door, the others behind it in order."""
+    """The requests of this process to one host: whoever holds `lock` is next, the others wait in order."""
 
-    door: asyncio.Lock
+    lock: asyncio.Lock
     length: int = 0
 
 
 class Pacer:
-    """Gives turns at hosts, to this process in order and together with the others through `turns`."""
+    """Gives turns at hosts: in order within this process, and through `turns` among all processes."""
 
-    def __init__(self, turns: HostSlots, gap: timedelta = GAP, patience: timedelta = MAX_WAIT) -> None:
+    def __init__(self, turns: HostSlots, gap: timedelta = GAP, max_wait: timedelta = MAX_WAIT) -> None:
         self._turns = turns
         self._gap = gap
-        self._patience = patience
-        self._lines: dict[str, HostQueue] = {}
+        self._max_wait = max_wait
+        self._queues: dict[str, HostQueue] = {}
 
     @asynccontextmanager
     async def turn(self, target: RequestTarget, slots: asyncio.Semaphore, hold: timedelta) -> AsyncIterator[None]:
-        """A turn at the target's host and one of `slots`, or `HostBusy`. No slot is held while waiting."""
-        async with self._in_line(target.host) as deadline:
+        """Waits for a turn at the target's host and for one of `slots`; raises `HostBusy`. Waiting holds no slot."""
+        async with self._queued(target.host) as deadline:
             token = uuid.uuid4().hex
             rule = HostSlotRule(self._gap, hold + SLACK)
             try:
@@ -61,21 +60,21 @@ class Pacer:
                     yield
                 finally:
                     slots.release()
-            finally:  # also after a cancelled take, which may have been granted without our knowing
+            finally:  # also after a cancelled take, which may have been granted
                 await self._turns.finish(target.host, token)
 
     async def pause_domain(self, target: RequestTarget, length: timedelta) -> None:
-        """Nobody asks any host of the target's registrable domain for that long."""
+        """Pauses all requests to hosts of the target's registrable domain."""
         await self._turns.pause(_domain_pause(target.host), length)
 
     async def pause_url(self, target: RequestTarget, length: timedelta) -> None:
-        """Nobody asks for this very URL for that long."""
+        """Pauses all requests for this URL."""
         await self._turns.pause(_url_pause(target), length)
 
     async def _take(
         self, target: RequestTarget, token: str, rule: HostSlotRule, slots: asyncio.Semaphore, deadline: float
     ) -> None:
-        """Comes back with the turn and a slot; the slot first, so that the gap counts from the real start."""
+        """Takes the slot first and then the turn, so that the gap counts from the start of the request."""
         pauses = (_domain_pause(target.host), _url_pause(target))
         while True:
             await slots.acquire()
@@ -88,41 +87,41 @@ class Pacer:
                     slots.release()
             if granted:
                 return
-            # Longer than a gap is a pause, and those behind us in line may want something that is not paused.
+            # A wait longer than a gap is a pause, and those behind us in the queue may request what is not paused.
             if wait > max(rule.gap, BUSY_WAIT) or _now() + wait.total_seconds() > deadline:
                 raise HostBusy(wait)
             await asyncio.sleep(wait.total_seconds())
 
     @asynccontextmanager
-    async def _in_line(self, host: str) -> AsyncIterator[float]:
-        """The place at the host's door, and until when to wait there."""
-        line = self._lines.setdefault(host, HostQueue(asyncio.Lock()))
-        ahead = line.length * self._gap
-        if ahead > self._patience:
+    async def _queued(self, host: str) -> AsyncIterator[float]:
+        """Waits to be next at the host; yields the time until when to wait for the turn."""
+        queue = self._queues.setdefault(host, HostQueue(asyncio.Lock()))
+        ahead = queue.length * self._gap
+        if ahead > self._max_wait:
             raise HostBusy(ahead)
-        deadline = _now() + self._patience.total_seconds()
-        line.length += 1
+        deadline = _now() + self._max_wait.total_seconds()
+        queue.length += 1
         try:
-            await self._reach_door(line, deadline)
+            await self._be_next(queue, deadline)
             try:
                 yield deadline
             finally:
-                line.door.release()
+                queue.lock.release()
         finally:
-            line.length -= 1
-            if not line.length:
-                self._lines.pop(host, None)
+            queue.length -= 1
+            if not queue.length:
+                self._queues.pop(host, None)
 
-    async def _reach_door(self, line: HostQueue, deadline: float) -> None:
+    async def _be_next(self, queue: HostQueue, deadline: float) -> None:
         try:
             async with asyncio.timeout_at(deadline):
-                await line.door.acquire()
+                await queue.lock.acquire()
         except TimeoutError:
-            raise HostBusy(max(self._gap, line.length * self._gap)) from None
+            raise HostBusy(max(self._gap, queue.length * self._gap)) from None
 
 
 async def paused_hosts(turns: HostSlots, hosts: Sequence[str]) -> dict[str, timedelta]:
-    """Those of these hosts whose servers want us to stay away, and for how much longer."""
+    """By host how much longer it is paused, of those that are."""
     names = {host: _domain_pause(host) for host in hosts}
     left = await turns.paused(sorted(set(names.values())))
     return {host: left[name] for host, name in names.items() if name in left}
@@ -142,7 +141,7 @@ def _domain_pause(host: str) -> str:
 
 @lru_cache(maxsize=4096)
 def registrable_domain(host: str) -> str:
-    """The part of a host name that somebody registered; the name itself when it is all public suffix."""
+    """The part of a host name that was registered (`example.co.uk`); a public suffix is returned as it is."""
     domain: str | None = read_public_suffixes().privatesuffix(host)
     return domain or host
 

@@ -31,13 +31,13 @@ KEEP_ALIVE = 5.0
 
 
 class HttpSession:
-    """Keeps connections open for a while and connects only to addresses that the policy allows."""
+    """Keeps connections open for a few seconds and connects only to addresses that the policy allows."""
 
-    def __init__(self, names: HostResolver, policy: AddressPolicy, user_agent: str, tls: SSLContext | None) -> None:
+    def __init__(self, resolver: HostResolver, policy: AddressPolicy, user_agent: str, tls: SSLContext | None) -> None:
         self._user_agent = user_agent
         self._tls = tls
         connector = TCPConnector(
-            resolver=AiohttpResolver(names),
+            resolver=AiohttpResolver(resolver),
             socket_factory=CheckedSocketFactory(policy),
             use_dns_cache=False,
             keepalive_timeout=KEEP_ALIVE,
@@ -56,64 +56,64 @@ class HttpSession:
     async def close(self) -> None:
         await self._session.close()
 
-    async def ask(self, trip: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
-        """Sends the request and reads the answer; raises `RefusedError` or `RetryableError`."""
+    async def send(self, chain: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
+        """Sends the request and reads the response; raises `RefusedError` or `RetryableError`."""
         with translate_errors():
             try:
-                return await self._exchange(trip, proxy)
+                return await self._exchange(chain, proxy)
             except IdleConnectionClosed:
-                if trip.payload is None:  # aiohttp has sent a GET again already
+                if chain.payload is None:  # aiohttp has already repeated a GET
                     raise
-                return await self._exchange(trip, proxy)
+                return await self._exchange(chain, proxy)
 
-    async def _exchange(self, trip: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
+    async def _exchange(self, chain: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
         started = time.monotonic()
         try:
-            return await self._request(trip, proxy)
+            return await self._request(chain, proxy)
         finally:
-            trip.spent += timedelta(seconds=time.monotonic() - started)
+            chain.time_spent += timedelta(seconds=time.monotonic() - started)
 
-    async def _request(self, trip: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
-        headers = trip.headers(self._user_agent)
-        for_proxy = proxy_headers(proxy.credentials) if proxy else {}
-        if trip.target.scheme == "http":
-            headers |= for_proxy
+    async def _request(self, chain: RedirectChain, proxy: RequestTarget | None) -> HttpResponse:
+        headers = chain.headers(self._user_agent)
+        headers_for_proxy = proxy_headers(proxy.credentials) if proxy else {}
+        if chain.target.scheme == "http":
+            headers |= headers_for_proxy
         async with self._session.request(
-            "GET" if trip.payload is None else "POST",
-            URL(trip.target.url, encoded=True),
-            data=trip.payload.body if trip.payload else None,
+            "GET" if chain.payload is None else "POST",
+            URL(chain.target.url, encoded=True),
+            data=chain.payload.body if chain.payload else None,
             headers=headers,
-            timeout=_timeout(trip.limits, trip.left),
-            ssl=self._tls or True if trip.options.verify_tls else False,
+            timeout=_timeout(chain.limits, chain.time_left),
+            ssl=self._tls or True if chain.options.verify_tls else False,
             proxy=URL(proxy.url, encoded=True) if proxy else None,
-            proxy_headers=for_proxy or None,
+            proxy_headers=headers_for_proxy or None,
             allow_redirects=False,
-        ) as response:
-            answer = HttpResponse(response.status, response.raw_headers)
-            answer.certificate_until = certificate_expiry(response)
-            if trip.wants_body(response.status):
-                await _read(response, answer, trip.limits.max_bytes)
-            return answer
+        ) as incoming:
+            response = HttpResponse(incoming.status, incoming.raw_headers)
+            response.certificate_until = certificate_expiry(incoming)
+            if chain.wants_body(incoming.status):
+                await _read_body(incoming, response, chain.limits.max_bytes)
+            return response
 
 
-async def _read(response: ClientResponse, answer: HttpResponse, max_bytes: int) -> None:
-    """Adds the whole body, decoded, to the answer, or raises: a part of it is worth nothing."""
-    body = BodyDecoder(answer.text("content-encoding"), max_bytes)
-    if (response.content_length or 0) > max_bytes:
+async def _read_body(incoming: ClientResponse, response: HttpResponse, max_bytes: int) -> None:
+    """Reads and decodes the whole body into `response`; raises if it is incomplete."""
+    body = BodyDecoder(response.text("content-encoding"), max_bytes)
+    if (incoming.content_length or 0) > max_bytes:
         raise BodyTooLarge
-    answer.delimited = response.content_length is not None or "chunked" in answer.text("transfer-encoding").lower()
-    protocol = response.connection.protocol if response.connection and not answer.delimited else None
+    response.delimited = incoming.content_length is not None or "chunked" in response.text("transfer-encoding").lower()
+    protocol = incoming.connection.protocol if incoming.connection and not response.delimited else None
     closed = protocol.closed if protocol is not None else None
-    while piece := await response.content.readany():
+    while piece := await incoming.content.readany():
         body.feed(piece)
     if closed is not None and closed.done():
-        closed.result()  # raises when it was not the server's goodbye that ended the body
-    answer.body = body.finish()
-    answer.received_bytes = body.received_bytes
+        closed.result()  # raises if the connection broke instead of being closed by the server
+    response.body = body.finish()
+    response.received_bytes = body.received_bytes
 
 
 @lru_cache(maxsize=64)
-def _timeout(limits: FetchLimits, left: timedelta) -> ClientTimeout:
-    total = max(left.total_seconds(), 0.001)  # aiohttp takes zero for no limit at all
+def _timeout(limits: FetchLimits, time_left: timedelta) -> ClientTimeout:
+    total = max(time_left.total_seconds(), 0.001)  # zero means no limit to aiohttp
     connect, read = limits.connect.total_seconds(), limits.read.total_seconds()
     return ClientTimeout(total=total, sock_connect=connect, sock_read=read, ceil_threshold=3600)

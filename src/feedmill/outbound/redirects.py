@@ -25,13 +25,13 @@ from feedmill.outbound.urls import RequestTarget, resolve_location
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 PERMANENT_REDIRECTS = frozenset({301, 308})
 BODY_STATUSES = frozenset({200, 203})
-# How long to rest when the server asks for it without saying how long.
+# How long to pause if the server throttles us without saying for how long.
 DEFAULT_PAUSES: dict[PauseScope, timedelta] = {"domain": timedelta(minutes=15), "url": timedelta(minutes=5)}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPayload:
-    """What a request brings along."""
+    """The body of a POST request."""
 
     body: bytes
     content_type: str
@@ -39,7 +39,10 @@ class RequestPayload:
 
 @dataclass(slots=True)
 class RedirectChain:
-    """One request on its way: a GET, or a POST when it has a payload."""
+    """One request through its redirects: a GET, or a POST if it has a payload.
+
+    `target` is where the next request of the chain goes. `time_spent` leaves out the wait for turns.
+    """
 
     url: str
     target: RequestTarget
@@ -47,92 +50,92 @@ class RedirectChain:
     options: FetchOptions
     validators: Validators
     payload: RequestPayload | None = None
-    spent: timedelta = timedelta(0)
+    time_spent: timedelta = timedelta(0)
     permanent_url: str | None = None
     is_private: bool = False
-    _home: RequestTarget = field(init=False)
+    _first_target: RequestTarget = field(init=False)
     _visited: set[str] = field(init=False)
     _only_permanent: bool = field(init=False, default=True)
 
     def __post_init__(self) -> None:
-        self._home = self.target
+        self._first_target = self.target
         self._visited = {self.target.url}
 
     @property
-    def left(self) -> timedelta:
-        return self.limits.total - self.spent
+    def time_left(self) -> timedelta:
+        return self.limits.total - self.time_spent
 
     def headers(self, user_agent: str) -> dict[str, str]:
-        """What to tell the present target; what is secret only if it is the feed's own host."""
+        """The headers for the present target; secret ones only if it is the server that they were given for."""
         headers = request_headers(user_agent, self.validators, self.options)
-        if self._home.may_share_secrets_with(self.target):
-            headers |= secret_headers(self.options, self._home.credentials)
+        if self._first_target.may_share_secrets_with(self.target):
+            headers |= secret_headers(self.options, self._first_target.credentials)
         if self.payload is not None:
             headers["Content-Type"] = self.payload.content_type
         return headers
 
-    def wants_to_follow(self, answer: HttpResponse) -> bool:
-        """Whether the answer points elsewhere; what a POST brings is for the one who was named."""
-        return self.payload is None and answer.status in REDIRECT_STATUSES and bool(answer.raw(b"location").strip())
+    def follows(self, response: HttpResponse) -> bool:
+        """Whether the response is a redirect to follow. A POST follows none: its payload is for the first target."""
+        return self.payload is None and response.status in REDIRECT_STATUSES and bool(response.raw(b"location").strip())
 
     def wants_body(self, status: int) -> bool:
         return self.payload is None and status in BODY_STATUSES
 
-    def follow(self, answer: HttpResponse) -> None:
-        """Goes on to where the answer points, if that is allowed."""
-        target = resolve_location(self.target, answer.raw(b"location"))
+    def follow(self, response: HttpResponse) -> None:
+        """Makes the redirect's location the next target; raises `RefusedError` for a loop or too many redirects."""
+        target = resolve_location(self.target, response.raw(b"location"))
         if target.url in self._visited:
             raise RefusedError("redirect_loop", "the redirects go in a circle")
         if len(self._visited) > self.limits.redirects:
             raise RefusedError("too_many_redirects", f"more than {self.limits.redirects} redirects")
-        self._only_permanent = self._only_permanent and answer.status in PERMANENT_REDIRECTS
+        self._only_permanent = self._only_permanent and response.status in PERMANENT_REDIRECTS
         if self._only_permanent:
             self.permanent_url = target.url
         self._visited.add(target.url)
         self.target = target
 
-    def conclude(self, answer: HttpResponse, now: datetime) -> FetchOutcome:
-        """What the last answer means."""
+    def conclude(self, response: HttpResponse, now: datetime) -> FetchOutcome:
+        """The outcome that the last response stands for."""
         ends = (self.url, self.target.url)
-        match answer.status:
+        match response.status:
             case status if status in BODY_STATUSES or (self.payload is not None and 200 <= status <= 299):
-                return self._response(answer, now)
+                return self._response(response, now)
             case 304 if self.validators != Validators():
-                return self._not_modified(answer, now)
+                return self._not_modified(response, now)
             case 206:
                 return Retryable(*ends, "partial", "the server sent a part that nobody asked for", 206)
             case 410:
                 return Gone(*ends)
             case 429:
-                return self._throttled(answer, "domain", now)
+                return self._throttled(response, "domain", now)
             case 503:
-                return self._throttled(answer, "url", now)
+                return self._throttled(response, "url", now)
             case status if 500 <= status <= 599:
                 return Retryable(*ends, "http_5xx", f"the server failed with {status}", status)
-        return HttpError(*ends, answer.status)
+        return HttpError(*ends, response.status)
 
-    def _response(self, answer: HttpResponse, now: datetime) -> Response:
-        """The answer as a success; only a 200 says how to ask for it again."""
+    def _response(self, response: HttpResponse, now: datetime) -> Response:
+        """A success. Validators of other statuses than 200 are dropped."""
         return Response(
             url=self.url,
             final_url=self.target.url,
-            status=answer.status,
-            headers=answer.headers,
-            body=answer.body,
-            content_type=answer.text("content-type"),
-            validators=validators_of(answer) if answer.status == 200 else Validators(),
-            freshness=freshness_of(answer),
+            status=response.status,
+            headers=response.headers,
+            body=response.body,
+            content_type=response.text("content-type"),
+            validators=validators_of(response) if response.status == 200 else Validators(),
+            freshness=freshness_of(response),
             permanent_url=self.permanent_url,
-            delimited=answer.delimited,
-            received_bytes=answer.received_bytes,
+            delimited=response.delimited,
+            received_bytes=response.received_bytes,
             fetched_at=now,
-            elapsed=self.spent,
+            elapsed=self.time_spent,
             is_private=self.is_private,
-            certificate_until=answer.certificate_until,
+            certificate_until=response.certificate_until,
         )
 
-    def stopped(self, error: RefusedError | RetryableError) -> Refused | Retryable:
-        """The outcome of what went wrong on the way."""
+    def failed(self, error: RefusedError | RetryableError) -> Refused | Retryable:
+        """The outcome of an error."""
         if isinstance(error, RefusedError):
             return Refused(self.url, self.target.url, error.kind, str(error))
         return Retryable(self.url, self.target.url, error.kind, str(error))
@@ -140,23 +143,23 @@ class RedirectChain:
     def deferred(self, wait: timedelta) -> Deferred:
         return Deferred(self.url, self.target.url, datetime.now(UTC) + wait)
 
-    def _not_modified(self, answer: HttpResponse, now: datetime) -> NotModified:
-        """What we asked with stays: a 304 that names another ETag does not give us what that stands for."""
-        new, freshness = validators_of(answer), freshness_of(answer)
-        kept = Validators(self.validators.etag or new.etag, self.validators.last_modified or new.last_modified)
+    def _not_modified(self, response: HttpResponse, now: datetime) -> NotModified:
+        """Keeps the validators that were sent: a 304 with another ETag does not bring the body of that ETag."""
+        sent, received = self.validators, validators_of(response)
+        validators = Validators(sent.etag or received.etag, sent.last_modified or received.last_modified)
         return NotModified(
             self.url,
             self.target.url,
-            kept,
-            freshness,
+            validators,
+            freshness_of(response),
             self.permanent_url,
             now,
-            self.spent,
+            self.time_spent,
             is_private=self.is_private,
-            certificate_until=answer.certificate_until,
+            certificate_until=response.certificate_until,
         )
 
-    def _throttled(self, answer: HttpResponse, scope: PauseScope, now: datetime) -> Throttled:
-        retry_after = retry_after_of(answer, now)
+    def _throttled(self, response: HttpResponse, scope: PauseScope, now: datetime) -> Throttled:
+        retry_after = retry_after_of(response, now)
         until = now + (retry_after or DEFAULT_PAUSES[scope])
-        return Throttled(self.url, self.target.url, answer.status, scope, retry_after, until)
+        return Throttled(self.url, self.target.url, response.status, scope, retry_after, until)

@@ -1,4 +1,4 @@
-"""Builds the headers of a request, and keeps secret ones to the feed's own host."""
+"""Builds the headers of a request. Secret ones are separate: only the feed's own server may see them."""
 
 import re
 from base64 import b64encode
@@ -14,7 +14,7 @@ ACCEPT = (
 MAX_VALIDATOR = 4096
 # Control characters but the tab, and halves of surrogate pairs.
 UNSENDABLE_CHARACTERS = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-# Headers that say how a message is built; a feed's own headers can't change them.
+# Headers of the protocol itself, which a feed's own headers can't change.
 RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect"}
     | {"keep-alive", "proxy-connection", "proxy-authorization", "accept-encoding", "range"}
@@ -36,10 +36,10 @@ def request_headers(user_agent: str, validators: Validators, options: FetchOptio
     return headers
 
 
-def secret_headers(options: FetchOptions, from_url: tuple[str, str] | None) -> dict[str, str]:
-    """The headers that only the feed's own host may see."""
+def secret_headers(options: FetchOptions, credentials_in_url: tuple[str, str] | None) -> dict[str, str]:
+    """The headers that only the feed's own server may see."""
     headers = {name: value for name, value in options.headers.items() if name.strip().lower() not in RESERVED_HEADERS}
-    credentials = options.basic_auth or from_url
+    credentials = options.basic_auth or credentials_in_url
     if credentials is not None:
         headers["Authorization"] = _basic(credentials)
     if options.cookie:
@@ -57,5 +57,5 @@ def _basic(credentials: tuple[str, str]) -> str:
 
 
 def _sendable(value: str) -> bool:
-    """Whether a validator can go back as it came; a monster, or one that is no text for a header, can't."""
+    """Whether a validator can be sent back as it was received: it is not too long and has no control characters."""
     return 0 < len(value) <= MAX_VALIDATOR and not UNSENDABLE_CHARACTERS.search(value)

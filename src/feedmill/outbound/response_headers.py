@@ -17,9 +17,9 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
 class HttpResponse:
-    """One server's answer, whole: `body` is decoded, and empty for statuses whose body we don't read.
+    """A complete response. `body` is decoded, and empty for statuses whose body is not read.
 
-    `headers` has them all by lower-case name, those that repeat joined, monsters left out.
+    `headers` has the headers by lower-case name; repeated ones are joined, very long ones are left out.
     """
 
     def __init__(self, status: int, raw_headers: RawHeaders) -> None:
@@ -32,11 +32,11 @@ class HttpResponse:
         self._raw_headers = raw_headers
 
     def raw(self, name: bytes) -> bytes:
-        """The first header of that name, as it came; empty when there is none."""
+        """The first header of that name as received; empty if there is none."""
         return next((value for key, value in self._raw_headers if key.lower() == name), b"")
 
     def text(self, name: str) -> str:
-        """The header of that name; empty when there is none."""
+        """The header of that name; empty if there is none."""
         return self.headers.get(name, "")
 
 
@@ -51,31 +51,31 @@ def _joined(raw_headers: RawHeaders) -> dict[str, str]:
     return joined
 
 
-def validators_of(answer: HttpResponse) -> Validators:
-    """The validators of an answer; one that can't be kept or sent back is dropped."""
-    return Validators(_validator(answer.raw(b"etag")), _validator(answer.raw(b"last-modified")))
+def validators_of(response: HttpResponse) -> Validators:
+    """The validators of a response; one that can't be stored or sent back is dropped."""
+    return Validators(_validator(response.raw(b"etag")), _validator(response.raw(b"last-modified")))
 
 
-def freshness_of(answer: HttpResponse) -> Freshness:
-    """What the answer says of its own lifetime."""
-    said = MAX_AGE_PATTERN.search(answer.text("cache-control"))
-    max_age = min(_seconds(said[1]), MAX_FRESHNESS) if said else None
-    return Freshness(max_age, parse_http_date(answer.text("expires")))
+def freshness_of(response: HttpResponse) -> Freshness:
+    """What the response says about its own freshness."""
+    match = MAX_AGE_PATTERN.search(response.text("cache-control"))
+    max_age = min(_seconds(match[1]), MAX_FRESHNESS) if match else None
+    return Freshness(max_age, parse_http_date(response.text("expires")))
 
 
-def retry_after_of(answer: HttpResponse, now: datetime) -> timedelta | None:
-    """How long the server wants to be left alone, at most seven days; None when it does not say."""
-    said = answer.text("retry-after").strip()
-    if said.isascii() and said.isdigit():
-        length = _seconds(said)
+def retry_after_of(response: HttpResponse, now: datetime) -> timedelta | None:
+    """The wait that the server asks for, at most seven days; None if it asks for none."""
+    value = response.text("retry-after").strip()
+    if value.isascii() and value.isdigit():
+        length = _seconds(value)
     else:
-        date = parse_http_date(said)
+        date = parse_http_date(value)
         length = date - now if date else timedelta(0)
     return min(length, MAX_RETRY_AFTER) if length > timedelta(0) else None
 
 
 def parse_http_date(text: str) -> datetime | None:
-    """A date as HTTP writes it, in UTC; None when it can't be read."""
+    """A date in the format of HTTP, in UTC; None if it can't be parsed."""
     if not text:
         return None
     try:
@@ -86,12 +86,12 @@ def parse_http_date(text: str) -> datetime | None:
 
 
 def _seconds(digits: str) -> timedelta:
-    """So many seconds; of a number that is absurd, only that it is large."""
+    """So many seconds. Numbers of more than 12 digits are cut to a very long time, so that they don't overflow."""
     return timedelta(seconds=int(digits) if len(digits) <= 12 else 10**12)
 
 
 def _validator(raw: bytes) -> str | None:
-    """As text that becomes the same bytes again; sent back, text is UTF-8."""
+    """The validator as text that is sent back as the same bytes; None if it can't be."""
     if not raw or len(raw) > MAX_VALIDATOR:
         return None
     try:

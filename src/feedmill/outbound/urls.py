@@ -14,8 +14,8 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL = 8192
 MAX_NAME = 253
 URL_PATTERN = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE | re.DOTALL)
-# What stays as it is in a path or query; "%" too, because what is encoded already must not be encoded again. Not "'",
-# which `html/links.py` encodes: an address has one form, whichever way it comes.
+# Not encoded in a path or query; "%" too, so that nothing is encoded twice. "'" is encoded, as in `html/links.py`, so
+# that a URL has one form.
 UNENCODED_CHARACTERS = "!$%&()*+,-./:;=?@_~[]|^"
 ENCODED_PATTERN = re.compile(f"[A-Za-z0-9{re.escape(UNENCODED_CHARACTERS)}]*")
 # Browsers strip these at the ends and drop the last three inside.
@@ -27,7 +27,7 @@ HOST_NAME_PATTERN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_-]{1,63})
 
 @dataclass(frozen=True, slots=True)
 class RequestTarget:
-    """Where one request goes. `host` is ASCII, in lower case, without brackets or trailing dot."""
+    """The parts of a normalized URL. `host` is ASCII, in lower case, without brackets or trailing dot."""
 
     scheme: str
     host: str
@@ -46,7 +46,7 @@ class RequestTarget:
         return is_ip_address(self.host)
 
     def may_share_secrets_with(self, other: "RequestTarget") -> bool:
-        """Whether what was meant for this target may also be told to `other`."""
+        """Whether a secret that was given for this target may be sent to `other`."""
         if self.host != other.host:
             return False
         if (self.scheme, self.port) == (other.scheme, other.port):
@@ -63,12 +63,12 @@ def may_share_secrets(url: str, other_url: str) -> bool:
 
 
 def is_ip_address(host: str) -> bool:
-    """Whether a host is an IP address and no name."""
+    """Whether a host is an IP address, not a name."""
     return ":" in host or host.rpartition(".")[2].isdigit()
 
 
 def parse_url(url: str) -> RequestTarget:
-    """Reads a URL as browsers do where that is harmless, and refuses what could be meant two ways."""
+    """Parses a URL as browsers do; raises `RefusedError` for what is invalid or ambiguous."""
     text = url.strip(BLANKS).translate(INNER_BLANKS)
     if len(text) > MAX_URL:
         raise RefusedError("url", "the URL is too long")
@@ -84,7 +84,7 @@ def parse_url(url: str) -> RequestTarget:
 
 
 def resolve_location(base: RequestTarget, location: bytes) -> RequestTarget:
-    """Where a Location header points to, seen from `base`."""
+    """The target of a Location header in a response from `base`."""
     try:
         text = location.decode()
     except UnicodeDecodeError:
@@ -98,7 +98,7 @@ def resolve_location(base: RequestTarget, location: bytes) -> RequestTarget:
 
 @lru_cache(maxsize=4096)
 def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
-    """Host, port and credentials; a port that is not given is None."""
+    """Host, port (None if it is not given) and credentials."""
     if "\\" in netloc:
         raise RefusedError("url", "it can't be told which part of the URL is the host")
     before, _, place = netloc.rpartition("@")
