@@ -19,6 +19,7 @@ from feedmill.coordination.redis import RedisHostSlots, RedisLocks, connect
 from feedmill.coordination.redis_pool_queues import RedisPoolQueues
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
+from feedmill.model.feed_settings import FEED_SETTINGS
 from feedmill.serve.rest import ROUTERS
 from feedmill.settings import PREFIX, Settings
 from feedmill.store.schema import metadata
@@ -39,6 +40,13 @@ def test_every_setting_is_in_the_reference(name: str) -> None:
     assert str(Settings.fields[name].description) in section
     assert f"`{PREFIX}{name.upper()}`" in section
     assert "Default: " in section
+
+
+@pytest.mark.parametrize("name", FEED_SETTINGS)
+def test_every_setting_of_a_feed_is_in_the_reference(name: str) -> None:
+    [line] = re.findall(rf"^\| `{name}` .*$", (REFERENCE / "feed-settings.md").read_text(), re.MULTILINE)
+
+    assert FEED_SETTINGS[name].options.about.replace("|", "\\|") in line
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import select
 
 from feedmill.collect.discovery.response_cache import ResponseCache
@@ -12,7 +13,8 @@ from feedmill.library.filters.new_entries import filter_writes
 from feedmill.library.subscriptions import edit as own
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
 from feedmill.model.feed import Feed
-from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS
+from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.store.database import Step
 from feedmill.store.feeds.feeds import feeds_of_ids
@@ -37,9 +39,8 @@ class Readers:
 
     async def subscribe(self, user: User, url: str, **wish: Any) -> SubscribeResult:
         chosen = {name: wish.pop(name) for name in CHOSEN if name in wish}
-        return await subscribe(
-            self.world.tools, user, SubscribeRequest(url, SubscriptionOptions(**chosen), **wish), self.answers
-        )
+        settings = structs.replace(wish.pop("settings", DEFAULT_FEED_SETTINGS), **chosen)
+        return await subscribe(self.world.tools, user, SubscribeRequest(url, settings, **wish), self.answers)
 
     async def change(self, user: User, subscription: Subscription, **chosen: Any) -> Subscription:
         rules = self.world.tools.rules
@@ -49,7 +50,7 @@ class Readers:
 
     async def settle(self, user: User, subscription: Subscription, **settings: Any) -> None:
         """Changes what is done with the feed's entries."""
-        db, change = self.world.db, own.SubscriptionChange({}, settings=settings)
+        db, change = self.world.db, own.SubscriptionChange(settings)
         await own.update_subscription(db, self.world.tools.rules, user.id, subscription.id, change, self.world.now)
 
     def tailored(self) -> "Readers":

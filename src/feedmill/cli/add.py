@@ -20,8 +20,8 @@ from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, SeveralFeeds
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Updated
-from feedmill.model.subscription import SubscriptionOptions
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url, mark_added_by_person
 from feedmill.store.feeds.feeds import feeds_of_ids
@@ -149,7 +149,8 @@ async def _add(app: App, text: str, wish: AddOptions) -> list[AddResult]:
 async def _add_for(app: App, url: str, user: str, wish: AddOptions) -> AddResult:
     seconds = None if wish.interval is None else int(wish.interval.total_seconds())
     try:
-        done = await subscribe_user(app, user, url, SubscriptionOptions(wish.title, seconds), wish.folder, wish.anyway)
+        settings = FeedSettings(title=wish.title, interval_seconds=seconds)
+        done = await subscribe_user(app, user, url, settings, wish.folder, wish.anyway)
     except AlreadySubscribed:
         return AddResult(url, "exists", f"{user} is subscribed to {url} already")
     except (SeveralFeeds, NotSubscribable) as error:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedmill.errors import BadInput
+from feedmill.model.feed_settings import MAX_SELECTOR_LENGTH
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-MAX_SELECTOR_LENGTH = 500
 MAX_STEPS = 40
 
 _NAME = r"[A-Za-z_\u00a0-\uffff-][\w\u00a0-\uffff-]*"

@@ -1,26 +1,92 @@
-"""What a subscriber chose for the entries of a feed: retention, full text, filter rules, labels."""
+"""What a subscriber chooses for a feed. A field of `FeedSettings` is a setting, and is defined nowhere else.
 
+From these fields are made what the database stores (`store/subscriptions/feed_settings.py`), the requests and responses
+of the API (`serve/rest/feeds/settings_schemas.py`), the fields of the form (`serve/web/feeds/setting_fields.py`) and
+`docs/reference/feed-settings.md`. How a feed is requested (login, cookie, proxy) is a secret of the feed's row and is
+defined in `outbound/fetch_options.py`.
+"""
+
+from enum import StrEnum
 from hashlib import blake2b
+from typing import Annotated, Any, get_args, get_type_hints
 
 from msgspec import Struct
 
 MIN_RETENTION_DAYS, MAX_RETENTION_DAYS = 1, 36_500
+MAX_RULES_LENGTH = 4000
+MAX_SELECTOR_LENGTH = 500
+MAX_LABELS = 20
+
+_RULES = "Searches, one a line: words, phrases, `in:title`, `author:`, `inurl:`, `site:`, -, OR, ( )."
+_CSS = "CSS: tags, `.class`, `#id`, `[name=value]`, a space, `>` and commas."
 
 
-class FeedSettings(Struct, frozen=True, omit_defaults=True):
-    """`retention_days` None is what the operator keeps. Rules are searches, one a line; selectors are CSS.
+class FormSection(StrEnum):
+    """Where the form that edits a feed shows a setting."""
+
+    NEW_ENTRIES = "new_entries"
+    SELECTORS = "selectors"
+
+
+NEW_ENTRIES, SELECTORS = FormSection
+
+
+class SettingOptions(Struct, frozen=True):
+    """`about` is for the reference. A setting without a section has a place of its own in the form.
+
+    `maximum` is the largest number, or the most characters or ids. A setting that SQL reads has a column; all others
+    share the column `settings`.
+    """
+
+    about: str
+    section: FormSection | None = None
+    minimum: int = 0
+    maximum: int = 0
+    has_lines: bool = False
+    has_column: bool = False
+
+
+class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """None leaves a choice to us. Rules are searches, one a line; selectors are CSS.
 
     A new entry that a rule blocks is kept, but it is never unread; `label_ids` are put on those that are not blocked.
     """
 
-    retention_days: int | None = None
-    full_text: bool = False
-    keep_selector: str = ""
-    drop_selector: str = ""
-    block_rules: str = ""
-    keep_rules: str = ""
-    label_ids: tuple[int, ...] = ()
-    notify: bool = True
+    title: Annotated[str | None, SettingOptions("What you call the feed.", has_column=True)] = None
+    interval_seconds: Annotated[
+        int | None, SettingOptions("Seconds between two fetches; null is automatic.", has_column=True)
+    ] = None
+    archive_policy: Annotated[str | None, SettingOptions("Whose images are kept; null is all.", has_column=True)] = None
+    paused: Annotated[bool, SettingOptions("The feed is not fetched for you.", has_column=True)] = False
+    retention_days: Annotated[
+        int | None,
+        SettingOptions(
+            "How long entries are kept. Of all subscribers the longest counts; null is what the operator keeps.",
+            NEW_ENTRIES,
+            minimum=MIN_RETENTION_DAYS,
+            maximum=MAX_RETENTION_DAYS,
+        ),
+    ] = None
+    full_text: Annotated[bool, SettingOptions("Fetch the whole article of each new entry.", NEW_ENTRIES)] = False
+    keep_selector: Annotated[
+        str, SettingOptions(f"What of a page the article is. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
+    ] = ""
+    drop_selector: Annotated[
+        str, SettingOptions(f"What is never a part of it. {_CSS}", SELECTORS, maximum=MAX_SELECTOR_LENGTH)
+    ] = ""
+    block_rules: Annotated[
+        str, SettingOptions(f"What one of these finds is blocked. {_RULES}", maximum=MAX_RULES_LENGTH, has_lines=True)
+    ] = ""
+    keep_rules: Annotated[
+        str,
+        SettingOptions(
+            f"If there are any, what none of these finds is blocked. {_RULES}",
+            maximum=MAX_RULES_LENGTH,
+            has_lines=True,
+        ),
+    ] = ""
+    label_ids: Annotated[tuple[int, ...], SettingOptions("For new entries.", maximum=MAX_LABELS)] = ()
+    notify: Annotated[bool, SettingOptions("Whether webhooks are told of this feed.", NEW_ENTRIES)] = True
 
     @property
     def has_rules(self) -> bool:
@@ -35,3 +101,49 @@ class FeedSettings(Struct, frozen=True, omit_defaults=True):
 
 
 DEFAULT_FEED_SETTINGS = FeedSettings()
+
+
+class SettingKind(StrEnum):
+    """What a setting holds, which says how a form shows it and what a request may send."""
+
+    FLAG = "flag"
+    NUMBER = "number"
+    LINE = "line"
+    LINES = "lines"
+    IDS = "ids"
+
+
+_KINDS: dict[Any, SettingKind] = {
+    bool: SettingKind.FLAG,
+    int | None: SettingKind.NUMBER,
+    str | None: SettingKind.LINE,
+    str: SettingKind.LINE,
+    tuple[int, ...]: SettingKind.IDS,
+}
+
+
+class FeedSetting(Struct, frozen=True):
+    """The definition of one setting."""
+
+    name: str
+    type: Any
+    default: Any
+    options: SettingOptions
+
+    @property
+    def kind(self) -> SettingKind:
+        return SettingKind.LINES if self.options.has_lines else _KINDS[self.type]
+
+
+def _definitions() -> dict[str, FeedSetting]:
+    definitions = {}
+    for name, hint in get_type_hints(FeedSettings, include_extras=True).items():
+        held, options = get_args(hint)
+        definitions[name] = FeedSetting(name, held, getattr(DEFAULT_FEED_SETTINGS, name), options)
+    return definitions
+
+
+FEED_SETTINGS = _definitions()
+COLUMN_SETTINGS = tuple(name for name, setting in FEED_SETTINGS.items() if setting.options.has_column)
+# Those that share a column; the API has them as `settings`.
+JSON_SETTINGS = {name: setting for name, setting in FEED_SETTINGS.items() if not setting.options.has_column}

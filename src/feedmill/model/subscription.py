@@ -44,19 +44,6 @@ class Subscription(Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class SubscriptionOptions:
-    """What a person chose for a subscription; None leaves it to us."""
-
-    title: str | None = None
-    interval_seconds: int | None = None
-    archive_policy: str | None = None
-    paused: bool = False
-
-
-DEFAULT_SUBSCRIPTION_OPTIONS = SubscriptionOptions()
-
-
-@dataclass(frozen=True, slots=True)
 class Folder:
     """`parent_id` is 0 at the top."""
 

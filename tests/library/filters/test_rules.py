@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from feedmill.library.filters.rules import (
-    LONGEST,
     MOST_LINES,
     BadRule,
     FilterRules,
@@ -13,7 +12,7 @@ from feedmill.library.filters.rules import (
     parse_rules,
     stored_rules,
 )
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import MAX_RULES_LENGTH, FeedSettings
 from tests.library.small_library import new_entry
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -109,7 +108,7 @@ def test_what_can_t_be_asked_is_refused_with_its_line(rule: str, mistake: str) -
 
 def test_there_is_a_limit_to_rules() -> None:
     with pytest.raises(BadRule) as too_long:
-        parse_rules("ab " * LONGEST, "")
+        parse_rules("ab " * MAX_RULES_LENGTH, "")
     with pytest.raises(BadRule) as too_many:
         parse_rules("a\n" * (MOST_LINES + 1), "")
 

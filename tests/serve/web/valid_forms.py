@@ -26,7 +26,7 @@ FEED = {
     "images": "none",
     "label": ["{label}"],
     "new_label": "",
-    "retention": "30",
+    "retention_days": "30",
     "block_rules": "ads",
     "keep_rules": "",
     "keep_selector": ".post",

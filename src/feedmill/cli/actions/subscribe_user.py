@@ -8,17 +8,17 @@ from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.subscriptions.folders import clip_path, ensure_folders
 from feedmill.library.subscriptions.import_opml import plan_import, run_import
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
-from feedmill.model.subscription import SubscriptionOptions
+from feedmill.model.feed_settings import FeedSettings
 
 
 async def subscribe_user(
-    app: App, name: str, url: str, choice: SubscriptionOptions, folder: tuple[str, ...], anyway: bool
+    app: App, name: str, url: str, settings: FeedSettings, folder: tuple[str, ...], anyway: bool
 ) -> SubscribeResult:
     """Subscribes the person; raises a `CallerError` that says why not."""
     user = await find_user(app.db, name)
     folders = await ensure_folders(app.db, user.id, [folder]) if folder else {}
     filed = tuple(folder_id for path, folder_id in folders.items() if path == clip_path(folder))
-    return await subscribe(app.tools, user, SubscribeRequest(url, choice, filed, anyway=anyway), ResponseCache())
+    return await subscribe(app.tools, user, SubscribeRequest(url, settings, filed, anyway=anyway), ResponseCache())
 
 
 async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], int, list[str]]:

@@ -11,13 +11,12 @@ from feedmill.errors import BadInput
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.search.query_parser import parse_query
 from feedmill.library.search.query_tokens import BadSearch, tokenize
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import MAX_RULES_LENGTH, FeedSettings
 from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
 from feedmill.store.search.index import SearchableEntry, indexed_words
 
 log = get_logger(__name__)
 
-LONGEST = 4000
 MOST_LINES = 50
 
 # What an entry says of itself; everything else of the search language is about a reader, or about other entries.
@@ -106,8 +105,9 @@ def judge_words(rules: FilterRules, said: dict[str, str]) -> Verdict:
 
 def _read(text: str, field: str) -> tuple[FilterRule, ...]:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(text) > LONGEST:
-        raise BadRule(field, len(lines), "rules_too_long", f"rules have at most {LONGEST} characters", {"n": LONGEST})
+    if len(text) > MAX_RULES_LENGTH:
+        message = f"rules have at most {MAX_RULES_LENGTH} characters"
+        raise BadRule(field, len(lines), "rules_too_long", message, {"n": MAX_RULES_LENGTH})
     if len(lines) > MOST_LINES:
         message = f"there are at most {MOST_LINES} rules"
         raise BadRule(field, MOST_LINES + 1, "too_many_rules", message, {"n": MOST_LINES})

@@ -1,9 +1,9 @@
 """Changes and ends a user's subscriptions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -16,9 +16,9 @@ from feedmill.library.subscriptions.feed_settings import check_feed_settings
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
 from feedmill.model.refresh import Schedule
-from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds import feeds_of_ids
@@ -30,14 +30,15 @@ from feedmill.store.subscriptions.subscriptions import smallest_interval_of_othe
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionChange:
-    """`chosen` has what changes of title, interval_seconds, archive_policy and paused; `folder_ids` None: as it is.
+    """`settings` has what changes of `FeedSettings`; `folder_ids` None: as it is."""
 
-    `settings` has what changes of what is done with the feed's entries.
-    """
-
-    chosen: dict[str, Any]
+    settings: Mapping[str, Any]
     folder_ids: Sequence[int] | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SettingsChange(NamedTuple):
+    before: FeedSettings
+    after: FeedSettings
 
 
 async def update_subscription(
@@ -45,35 +46,32 @@ async def update_subscription(
 ) -> Subscription:
     """Changes what a person chose; the feed takes all its subscribers' wishes into account at once."""
     subscription = await find_subscription(db, user_id, subscription_id)
-    before = _choice(subscription)
-    choice = replace(before, **change.chosen)
-    settings = await changed_settings(db, user_id, subscription_id, change.settings)
+    before, after = await check_settings_change(db, user_id, subscription_id, change.settings)
     schedule = None
-    if choice.interval_seconds != before.interval_seconds or choice.paused != before.paused:
-        schedule = await _rescheduled(db, rules, subscription, choice, now)
-    await change_subscription(db, user_id, subscription, choice, change.folder_ids, schedule, now, settings)
+    if after.interval_seconds != before.interval_seconds or after.paused != before.paused:
+        schedule = await _rescheduled(db, rules, subscription, after, now)
+    await change_subscription(db, user_id, subscription, before, after, change.folder_ids, schedule, now)
     return await find_subscription(db, user_id, subscription_id)
 
 
-async def changed_settings(
+async def check_settings_change(
     db: Database, user_id: int, subscription_id: int, changes: Mapping[str, Any]
-) -> FeedSettings | None:
-    """What is to be done with the entries after these changes, if it is something else than before."""
-    if not changes:
-        return None
+) -> SettingsChange:
+    """The settings before and after these changes; raises a `CallerError` for what can't be chosen."""
     before = await subscription_settings(db, user_id, subscription_id)
-    wanted = structs.replace(before, **changes)
-    await check_feed_settings(db, user_id, wanted)
-    return wanted if wanted != before else None
+    after = structs.replace(before, **changes)
+    if JSON_SETTINGS.keys() & changes.keys():
+        await check_feed_settings(db, user_id, after)
+    return SettingsChange(before, after)
 
 
 async def apply_interval(
     db: Database, rules: CadenceSettings, user_id: int, subscription: Subscription, now: datetime
 ) -> Subscription:
     """Lets the interval of a new subscriber count at once, for a feed that was here already."""
-    choice = _choice(subscription)
-    schedule = await _rescheduled(db, rules, subscription, choice, now)
-    await change_subscription(db, user_id, subscription, choice, None, schedule, now)
+    settings = await subscription_settings(db, user_id, subscription.id)
+    schedule = await _rescheduled(db, rules, subscription, settings, now)
+    await change_subscription(db, user_id, subscription, settings, settings, None, schedule, now)
     return await find_subscription(db, user_id, subscription.id)
 
 
@@ -96,20 +94,15 @@ async def unsubscribe(db: Database, user_id: int, subscription_id: int) -> None:
     await end_subscription(db, user_id, await find_subscription(db, user_id, subscription_id))
 
 
-def _choice(subscription: Subscription) -> SubscriptionOptions:
-    names = ("interval_seconds", "archive_policy", "paused")
-    return SubscriptionOptions(subscription.own_title, **{name: getattr(subscription, name) for name in names})
-
-
 async def _rescheduled(
-    db: Database, rules: CadenceSettings, subscription: Subscription, choice: SubscriptionOptions, now: datetime
+    db: Database, rules: CadenceSettings, subscription: Subscription, settings: FeedSettings, now: datetime
 ) -> Schedule | None:
     """When a feed that is well is due, now that the interval is another; None for one that has its own reasons."""
     [feed] = await feeds_of_ids(db, [subscription.feed_id])
     if feed.declared or feed.consecutive_failures or feed.last_fetched_at is None:
         return None
     others = await smallest_interval_of_others(db, feed.id, subscription.id)
-    mine = None if choice.paused else choice.interval_seconds
+    mine = None if settings.paused else settings.interval_seconds
     asked = [seconds for seconds in (mine, others) if seconds is not None]
     return next_fetch_schedule(feed, timedelta(seconds=min(asked)) if asked else None, feed.last_fetched_at, now, rules)
 

@@ -18,7 +18,7 @@ from feedmill.library.feeds.private_feeds import find_feed_targets
 from feedmill.library.subscriptions.folders import FolderPath, clip_path, ensure_folders
 from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_opml
 from feedmill.library.users.limits import check_byte_quota
-from feedmill.model.subscription import SubscriptionOptions
+from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.database import Database
@@ -133,7 +133,7 @@ def _subscription(
     options = encrypt_options(encryption, wanted.http_options)
     feed = NewFeed(url, wanted.title or None, site_url=wanted.site_url, http_options=options, for_subscribers=True)
     filed = {folder_ids[clip_path(path)] for path in wanted.folders if clip_path(path) in folder_ids}
-    return NewSubscription(feed, feed_id, SubscriptionOptions(wanted.title or None), tuple(sorted(filed)))
+    return NewSubscription(feed, feed_id, FeedSettings(title=wanted.title or None), tuple(sorted(filed)))
 
 
 def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dict[str, FeedToImport]:

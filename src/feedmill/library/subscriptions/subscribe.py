@@ -30,7 +30,7 @@ from feedmill.library.subscriptions.feed_settings import check_feed_settings
 from feedmill.library.users.limits import check_byte_quota
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
-from feedmill.model.subscription import DEFAULT_SUBSCRIPTION_OPTIONS, Subscription, SubscriptionOptions
+from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.feeds.add_feeds import NewFeed
@@ -44,11 +44,10 @@ class SubscribeRequest:
     """What a person asks for. `anyway`: also when nothing can be had there now."""
 
     url: str
-    choice: SubscriptionOptions = DEFAULT_SUBSCRIPTION_OPTIONS
+    settings: FeedSettings = DEFAULT_FEED_SETTINGS
     folder_ids: tuple[int, ...] = ()
     http_options: str | None = None
     anyway: bool = False
-    settings: FeedSettings = DEFAULT_FEED_SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +163,10 @@ async def _join(
     now = tools.clock()
     blocked = await blocked_newest_entries(tools.db, place.feed_id, wish.settings) if place.feed_id else ()
     feed = _new_feed(tools, wish, place.url, found)
-    new = NewSubscription(feed, place.feed_id, wish.choice, wish.folder_ids, wish.settings, blocked)
+    new = NewSubscription(feed, place.feed_id, wish.settings, wish.folder_ids, blocked)
     await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
     subscription = await _subscription_at(tools, user, place)
-    if place.feed_id is not None and wish.choice.interval_seconds is not None:
+    if place.feed_id is not None and wish.settings.interval_seconds is not None:
         subscription = await apply_interval(tools.db, tools.rules, user.id, subscription, now)
     return SubscribeResult(subscription, subscription.last_fetched_at is not None)
 
@@ -184,14 +183,14 @@ async def _subscription_at(tools: RefreshTools, user: User, place: FeedTarget) -
 
 def _new_feed(tools: RefreshTools, wish: SubscribeRequest, url: str, found: FetchedFeed | None) -> NewFeed:
     """The feed as its first subscriber wants it."""
-    seconds = wish.choice.interval_seconds
+    seconds = wish.settings.interval_seconds
     return NewFeed(
         url,
         found.parsed.title if found else None,
         for_subscribers=True,
         http_options=encrypt_options(tools.encryption, wish.http_options),
         interval=None if seconds is None else timedelta(seconds=seconds),
-        archive_policy=ArchivePolicy(wish.choice.archive_policy or ArchivePolicy.ALL),
+        archive_policy=ArchivePolicy(wish.settings.archive_policy or ArchivePolicy.ALL),
     )
 
 

@@ -1,7 +1,7 @@
 """Adds subscriptions with feeds that are new, and points a subscription to another feed."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
-from feedmill.model.subscription import DEFAULT_SUBSCRIPTION_OPTIONS, Subscription, SubscriptionOptions
+from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
@@ -25,12 +25,10 @@ from feedmill.store.subscriptions.change_subscription import (
     steps_after_unsubscribe,
     steps_to_apply_subscriber_options,
 )
-from feedmill.store.subscriptions.feed_settings import UPDATE_SETTINGS_FLAG_AT_URL, encode_settings
+from feedmill.store.subscriptions.feed_settings import STORED_SETTINGS, UPDATE_SETTINGS_FLAG_AT_URL, settings_columns
 
 _feed_of_url = select(feeds.c.id).where(feeds.c.url == bindparam("url")).scalar_subquery()
-ADD = insert_new(
-    subscriptions, "user_id", "title", "interval_seconds", "archive_policy", "paused", "settings", "created_at"
-).values(feed_id=_feed_of_url)
+ADD = insert_new(subscriptions, "user_id", *STORED_SETTINGS, "created_at").values(feed_id=_feed_of_url)
 FILE = insert_selected(
     folder_subscriptions,
     select(folders.c.id.label("a"), subscriptions.c.id.label("b")).where(
@@ -58,15 +56,14 @@ class NewSubscription:
 
     feed: NewFeed
     feed_id: int | None = None
-    choice: SubscriptionOptions = DEFAULT_SUBSCRIPTION_OPTIONS
-    folder_ids: tuple[int, ...] = ()
     settings: FeedSettings = DEFAULT_FEED_SETTINGS
+    folder_ids: tuple[int, ...] = ()
     blocked: tuple[int, ...] = ()
 
     @property
     def asks_something(self) -> bool:
         """Whether the feed must take this subscriber's wishes into account."""
-        return self.choice.interval_seconds is not None or self.choice.archive_policy is not None
+        return self.settings.interval_seconds is not None or self.settings.archive_policy is not None
 
 
 async def add_subscriptions(
@@ -127,10 +124,13 @@ def _new_feeds(new: Sequence[NewSubscription], now: datetime, due_at: datetime) 
 
 
 def _row(user_id: int, one: NewSubscription, at: str) -> dict[str, Any]:
-    chosen = asdict(one.choice) | {"paused": int(one.choice.paused)}
     filed = as_list(list(one.folder_ids))
-    settings = {"settings": encode_settings(one.settings)}
-    return chosen | settings | {"user_id": user_id, "url": one.feed.url, "created_at": at, "folder_ids": filed}
+    return settings_columns(one.settings) | {
+        "user_id": user_id,
+        "url": one.feed.url,
+        "created_at": at,
+        "folder_ids": filed,
+    }
 
 
 def _options(feed: NewFeed) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Changes and ends a subscription and updates its feed in the same batch."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +10,7 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Schedule
-from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.model.translatable_text import text_to_stored
 from feedmill.store.database import Database, Step
@@ -20,16 +19,11 @@ from feedmill.store.entries.unread_lists import LOCK_FEED, steps_to_drop_subscri
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscriptions.feed_settings import UPDATE_SETTINGS_FLAG as AGREE_ON_SETTINGS
-from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
+from feedmill.store.subscriptions.feed_settings import steps_to_change_settings
 
 SUBSCRIBED_REASON = "somebody subscribed to it"
 NO_SUBSCRIBERS_REASON = "at rest: nobody subscribes to it any more"
 
-CHANGE = (
-    subscriptions.update()
-    .where(subscriptions.c.id == bindparam("subscription"), subscriptions.c.user_id == bindparam("of_user"))
-    .values({name: bindparam(f"new_{name}") for name in ("title", "interval_seconds", "archive_policy", "paused")})
-)
 UNFILE = folder_subscriptions.delete().where(folder_subscriptions.c.subscription_id == bindparam("subscription"))
 FILE = insert_selected(
     folder_subscriptions,
@@ -96,28 +90,28 @@ async def change_subscription(
     db: Database,
     user_id: int,
     subscription: Subscription,
-    choice: SubscriptionOptions,
+    before: FeedSettings,
+    settings: FeedSettings,
     folder_ids: Sequence[int] | None,
     schedule: Schedule | None,
     now: datetime,
-    settings: FeedSettings | None = None,
 ) -> None:
-    """Writes what the person chose. None leaves it filed as it is, due as it is, and its entries as they are."""
+    """Writes what the person chose. None leaves it filed as it is, or due as it is."""
     one = {"subscription": subscription.id, "of_user": user_id, "feed": subscription.feed_id}
-    chosen = {f"new_{name}": value for name, value in asdict(choice).items()} | {"new_paused": int(choice.paused)}
-    steps = [step_to_lock_feed(subscription.feed_id), Step(CHANGE, one | chosen)]
+    steps = [
+        step_to_lock_feed(subscription.feed_id),
+        *steps_to_change_settings(user_id, subscription.id, before, settings),
+    ]
     if folder_ids is not None:
         steps += [Step(UNFILE, one), Step(FILE, one | {"folder_ids": as_list(list(folder_ids))})]
-    if settings is not None:
-        steps.append(step_to_set_subscription_settings(user_id, subscription.id, settings))
     steps += steps_to_apply_subscriber_options([subscription.feed_id])
     if schedule is not None:
         steps.append(Step(RESCHEDULE, one | {"at": iso_or_none(schedule.at), "why": text_to_stored(schedule.why)}))
-    await db.batch([*steps, *_paused_or_resumed(subscription, choice, now)])
+    await db.batch([*steps, *_paused_or_resumed(subscription, settings, now)])
 
 
-def _paused_or_resumed(subscription: Subscription, choice: SubscriptionOptions, now: datetime) -> list[Step]:
-    if choice.paused:
+def _paused_or_resumed(subscription: Subscription, settings: FeedSettings, now: datetime) -> list[Step]:
+    if settings.paused:
         return [Step(REST, {"feed": subscription.feed_id, "why": "at rest: all its subscribers have paused it"})]
     if subscription.paused:
         return [_wake(subscription.feed_id, now, "a subscriber resumed it")]

@@ -1,19 +1,21 @@
-"""Settings of subscriptions: filters, labels, full text, retention, notifications.
+"""What subscribers chose for their feeds: some in columns of their own, all else as JSON in `settings`.
 
 The feed's row has a flag that says whether anybody wants anything, so that a refresh of most feeds need not ask.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import structs
 from sqlalchemy import ColumnElement, Update, bindparam, case, exists, select
 
-from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
-from feedmill.store.database import Database, Step
+from feedmill.model.feed_settings import COLUMN_SETTINGS, DEFAULT_FEED_SETTINGS, FeedSettings
+from feedmill.store.database import Database, Row, Step
 from feedmill.store.schema import feeds, subscriptions
 
 _own_subscription = (subscriptions.c.id == bindparam("subscription"), subscriptions.c.user_id == bindparam("of_user"))
-OWN = select(subscriptions.c.settings).where(*_own_subscription)
+STORED_SETTINGS = (*COLUMN_SETTINGS, "settings")
+OWN = select(*(subscriptions.c[name] for name in STORED_SETTINGS)).where(*_own_subscription)
 OF_FEED = (
     select(subscriptions.c.id, subscriptions.c.user_id, subscriptions.c.settings)
     .where(subscriptions.c.feed_id == bindparam("feed"), subscriptions.c.paused == 0)
@@ -25,8 +27,15 @@ RETENTION_PREFERENCES = (
     .join(feeds, feeds.c.id == subscriptions.c.feed_id)
     .where(feeds.c.tailored == 1)
 )
+SET_COLUMNS = (
+    subscriptions.update()
+    .where(*_own_subscription)
+    .values({name: bindparam(f"new_{name}") for name in COLUMN_SETTINGS})
+)
 SET = subscriptions.update().where(*_own_subscription).values(settings=bindparam("new_settings"))
 _has_settings = exists().where(subscriptions.c.feed_id == feeds.c.id, subscriptions.c.settings.is_not(None))
+
+_COLUMN_DEFAULTS: dict[str, Any] = {name: getattr(DEFAULT_FEED_SETTINGS, name) for name in COLUMN_SETTINGS}
 
 
 def _update_settings_flag(which: ColumnElement[bool]) -> Update:
@@ -55,7 +64,7 @@ class RetentionPreference(NamedTuple):
 
 async def subscription_settings(db: Database, user_id: int, subscription_id: int) -> FeedSettings:
     rows = await db.query(OWN, {"subscription": subscription_id, "of_user": user_id})
-    return decode_settings(rows[0]["settings"]) if rows else DEFAULT_FEED_SETTINGS
+    return _to_settings(rows[0]) if rows else DEFAULT_FEED_SETTINGS
 
 
 async def settings_of_subscribers(db: Database, feed_id: int) -> list[SubscriberSettings]:
@@ -76,15 +85,38 @@ async def retention_preferences(db: Database) -> list[RetentionPreference]:
     ]
 
 
+def steps_to_change_settings(
+    user_id: int, subscription_id: int, before: FeedSettings, after: FeedSettings
+) -> list[Step]:
+    """The columns are always written, the JSON only when it changes. The feed is to agree on it in the same batch."""
+    chosen = {f"new_{name}": value for name, value in settings_columns(after).items()}
+    own = {"subscription": subscription_id, "of_user": user_id} | chosen
+    changes_json = encode_settings(before) != encode_settings(after)
+    return [Step(SET_COLUMNS, own), *([Step(SET, own)] if changes_json else [])]
+
+
 def step_to_set_subscription_settings(user_id: int, subscription_id: int, settings: FeedSettings) -> Step:
     """The feed is to agree on it in the same batch."""
     return Step(SET, {"subscription": subscription_id, "of_user": user_id, "new_settings": encode_settings(settings)})
 
 
 def encode_settings(settings: FeedSettings) -> str | None:
-    """As the row keeps it: nothing for what is usual."""
-    return None if settings == DEFAULT_FEED_SETTINGS else msgspec.json.encode(settings).decode()
+    """The settings without a column of their own, as JSON; None if all of them are the default."""
+    rest = structs.replace(settings, **_COLUMN_DEFAULTS)
+    return None if rest == DEFAULT_FEED_SETTINGS else msgspec.json.encode(rest).decode()
 
 
 def decode_settings(kept: str | None) -> FeedSettings:
+    """What `encode_settings` made; the settings with a column of their own are the default."""
     return msgspec.json.decode(kept, type=FeedSettings) if kept else DEFAULT_FEED_SETTINGS
+
+
+def settings_columns(settings: FeedSettings) -> dict[str, Any]:
+    """The settings as columns of `subscriptions`."""
+    own = {name: getattr(settings, name) for name in COLUMN_SETTINGS} | {"paused": int(settings.paused)}
+    return own | {"settings": encode_settings(settings)}
+
+
+def _to_settings(row: Row) -> FeedSettings:
+    own: dict[str, Any] = {name: row[name] for name in COLUMN_SETTINGS} | {"paused": bool(row["paused"])}
+    return structs.replace(decode_settings(row["settings"]), **own)

@@ -26,7 +26,7 @@ async def newest_title(site: Site, visitor: Visitor, feed_id: int) -> str:
 async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     wanted = {
-        "retention": "365",
+        "retention_days": "365",
         "full_text": "yes",
         "keep_selector": ".post",
         "drop_selector": ".ad, aside",
@@ -42,19 +42,24 @@ async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alic
     label = labels["To read"]
     assert saved.status_code == 303
     assert await kept(site, alice) == FeedSettings(
-        365, True, ".post", ".ad, aside", "ads\nin:title:sponsored", "", (label,), notify=True
+        retention_days=365,
+        full_text=True,
+        keep_selector=".post",
+        drop_selector=".ad, aside",
+        block_rules="ads\nin:title:sponsored",
+        label_ids=(label,),
     )
-    assert page.xpath("//select[@name='retention']/option[@selected]/@value") == ["365"]
+    assert page.xpath("//select[@name='retention_days']/option[@selected]/@value") == ["365"]
     assert page.xpath("//input[@name='label'][@checked]/@value") == [str(label)]
     assert page.xpath("//textarea[@name='block_rules']")[0].text_content().strip() == "ads\nin:title:sponsored"
 
 
 async def test_everything_can_be_taken_back(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
-    await save(alice, one.id, retention="7", block_rules="ads", new_label="x", notify="")
+    await save(alice, one.id, retention_days="7", block_rules="ads", new_label="x", notify="")
     muted = (await kept(site, alice)).notify
 
-    await save(alice, one.id, retention="", block_rules="", label=[], notify="yes")
+    await save(alice, one.id, retention_days="", block_rules="", label=[], notify="yes")
 
     assert (muted, await kept(site, alice)) == (False, DEFAULT_FEED_SETTINGS)
 

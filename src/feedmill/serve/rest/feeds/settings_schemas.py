@@ -1,72 +1,68 @@
-"""Schemas of a feed's settings and filter rules, and of the filter preview."""
+"""Schemas of a feed's settings, made from `model/feed_settings.py`, and of the preview of filter rules."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from msgspec import structs
 from pydantic import BaseModel, Field, StringConstraints
 
-from feedmill.html import selectors
-from feedmill.library.filters import rules
 from feedmill.library.filters.new_entries import PreviewedEntry
-from feedmill.library.subscriptions.feed_settings import MAX_LABELS
-from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS, FeedSettings
+from feedmill.model.feed_settings import (
+    DEFAULT_FEED_SETTINGS,
+    FEED_SETTINGS,
+    JSON_SETTINGS,
+    FeedSetting,
+    FeedSettings,
+    SettingKind,
+    SettingOptions,
+)
 from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool, StrictInt
 
-RulesText = Annotated[
-    str,
-    StringConstraints(max_length=rules.LONGEST, pattern=r"^[^\x00]*$"),
-    Field(description="Searches, one a line: words, phrases, `in:title`, `author:`, `inurl:`, `site:`, -, OR, ( )."),
-]
-SelectorText = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, max_length=selectors.MAX_SELECTOR_LENGTH, pattern=r"^[^\x00-\x1f\x7f]*$"),
-    Field(description="CSS: tags, `.class`, `#id`, `[name=value]`, a space, `>` and commas."),
-]
-RetentionDays = Annotated[StrictInt, Field(ge=MIN_RETENTION_DAYS, le=MAX_RETENTION_DAYS)]
+LINES = StringConstraints(pattern=r"^[^\x00]*$")
+ONE_LINE = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
+
+_REQUEST_TYPES: dict[SettingKind, Callable[[SettingOptions], Any]] = {
+    SettingKind.FLAG: lambda options: StrictBool,
+    SettingKind.NUMBER: lambda options: Annotated[StrictInt, Field(ge=options.minimum, le=options.maximum)],
+    SettingKind.LINE: lambda options: Annotated[str, ONE_LINE, Field(max_length=options.maximum)],
+    SettingKind.LINES: lambda options: Annotated[str, LINES, Field(max_length=options.maximum)],
+    SettingKind.IDS: lambda options: Annotated[list[Id], Field(max_length=options.maximum)],
+}
+
+
+def _request_field(setting: FeedSetting) -> Any:
+    sent = _REQUEST_TYPES[setting.kind](setting.options)
+    return Annotated[sent | None, Field(default=None, description=setting.options.about)]
 
 
 class FilterRulesRequest(RequestBody):
     """What a block rule finds, and what none of the keep rules finds if there are any, is never unread."""
 
-    block_rules: RulesText | None = None
-    keep_rules: RulesText | None = None
+    __annotations__ = {name: _request_field(FEED_SETTINGS[name]) for name in ("block_rules", "keep_rules")}
+
+    def rules(self) -> tuple[str, str]:
+        """The block rules and the keep rules."""
+        given = self.model_dump()
+        return given["block_rules"] or "", given["keep_rules"] or ""
 
 
-class FeedSettingsChanges(FilterRulesRequest):
+class FeedSettingsChanges(RequestBody):
     """What is left out stays as it is; null takes back what was chosen."""
 
-    retention_days: RetentionDays | None = Field(
-        default=None, description="Of all subscribers the longest counts; null is what the operator keeps."
-    )
-    full_text: StrictBool | None = Field(default=None, description="Fetch the whole article of each new entry.")
-    keep_selector: SelectorText | None = Field(default=None, description="What of a page the article is.")
-    drop_selector: SelectorText | None = Field(default=None, description="What is never a part of it.")
-    label_ids: list[Id] | None = Field(default=None, max_length=MAX_LABELS, description="For new entries.")
-    notify: StrictBool | None = Field(default=None, description="Whether webhooks are told of this feed.")
+    __annotations__ = {name: _request_field(setting) for name, setting in JSON_SETTINGS.items()}
 
     def changes(self) -> dict[str, Any]:
         """What was said, as the values of `FeedSettings`."""
         given = self.model_dump(exclude_unset=True)
         said = {name: getattr(DEFAULT_FEED_SETTINGS, name) if value is None else value for name, value in given.items()}
-        return said | ({"label_ids": tuple(sorted(set(said["label_ids"])))} if "label_ids" in said else {})
-
-    def settings(self) -> FeedSettings:
-        return FeedSettings(**self.changes())
+        return said | {name: tuple(sorted(set(value))) for name, value in said.items() if isinstance(value, list)}
 
 
 class FeedSettingsResponse(BaseModel):
-    retention_days: int | None
-    full_text: bool
-    keep_selector: str
-    drop_selector: str
-    block_rules: str
-    keep_rules: str
-    label_ids: list[int]
-    notify: bool
+    __annotations__ = {name: setting.type for name, setting in JSON_SETTINGS.items()}
 
     @classmethod
     def of(cls, settings: FeedSettings) -> "FeedSettingsResponse":
-        return cls(**structs.asdict(settings))
+        return cls.model_validate(settings, from_attributes=True)
 
 
 class FilterPreviewEntryResponse(BaseModel):

@@ -22,8 +22,8 @@ from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, re
 from feedmill.library.subscriptions import edit, lookup
 from feedmill.library.subscriptions import subscribe as spine
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
-from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS
-from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
@@ -117,13 +117,13 @@ async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes
         del given["paused"]
     await lookup.find_subscription(app.db, user_id, subscription_id)
     await check_folders(app.db, user_id, changes.folder_ids or [])
-    settings = changes.settings.changes() if changes.settings else {}
-    await edit.changed_settings(app.db, user_id, subscription_id, settings)
+    settings = given | (changes.settings.changes() if changes.settings else {})
+    await edit.check_settings_change(app.db, user_id, subscription_id, settings)
     if "http_options" in changes.model_fields_set:
         written = changes.http_options.kept() if changes.http_options else None
         options = encrypt_options(app.tools.encryption, written)
         await edit.change_login(app.db, user_id, subscription_id, options, now)
-    change = edit.SubscriptionChange(given, changes.folder_ids, settings)
+    change = edit.SubscriptionChange(settings, changes.folder_ids)
     changed = await edit.update_subscription(app.db, app.tools.rules, user_id, subscription_id, change, now)
     return await _detail(app, user_id, changed)
 
@@ -134,7 +134,7 @@ async def preview_rules(
 ) -> FilterPreviewResponse:
     """What these rules would have done with the feed's last 50 entries; it changes nothing."""
     subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
-    found = await preview_filter_rules(app.db, subscription.feed_id, tried.block_rules or "", tried.keep_rules or "")
+    found = await preview_filter_rules(app.db, subscription.feed_id, *tried.rules())
     return FilterPreviewResponse.of(found)
 
 
@@ -166,11 +166,15 @@ async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> sp
         filed |= {folder for made, folder in (await ensure_folders(app.db, user_id, [path])).items() if made == path}
     return spine.SubscribeRequest(
         wish.url,
-        SubscriptionOptions(wish.title, wish.interval_seconds, wish.archive_policy),
+        FeedSettings(
+            title=wish.title,
+            interval_seconds=wish.interval_seconds,
+            archive_policy=wish.archive_policy,
+            **(wish.settings.changes() if wish.settings else {}),
+        ),
         tuple(sorted(filed)),
         wish.http_options.kept() if wish.http_options else None,
         wish.anyway,
-        wish.settings.settings() if wish.settings else DEFAULT_FEED_SETTINGS,
     )
 
 

@@ -13,15 +13,20 @@ from feedmill.library.feeds.private_feeds import LoginSummary, readable_options,
 from feedmill.library.filters.new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
 from feedmill.library.subscriptions.change_url import change_subscription_url
-from feedmill.library.subscriptions.edit import SubscriptionChange, change_login, changed_settings, update_subscription
+from feedmill.library.subscriptions.edit import (
+    SubscriptionChange,
+    change_login,
+    check_settings_change,
+    update_subscription,
+)
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
-from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, accepts_form, matching, one_of
+from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, accepts_form, one_of
 from feedmill.serve.web.core.page import (
     checked_form,
     form_text,
@@ -45,11 +50,11 @@ from feedmill.serve.web.feeds.option_fields import (
     read_policy,
     read_title,
 )
+from feedmill.serve.web.feeds.setting_fields import SECTIONS, SETTING_FIELDS, read_settings
 from feedmill.serve.web.filters.filter_fields import (
     RETENTIONS,
     label_options,
     read_labels,
-    read_settings,
     rule_error_key,
 )
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
@@ -67,19 +72,13 @@ FORM = {
     "paused": CHECKBOX,
     "label": NUMBER.repeated,
     "new_label": TEXT,
-    "retention": matching(r"[0-9]{1,6}").or_empty,
-    "full_text": CHECKBOX,
-    "notify": CHECKBOX,
-    "block_rules": TEXT,
-    "keep_rules": TEXT,
-    "keep_selector": TEXT,
-    "drop_selector": TEXT,
+    **SETTING_FIELDS,
     **HTTP_OPTION_FIELDS,
     "forget": CHECKBOX,
     "anyway": CHECKBOX,
     "do": one_of("test").optional,
 }
-FIELDS = {*HTTP_FIELDS, "title", "interval", "images", "retention_days", "keep_selector", "drop_selector", "label_ids"}
+FIELDS = {*HTTP_FIELDS, *JSON_SETTINGS, "title", "interval", "images"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +196,14 @@ def _chosen_url(tested: DiscoveryView | None, url: str) -> str:
 async def _save_changes(request: Request, user: User, feed: Subscription, sent: FormData, url: str) -> None:
     """Everything is read before anything is written."""
     app, now = the_app(request), the_app(request).tools.clock()
-    chosen = {
+    settings = {name: getattr(read_settings(sent), name) for name in SETTING_FIELDS} | {
         "title": read_title(sent),
         "interval_seconds": read_interval(form_text(sent, "interval")),
         "archive_policy": read_policy(form_text(sent, "images")),
         "paused": bool(form_text(sent, "paused")),
     }
-    settings = structs.asdict(read_settings(sent)) | {"label_ids": ()}
-    await changed_settings(app.db, user.id, feed.id, settings)
+    settings["label_ids"] = ()
+    await check_settings_change(app.db, user.id, feed.id, settings)
     kept = await _stored_options(request, feed)
     options = read_options(sent, kept)
     folders = await read_folders(app.db, user.id, sent)
@@ -213,9 +212,7 @@ async def _save_changes(request: Request, user: User, feed: Subscription, sent: 
         await change_subscription_url(app.tools, user.id, feed.id, url)
     if options != kept:
         await change_login(app.db, user.id, feed.id, encrypt_options(app.tools.encryption, options), now)
-    await update_subscription(
-        app.db, app.tools.rules, user.id, feed.id, SubscriptionChange(chosen, folders, settings), now
-    )
+    await update_subscription(app.db, app.tools.rules, user.id, feed.id, SubscriptionChange(settings, folders), now)
 
 
 async def _stored_options(request: Request, feed: Subscription) -> str | None:
@@ -242,6 +239,7 @@ async def _shown(request: Request, user: User, editing: FeedEditForm, status: in
         folder_choices=await folder_options(app.db, user.id),
         policies=POLICIES,
         intervals=intervals,
+        sections=SECTIONS,
         retentions=retentions,
         usual_days=round(app.settings.retention_days),
         label_choices=await label_options(app.db, user.id),

@@ -1,11 +1,11 @@
-"""Form fields of what is done with a feed's new entries: labels, rules, retention, full text."""
+"""Form fields of a feed's labels, choices of retention, and mistakes in filter rules."""
 
 from starlette.datastructures import FormData
 
 from feedmill.errors import NotFound
 from feedmill.library.entries.labels import ensure_label, labels_of
 from feedmill.library.filters.rules import BadRule
-from feedmill.model.feed_settings import MAX_RETENTION_DAYS, FeedSettings
+from feedmill.model.feed_settings import MAX_RETENTION_DAYS
 from feedmill.serve.web.core.page import form_text
 from feedmill.store.database import Database
 
@@ -28,24 +28,6 @@ async def read_labels(db: Database, user_id: int, sent: FormData) -> tuple[int, 
     if name := " ".join(form_text(sent, "new_label").split())[:MAX_LABEL_LENGTH]:
         ticked.add(str(await ensure_label(db, user_id, name)))
     return tuple(id for id, _ in await label_options(db, user_id) if str(id) in ticked)
-
-
-def read_settings(sent: FormData) -> FeedSettings:
-    """As it is written, right or wrong, without the labels."""
-    days = form_text(sent, "retention")
-    return FeedSettings(
-        retention_days=int(days) if days.isascii() and days.isdigit() and len(days) < 7 else None,
-        full_text=bool(form_text(sent, "full_text")),
-        keep_selector=form_text(sent, "keep_selector").strip(),
-        drop_selector=form_text(sent, "drop_selector").strip(),
-        block_rules=_lines(sent, "block_rules"),
-        keep_rules=_lines(sent, "keep_rules"),
-        notify=bool(form_text(sent, "notify")),
-    )
-
-
-def _lines(sent: FormData, name: str) -> str:
-    return "\n".join(form_text(sent, name).strip().splitlines())
 
 
 def rule_error_key(error: BadRule) -> str:

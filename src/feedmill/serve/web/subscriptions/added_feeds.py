@@ -15,7 +15,7 @@ from feedmill.library.jobs.user_jobs import find_job
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe_to_candidate
 from feedmill.model.batch import REFRESH_ONE
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.subscription import Subscription, SubscriptionOptions
+from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.serve.http.sse import HEARTBEAT, with_idle_ticks
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -39,7 +39,8 @@ from feedmill.serve.web.feeds.option_fields import (
     read_options,
     read_policy,
 )
-from feedmill.serve.web.filters.filter_fields import read_labels, read_settings
+from feedmill.serve.web.feeds.setting_fields import read_settings
+from feedmill.serve.web.filters.filter_fields import read_labels
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, the_discovery_cache, url_in_text
 from feedmill.serve.web.subscriptions.subscribe import subscribe_page
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
@@ -88,11 +89,14 @@ async def _subscribe_requests(request: Request, user: User, sent: FormData) -> l
         return []
     db = the_app(request).db
     folders, labels = await read_folders(db, user.id, sent), await read_labels(db, user.id, sent)
-    settings = FeedSettings(label_ids=labels, block_rules=rules.block_rules, keep_rules=rules.keep_rules)
-    return [
-        SubscribeRequest(url, SubscriptionOptions(None, interval, policy), folders, options, settings=settings)
-        for url in urls
-    ]
+    settings = FeedSettings(
+        interval_seconds=interval,
+        archive_policy=policy,
+        label_ids=labels,
+        block_rules=rules.block_rules,
+        keep_rules=rules.keep_rules,
+    )
+    return [SubscribeRequest(url, settings, folders, options) for url in urls]
 
 
 async def _subscribe_each(
