@@ -12,7 +12,7 @@ from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_o
 from feedmill.engine.periodic import run_periodically
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
-from feedmill.store.admin.maintenance_tasks import schedule_maintenance_task, take_maintenance_task
+from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maintenance_task, take_maintenance_task
 from feedmill.store.database import Database
 from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.states import expire_read_later
@@ -80,7 +80,7 @@ def make_maintenance(app: App) -> Maintenance:
 
     async def write_descriptors(now: datetime) -> dict[str, int]:
         await ensure_store_ownership(db, blobs)
-        return {"written": await repair_descriptors(db, blobs, now)}
+        return {"descriptors_written": await repair_descriptors(db, blobs, now)}
 
     async def purge_expired(now: datetime) -> dict[str, int]:
         await ensure_store_ownership(db, blobs)
@@ -88,28 +88,31 @@ def make_maintenance(app: App) -> Maintenance:
 
     async def delete_orphans(now: datetime) -> dict[str, int]:
         return {
-            "orphans": await record_orphans(db, blobs, periods.raw, now),
-            "objects": await delete_garbage(db, blobs),
+            "orphans_found": await record_orphans(db, blobs, periods.raw, now),
+            "objects_deleted": await delete_garbage(db, blobs),
         }
 
     async def index_entries(now: datetime) -> dict[str, int]:
-        return {"indexed": await index_missing_entries(db)}
+        return {"entries_indexed": await index_missing_entries(db)}
 
     async def prune_deliveries(now: datetime) -> dict[str, int]:
-        return {"forgotten": await app.webhooks.prune(now)}
+        return {"deliveries_deleted": await app.webhooks.prune(now)}
 
     async def expire_marks(now: datetime) -> dict[str, int]:
-        return {"later": await expire_read_later(db, now), "lists": await drop_retired_lists(db, now - periods.lists)}
+        return {
+            "read_later_expired": await expire_read_later(db, now),
+            "lists_deleted": await drop_retired_lists(db, now - periods.lists),
+        }
 
     hour, day = timedelta(hours=1), timedelta(days=1)
     return Maintenance(
         db,
         [
-            MaintenanceTask("marks", hour, expire_marks),
-            MaintenanceTask("cards", day, write_descriptors),
+            MaintenanceTask("expire_marks", hour, expire_marks),
+            MaintenanceTask("write_descriptors", day, write_descriptors),
             MaintenanceTask("purge", day, purge_expired),
-            MaintenanceTask("deliveries", day, prune_deliveries),
-            MaintenanceTask("search", day, index_entries),
-            MaintenanceTask("sweep", 7 * day, delete_orphans),
+            MaintenanceTask("prune_deliveries", day, prune_deliveries),
+            MaintenanceTask(INDEX_ENTRIES, day, index_entries),
+            MaintenanceTask("delete_orphans", 7 * day, delete_orphans),
         ],
     )

@@ -25,7 +25,7 @@ from feedmill.model.search_query import (
 )
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
-from feedmill.store.admin.maintenance_tasks import schedule_maintenance_task, take_maintenance_task
+from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maintenance_task, take_maintenance_task
 from feedmill.store.archive.database_load import begin_loading, end_loading
 from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
@@ -312,12 +312,12 @@ async def _check_index(db: Database) -> None:
 
 
 async def test_what_was_put_back_from_a_backup_is_indexed_at_the_next_look(db: Database) -> None:
-    due = await take_maintenance_task(db, "search", NOW, HOUR)
+    due = await take_maintenance_task(db, INDEX_ENTRIES, NOW, HOUR)
     assert due is not None
-    await schedule_maintenance_task(db, "search", due, NOW + DAY)
-    assert await take_maintenance_task(db, "search", NOW + HOUR, HOUR) is None
+    await schedule_maintenance_task(db, INDEX_ENTRIES, due, NOW + DAY)
+    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR) is None
 
     await begin_loading(db, "a backup")
     await end_loading(db)
 
-    assert await take_maintenance_task(db, "search", NOW + HOUR, HOUR) is not None
+    assert await take_maintenance_task(db, INDEX_ENTRIES, NOW + HOUR, HOUR) is not None

@@ -20,21 +20,24 @@ SET = (
     .where(facts.c.name == bindparam("fact"), facts.c.value == bindparam("until"))
     .values(value=bindparam("next_at"))
 )
+# Named here because a restored backup makes it due at once.
+INDEX_ENTRIES = "index_entries"
 ALWAYS = "2000-01-01T00:00:00.000Z"
 
 
 async def take_maintenance_task(db: Database, name: str, now: datetime, lease: timedelta) -> datetime | None:
-    """The right to do a chore that is due, until the time that comes back; None: not due, or somebody else's."""
+    """Claims a task until the returned time; None if it is not due or another process has it."""
     until = now + lease
-    values = {"fact": _setting_name(name), "now": to_iso(now), "until": to_iso(until)}
-    _, taken = await db.batch([Step(INSERT, {"name": _setting_name(name), "value": ALWAYS}), Step(TAKE, values)])
+    values = {"fact": setting_name(name), "now": to_iso(now), "until": to_iso(until)}
+    _, taken = await db.batch([Step(INSERT, {"name": setting_name(name), "value": ALWAYS}), Step(TAKE, values)])
     return until if taken == 1 else None
 
 
 async def schedule_maintenance_task(db: Database, name: str, until: datetime, next_at: datetime) -> None:
-    """Says when the chore is due next, unless our right to it has ended meanwhile."""
-    await db.batch([Step(SET, {"fact": _setting_name(name), "until": to_iso(until), "next_at": to_iso(next_at)})])
+    """Sets when the task is due next, unless our claim to it has ended."""
+    await db.batch([Step(SET, {"fact": setting_name(name), "until": to_iso(until), "next_at": to_iso(next_at)})])
 
 
-def _setting_name(name: str) -> str:
-    return f"chore:{name}"
+def setting_name(name: str) -> str:
+    """The name under which the due time of a task is stored."""
+    return f"maintenance:{name}"

@@ -6,6 +6,7 @@ from sqlalchemy import Table, select
 
 from feedmill.errors import CallerError, ConstraintViolated, StatementRefused
 from feedmill.store.admin.instance_settings import read_instance_setting, set_instance_setting
+from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, setting_name
 from feedmill.store.archive.database_snapshot import TABLES
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
@@ -13,8 +14,8 @@ from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.schema import entries, facts, feeds, pool_groups, users
 
 LOADING = "loading"
-# With when the index was last looked after: what was loaded is not in it.
-CLEAR_LOADING = facts.delete().where(facts.c.name.in_([LOADING, "chore:search"]))
+# Also makes the task that indexes entries due: what was loaded is not in the index.
+CLEAR_LOADING = facts.delete().where(facts.c.name.in_([LOADING, setting_name(INDEX_ENTRIES)]))
 
 
 class DatabaseNotEmpty(CallerError):
