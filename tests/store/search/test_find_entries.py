@@ -35,8 +35,8 @@ from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.schema import entries, feeds
 from feedmill.store.search.find_entries import find_best_matches, find_newest_matches
-from feedmill.store.search.index import search_texts
 from feedmill.store.search.index_missing_entries import index_missing_entries
+from feedmill.store.search.index_table import search_texts
 from feedmill.store.search.tokenizer import query_words, site_word
 from tests.library.small_library import DAY, HOUR, NOW, Shelf
 

@@ -13,10 +13,12 @@ from feedmill.store.migrations import sqlalchemy_dialect
 from feedmill.store.search.driving_index import WORDS
 from feedmill.store.search.find_entries import StatementKey, keys_by_date, keys_by_rank
 from feedmill.store.search.query_shapes import prepare_search
+from feedmill.store.search.search_dialect import search_dialect
 from tests.databases import emptied
 from tests.sqlite_template import copy_template
 from tests.store.library_rows import ALICE, START, add_analysed_library
 
+SQLITE, POSTGRESQL = search_dialect("sqlite"), search_dialect("postgresql")
 PAGE = {"user_id": ALICE, "skipped": 0, "below_second": 2_000_000_000, "below_id": 1}
 CAT = TextMatch(("cat",))
 BY_WORDS = [
@@ -39,11 +41,11 @@ async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 @pytest.mark.parametrize("is_first", [False, True])
 async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Database, is_first: bool) -> None:
     for condition in BY_WORDS:
-        question = prepare_search(condition, "sqlite")
+        question = prepare_search(condition, SQLITE.match_text)
 
         plan = await _plan(
             sqlite,
-            keys_by_date(StatementKey("sqlite", True, question.shape, WORDS, 50, is_first=is_first)),
+            keys_by_date(StatementKey(SQLITE, True, question.shape, WORDS, 50, is_first=is_first)),
             question.params,
         )
 
@@ -53,10 +55,10 @@ async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Datab
 
 
 async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
-    question = prepare_search(CAT, "sqlite")
+    question = prepare_search(CAT, SQLITE.match_text)
 
     plan = await _plan(
-        sqlite, keys_by_rank(StatementKey("sqlite", True, question.shape, WORDS, 50, is_first=False)), question.params
+        sqlite, keys_by_rank(StatementKey(SQLITE, True, question.shape, WORDS, 50, is_first=False)), question.params
     )
 
     assert sum("B-TREE FOR ORDER BY" in line for line in plan) == 1
@@ -65,12 +67,12 @@ async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
 
 async def test_a_narrow_condition_leads(sqlite: Database) -> None:
     for condition in NARROW:
-        question = prepare_search(And((CAT, condition)), "sqlite")
+        question = prepare_search(And((CAT, condition)), SQLITE.match_text)
         [lead] = question.shape.parts
 
         plan = await _plan(
             sqlite,
-            keys_by_date(StatementKey("sqlite", True, question.shape, lead, 50, is_first=False)),
+            keys_by_date(StatementKey(SQLITE, True, question.shape, lead, 50, is_first=False)),
             question.params,
         )
 
@@ -82,8 +84,8 @@ async def test_a_narrow_condition_leads(sqlite: Database) -> None:
 async def test_postgresql_keeps_one_plan_for_every_word(
     request: pytest.FixtureRequest, tmp_path: Path, by: Callable[[StatementKey], Select[Any]]
 ) -> None:
-    question = prepare_search(CAT, "postgresql")
-    asked = StatementKey("postgresql", True, question.shape, None, 51, is_first=True)
+    question = prepare_search(CAT, POSTGRESQL.match_text)
+    asked = StatementKey(POSTGRESQL, True, question.shape, None, 51, is_first=True)
 
     async with emptied(request, "postgresql", tmp_path) as postgres:
         walk = await _explain(postgres, "EXPLAIN", by(asked), question.params)

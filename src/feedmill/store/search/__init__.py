@@ -1,1 +1,1 @@
-"""Search: the index, how text is tokenized, queries in each database's syntax, saved searches."""
+"""Search: the index, how text is tokenized, statements, a module for each database, saved searches."""

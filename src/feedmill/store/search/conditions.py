@@ -30,7 +30,7 @@ from feedmill.store.schema import (
     unread,
     users,
 )
-from feedmill.store.search.index import IDS_PER_SECOND
+from feedmill.store.search.index_table import IDS_PER_SECOND
 from feedmill.store.search.query_shapes import ConditionShape
 
 Sql = ColumnElement[bool]

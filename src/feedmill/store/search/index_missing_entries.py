@@ -12,7 +12,8 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.revisions import newest_text, with_newest_revision
 from feedmill.store.schema import entries
-from feedmill.store.search.index import ADD_MISSING, indexed_words, place_seconds, search_texts
+from feedmill.store.search.index import ADD_MISSING, indexed_words
+from feedmill.store.search.index_table import place_seconds, search_texts
 
 # Looked through at once, and added at once: D1 counts a statement for each of these.
 WINDOW = 10_000

@@ -1,6 +1,6 @@
 """Splits a search into its shape, for which a statement is compiled once, and its values."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ from feedmill.model.search_query import (
     TextMatch,
 )
 from feedmill.store.dialect import as_list
-from feedmill.store.search.index import place_seconds
-from feedmill.store.search.match_syntax import MATCHES, Match, is_text
+from feedmill.store.search.index_table import place_seconds
+
+MatchText = Callable[[SearchCondition], str]
 
 
 class ConditionShape(NamedTuple):
@@ -38,27 +39,27 @@ class PreparedSearch(NamedTuple):
     params: dict[str, Any]
 
 
-def prepare_search(condition: SearchCondition, dialect: str) -> PreparedSearch:
-    """The shape and the values of a search in one database's words."""
+def prepare_search(condition: SearchCondition, match_text: MatchText) -> PreparedSearch:
+    """The shape and the values of a search; `match_text` writes words in the syntax of a database."""
     parts = list(_flattened(condition))
     texts = [part for part in parts if is_text(part)]
     if texts:
         texts += [part for part in parts if isinstance(part, Not) and is_text(part.part)]
-    taking = _ShapeBuilder(MATCHES[dialect])
+    taking = _ShapeBuilder(match_text)
     shape = ConditionShape("all", parts=tuple(taking.shape(part) for part in parts if part not in texts))
     if texts:
-        taking.params["match"] = taking.match(And(tuple(texts)))
+        taking.params["match"] = taking.match_text(And(tuple(texts)))
     return PreparedSearch(bool(texts), shape, taking.params)
 
 
 @dataclass(slots=True)
 class _ShapeBuilder:
-    match: Match
+    match_text: MatchText
     params: dict[str, Any] = field(default_factory=dict)
 
     def shape(self, condition: SearchCondition) -> ConditionShape:
         if is_text(condition):
-            return ConditionShape("text", self._named(self.match(condition)))
+            return ConditionShape("text", self._named(self.match_text(condition)))
         match condition:
             case Not(part):
                 return ConditionShape("not", parts=(self.shape(part),))
@@ -97,3 +98,26 @@ def _flattened(condition: SearchCondition) -> Iterator[SearchCondition]:
             yield from _flattened(part)
     else:
         yield condition
+
+
+def is_text(condition: SearchCondition) -> bool:
+    """Whether a text index can answer this by itself; it can't list what lacks a word."""
+    match condition:
+        case TextMatch():
+            return True
+        case Or(parts):
+            return all(map(is_text, parts))
+        case And(parts):
+            return any(map(is_text, parts)) and all(is_text(without_not(part)) for part in parts)
+        case _:
+            return False
+
+
+def without_not(condition: SearchCondition) -> SearchCondition:
+    """The condition that a `Not` is about; any other as it is."""
+    return condition.part if isinstance(condition, Not) else condition
+
+
+def no_text(condition: SearchCondition) -> TypeError:
+    """The error of a condition that no text index can answer."""
+    return TypeError(f"no text to look for: {condition!r}")

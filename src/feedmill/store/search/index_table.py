@@ -1,0 +1,30 @@
+"""The table of the search index, the place of an entry in it, and SQL that several databases share.
+
+The place is the entry's time in seconds and its id in one number, so that an index walks by date.
+"""
+
+from datetime import datetime
+from math import floor
+
+from sqlalchemy import BigInteger, column, table
+
+# Two entries of one second are told apart by their ids, which are below this.
+IDS_PER_SECOND = 2**31
+# The seconds that fit before them in 64 bits: 1901 to 2106.
+EARLIEST, LATEST = -(2**31), 2**32 - 2
+
+# What all forms of it have. Not among the tables of the schema: a backup leaves it out, because it can be made again.
+search_texts = table("search_texts", column("place", BigInteger), column("entry_id", BigInteger), column("words"))
+
+ENTRY_ID = "(SELECT id FROM entries WHERE feed_id = :feed_id AND guid = :guid)"
+PLACE = f":seconds * {IDS_PER_SECOND} + "
+# Only if its text is still the one that was read, and nobody has added it meanwhile.
+IF_UNCHANGED = (
+    "FROM entries WHERE id = :entry AND digest = :digest "
+    "AND NOT EXISTS (SELECT 1 FROM search_texts WHERE entry_id = :entry)"
+)
+
+
+def place_seconds(sort_at: datetime) -> int:
+    """The time as a place begins with it."""
+    return min(max(floor(sort_at.timestamp()), EARLIEST), LATEST)

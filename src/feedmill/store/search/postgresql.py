@@ -1,0 +1,199 @@
+"""Search on PostgreSQL: a tsvector with weights, and a GIN index."""
+
+# ruff: noqa: S608 (what is put together here are constants)
+
+from math import sqrt
+from typing import Any
+
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Select,
+    String,
+    bindparam,
+    false,
+    func,
+    literal_column,
+    select,
+    text,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from feedmill.model.search_query import And, Not, Or, SearchCondition, SearchField, TextMatch
+from feedmill.store.database import Database
+from feedmill.store.page_sizes import literal_number
+from feedmill.store.schema import feeds, subscriptions
+from feedmill.store.search.conditions import Sql
+from feedmill.store.search.driving_index import (
+    FEW_SUBSCRIPTIONS,
+    VISIBLE,
+    WORDS,
+    find_narrow_condition,
+    is_few,
+    sees_few_entries,
+)
+from feedmill.store.search.index_table import ENTRY_ID, IDS_PER_SECOND, IF_UNCHANGED, search_texts
+from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch, no_text
+from feedmill.store.search.search_dialect import IndexSql, SearchDialect, SearchStart, by_worth
+
+# So many are fetched without a thought.
+RARE = 10_000
+# To look into one more vector while walking takes as long as fetching so many that the index named.
+LOOK = 8
+
+_WEIGHTS: dict[SearchField, str] = {"title": "A", "author": "B", "text": "D", "any": ""}
+_PLACE = f"CAST(:seconds AS bigint) * {IDS_PER_SECOND} + "
+_VECTOR = (
+    "setweight(to_tsvector('simple', CAST(:title AS text)), 'A') || "
+    "setweight(to_tsvector('simple', CAST(:author AS text)), 'B') || to_tsvector('simple', CAST(:words AS text))"
+)
+
+
+class ToTsquery(FunctionElement[Any]):
+    """`to_tsquery(configuration, query)`.
+
+    Not `func.to_tsquery`: the PostgreSQL compiler refuses that name unless it is SQLAlchemy's own class, which comes
+    only together with its dialect; that takes megabytes and is imported for a database that is used.
+    """
+
+    name = "to_tsquery"
+    inherit_cache = True
+
+
+@compiles(ToTsquery, "postgresql")
+def _to_tsquery(element: ToTsquery, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"to_tsquery({compiler.process(element.clauses, **kw)})"
+
+
+def tsquery(condition: SearchCondition) -> str:
+    """The condition as `to_tsquery` takes it."""
+    match condition:
+        case TextMatch(words, scope, prefix):
+            weight = _WEIGHTS[scope]
+            last = len(words) - 1
+            marks = [f"*{weight}" if prefix and at == last else weight for at in range(len(words))]
+            return f"({' <-> '.join(_lexeme(word, mark) for word, mark in zip(words, marks, strict=True))})"
+        case Or(parts):
+            return f"({' | '.join(map(tsquery, parts))})"
+        case And(parts):
+            return f"({' & '.join(map(tsquery, parts))})"
+        case Not(part):
+            return f"!{tsquery(part)}"
+    raise no_text(condition)
+
+
+def _lexeme(word: str, mark: str) -> str:
+    return f"'{word}':{mark}" if mark else f"'{word}'"
+
+
+def _query(name: str) -> ColumnElement[Any]:
+    query = ToTsquery(literal_column("'simple'"), bindparam(name, type_=String()))
+    # In a select of its own: else PostgreSQL guesses from the words, and makes its plan anew for others.
+    return select(query).scalar_subquery()
+
+
+def _is_match(name: str, vector: ColumnElement[Any] = search_texts.c.words) -> Sql:
+    return vector.op("@@", is_comparison=True)(_query(name))
+
+
+# All that have the words, by date, before anything is looked up for the few that are wanted. With an offset, or
+# PostgreSQL would walk by date after all.
+_all_texts = search_texts.alias("all_texts")
+_matched = (
+    select(_all_texts.c.entry_id, _all_texts.c.place)
+    .where(_is_match("match", _all_texts.c.words))
+    .order_by(_all_texts.c.place.desc())
+    .offset(literal_number(0))
+    .subquery("matched")
+)
+
+# What the planner expects, from its statistics of common words.
+_EXPECTED = text(
+    "EXPLAIN (FORMAT JSON) SELECT 1 FROM search_texts WHERE words @@ to_tsquery('simple', CAST(:match AS text))"
+)
+_everything: ColumnElement[float] = literal_column(
+    "(SELECT reltuples FROM pg_class WHERE oid = CAST('search_texts' AS regclass))"
+)
+_VISIBLE_TOTALS = (
+    select(
+        func.count().label("subscriptions"),
+        func.coalesce(func.sum(feeds.c.entry_count), 0).label("entries"),
+        _everything.label("of"),
+    )
+    .select_from(subscriptions.join(feeds, feeds.c.id == subscriptions.c.feed_id))
+    .where(subscriptions.c.user_id == bindparam("user_id", type_=BigInteger()))
+)
+
+
+class PostgresqlSearch:
+    index_sql: IndexSql = IndexSql(
+        add=f"INSERT INTO search_texts (place, entry_id, words) VALUES ({_PLACE}{ENTRY_ID}, {ENTRY_ID}, {_VECTOR})",
+        revise=f"UPDATE search_texts SET words = {_VECTOR} WHERE entry_id = :entry",
+        add_missing="INSERT INTO search_texts (place, entry_id, words) "
+        f"SELECT {_PLACE}id, id, {_VECTOR} {IF_UNCHANGED}",
+    )
+    words_start: SearchStart | None = SearchStart(
+        _matched.join(search_texts, search_texts.c.entry_id == _matched.c.entry_id),
+        _matched.c.place,
+        (search_texts, _matched),
+    )
+
+    def match_text(self, condition: SearchCondition) -> str:
+        return tsquery(condition)
+
+    async def choose_lead(
+        self, db: Database, search: PreparedSearch, user_id: int, wanted: int
+    ) -> ConditionShape | None:
+        """A narrow condition, or the words unless they are so common that a walk by date is shorter.
+
+        If words lead, all that match are fetched.
+        """
+        if (narrow := await find_narrow_condition(db, search, user_id)) is not None:
+            return narrow
+        if search.has_match:
+            return await _choose_for_words(db, search, user_id, wanted)
+        return VISIBLE if await sees_few_entries(db, search, user_id) else None
+
+    def has_words(self, name: str) -> Sql:
+        return _is_match(name)
+
+    def has_match(self, lead: ConditionShape | None) -> Sql:
+        # By date PostgreSQL then can neither begin with the words nor guess from them: one plan serves every word.
+        return func.coalesce(_is_match("match"), false()) if lead is None else _is_match("match")
+
+    def walks_by_date(self, lead: ConditionShape | None) -> bool:
+        """Not for a narrow condition: PostgreSQL would read its index of places as well as what leads."""
+        return lead in (None, WORDS)
+
+    def look_up(self, entry: Select[Any]) -> Select[Any]:
+        """With an offset PostgreSQL does not turn it into a join with all entries."""
+        return entry.offset(literal_number(0))
+
+    def rank_value(self, lead: ConditionShape | None) -> ColumnElement[Any] | None:
+        """The rank needs the whole vector, which is better not looked at before the newest are known."""
+        return search_texts.c.words
+
+    def rank(self, newest: FromClause, lead: ConditionShape | None) -> Select[Any]:
+        return by_worth(newest, -func.ts_rank(newest.c.measured, _query("match")))
+
+
+async def _choose_for_words(db: Database, search: PreparedSearch, user_id: int, wanted: int) -> ConditionShape | None:
+    """By how many matches PostgreSQL expects."""
+    [plan] = await db.query(_EXPECTED, {"match": search.params["match"]})
+    expected = int(msgspec.json.decode(plan["QUERY PLAN"])[0]["Plan"]["Plan Rows"])
+    if expected <= RARE:
+        return WORDS
+    [visible] = await db.query(_VISIBLE_TOTALS, {"user_id": user_id})
+    if visible["subscriptions"] <= FEW_SUBSCRIPTIONS and await is_few(db, VISIBLE, search, user_id):
+        return VISIBLE
+    # Walking by date until enough was met, or fetching all that match.
+    total = max(visible["of"], 1)
+    share = min(int(visible["entries"]) / total, 1)
+    return None if share > 0 and expected > sqrt(LOOK * wanted * total / share) else WORDS
+
+
+DIALECT: SearchDialect = PostgresqlSearch()
