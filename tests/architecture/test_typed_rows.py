@@ -18,6 +18,7 @@ MAY_RETURN_MAPPINGS = {
     "feeds/add_feeds.py:feed_values": "parameters of a statement",
     "feeds/add_feeds.py:option_values": "parameters of a statement",
     "entries/list_pages.py:params": "parameters of a statement",
+    "subscriptions/feed_settings.py:settings_columns": "parameters of a statement",
 }
 
 
