@@ -1,4 +1,4 @@
-"""The command line: one file per command. In: what a person typed. Out: plain text, an exit code."""
+"""The command line: one file per command. Commands print plain text or JSON and return an exit code."""
 
 import gc
 import os
@@ -11,38 +11,38 @@ from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
 from feedmill.lazy_imports import lazy_import
 
-# One file per command: `check` is the function check in feedmill/cli/check.py. The sentences are here, because to
-# take them from there would import everything that any command needs.
+# One file per command: `check` is the function check in feedmill/cli/check.py. The summaries are here, because
+# reading them from there would import everything that any command needs.
 COMMANDS = {
-    "add": "Add feeds: URLs of feeds, or of pages that have one.",
-    "api": "Show feeds and take orders, while worker processes collect.",
-    "backup": "Write a backup of the whole into a folder, while a server runs.",
-    "check": "Try the database, the object store, Redis, the disk, the clock.",
+    "add": "Add feeds by the URL of a feed or of its site.",
+    "api": "Run the web server of a scaled-out installation.",
+    "backup": "Write a backup into a folder; a server may be running.",
+    "check": "Test the database, the object store, Redis, the disk, the clock.",
     "export": "Write the feeds as OPML to a file, or to standard output.",
     "feeds": "List the feeds: state, last fetch, next fetch and why, entries.",
     "import": "Add the feeds of an OPML file.",
     "migrate": "Bring the schema up to date (serve does this by itself).",
     "parse": "Print the feed in a file as JSON; nothing is fetched or stored.",
-    "pause": "Stop fetching feeds; what they have brought stays.",
-    "pool": "Hand entries on to other programs, in groups by rule.",
-    "purge": "Drop what has been kept long enough (serve does this each day).",
+    "pause": "Stop fetching feeds; their entries stay.",
+    "pool": "Hand entries on to other programs, in groups defined by rules.",
+    "purge": "Delete expired data (serve does this every day).",
     "refresh": "Fetch feeds now: some by id or URL, --all, or --due.",
     "remove": "Remove feeds for good: entries, images, raw bodies.",
-    "restore": "Replay the kept bodies of feeds through today's parser.",
-    "resume": "Fetch feeds again; they are due at once.",
-    "scheduler": "Have feeds refreshed, pools filled, chores done, by workers.",
-    "serve": "Collect, keep and show feeds, all in this process.",
-    "settings": "Print every setting with its effective value, secrets hidden.",
+    "restore": "Replay the stored raw bodies of feeds through the current parser.",
+    "resume": "Fetch paused feeds again; they are due at once.",
+    "scheduler": "Run the scheduler of a scaled-out installation.",
+    "serve": "Run everything in one process: collector, API and web pages.",
+    "settings": "Print every setting with its effective value; secrets are hidden.",
     "show": "Show a feed with its latest entries, or an entry.",
-    "status": "Count feeds, entries, images, pool items, and the room they take.",
-    "user": "Make accounts and API keys, list them, give new passwords.",
-    "why": "Explain when a feed is fetched next, and why then.",
-    "worker": "Fetch what 'feedmill scheduler' and 'feedmill api' ask for.",
+    "status": "Show counts of feeds, entries, images, pool items, and storage used.",
+    "user": "Create and list accounts, create API keys, set passwords.",
+    "why": "Explain when a feed is fetched next, and why.",
+    "worker": "Run a worker of a scaled-out installation: it fetches feeds.",
 }
 # `import` can't be a function's name.
 MODULE_OF_COMMAND = {"import": "import_opml", "export": "export_opml"}
 
-# Files that any command makes are for its user alone: the database, objects, keys, backups.
+# Files that a command creates are readable by its user only: the database, objects, keys, backups.
 PRIVATE_UMASK = 0o077
 
 FAILED = 1
@@ -51,12 +51,12 @@ INTERRUPTED = 130
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
-Exit codes: 0 done, 1 it failed, 2 what was asked can't be done as it was asked, 130 interrupted.
-Settings come from the command line, FEEDMILL_… variables, feedmill.toml, in that order."""
+Exit codes: 0 success, 1 failure, 2 invalid request or usage, 130 interrupted.
+Settings come from the command line, FEEDMILL_… variables and feedmill.toml, in that order."""
 
 
 class LazyGroup(click.Group):
-    """Imports a command's file when that command is asked for, so that each starts with only what it needs."""
+    """Imports the file of a command when that command runs, so that each command imports only what it needs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
             return None
         name = MODULE_OF_COMMAND.get(cmd_name, cmd_name)
         command: click.Command = lazy_import(f"feedmill.cli.{name}:{name}")
-        # What was imported stays until the end, so that no later collection has to go through it.
+        # Imported modules live until the end: the garbage collector need not traverse them.
         gc.freeze()
         return command
 
@@ -87,10 +87,10 @@ def cli(ctx: click.Context, data: str | None, given: tuple[str, ...], debug: boo
 
 
 def main() -> None:
-    """Runs the command line; whatever goes wrong becomes one line and an exit code."""
+    """Runs the command line; an error becomes one line and an exit code."""
     os.umask(PRIVATE_UMASK)
     try:
-        # What click gives back is the code of whoever asked it to exit, else None.
+        # click returns the exit code of `Exit`, else None.
         sys.exit(cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None))
     except click.ClickException as error:
         error.show()
@@ -98,7 +98,7 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output went away, as `head` does.
+        # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         sys.exit(FAILED)
     except Exception as error:
@@ -107,7 +107,7 @@ def main() -> None:
         print_text(_one_line(error), err=True)
         sys.exit(BAD_USAGE if isinstance(error, CallerError) else FAILED)
     finally:
-        # Python's last collections go through every object that is left, and the process ends anyway.
+        # The final garbage collections would traverse every object, and the process ends anyway.
         gc.freeze()
 
 

@@ -32,7 +32,7 @@ FAILED, BAD_USAGE = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
-    """What was asked for besides the address."""
+    """The options of the command."""
 
     title: str | None = None
     folder: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class AddOptions:
 
 @dataclass(frozen=True, slots=True)
 class AddResult:
-    """What came of one address. `status` is added, exists, choices or failed; `code` the exit code it leads to."""
+    """The result of one URL. `status` is added, exists, choices or failed; `code` is the exit code."""
 
     url: str
     status: str
@@ -76,14 +76,14 @@ def _interval(ctx: click.Context, option: click.Parameter, value: str | None) ->
 
 @click.command()
 @click.argument("urls", nargs=-1, required=True, metavar="URL…")
-@click.option("--title", help="What to call it, whatever the feed says.")
-@click.option("--folder", help="Where to file it, like Tech/Python.")
+@click.option("--title", help="Its title, in place of the feed's own.")
+@click.option("--folder", help="Its folder, such as Tech/Python.")
 @click.option("--interval", callback=_interval, metavar="TIME", help="How often to fetch it: 30m, 2h, 1d.")
-@click.option("--user", metavar="NAME", help="Subscribe this person to it, with a title and folder of their own.")
-@click.option("--best", is_flag=True, help="Of several feeds of a page, add the likeliest.")
-@click.option("--all", "every", is_flag=True, help="Of several feeds of a page, add all.")
-@click.option("--anyway", is_flag=True, help="Add it although it can't be fetched now, or is no feed yet.")
-@click.option("--no-fetch", is_flag=True, help="Add it without asking its server; the next refresh does.")
+@click.option("--user", metavar="NAME", help="Subscribe this user to it; title and folder are theirs.")
+@click.option("--best", is_flag=True, help="If a page has several feeds, add the most likely one.")
+@click.option("--all", "every", is_flag=True, help="If a page has several feeds, add all of them.")
+@click.option("--anyway", is_flag=True, help="Add it even if it can't be fetched now, or is not a feed yet.")
+@click.option("--no-fetch", is_flag=True, help="Add it without fetching it; the next refresh does.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @pass_context
 def add(
@@ -99,69 +99,76 @@ def add(
     no_fetch: bool,
     as_json: bool,
 ) -> None:
-    """Add feeds: URLs of feeds, or of pages that have one.
+    """Add feeds by the URL of a feed or of its site.
 
-    The feed is fetched once, and what it answers is kept. A feed that is there already is left as it is.
+    The feed is fetched once, and its entries are stored. A feed that exists already is not changed.
     """
     if title and len(urls) > 1:
         raise click.UsageError("--title is for one URL")
     if user and (best or every or no_fetch):
         raise click.UsageError("--user goes without --best, --all and --no-fetch")
     names = tuple(name.strip() for name in (folder or "").split("/") if name.strip())
-    wish = AddOptions(title, names, interval, not no_fetch, anyway, best, every, user)
-    done = run_with_app(context.quiet_settings, lambda app: _add_all(app, urls, wish, as_json))
-    if code := max(added.code for added in done):
+    options = AddOptions(title, names, interval, not no_fetch, anyway, best, every, user)
+    results = run_with_app(context.quiet_settings, lambda app: _add_all(app, urls, options, as_json))
+    if code := max(result.code for result in results):
         raise click.exceptions.Exit(code)
 
 
-async def _add_all(app: App, urls: tuple[str, ...], wish: AddOptions, as_json: bool) -> list[AddResult]:
-    done = []
+async def _add_all(app: App, urls: tuple[str, ...], options: AddOptions, as_json: bool) -> list[AddResult]:
+    results = []
     for url in urls:
-        for added in await _add(app, url, wish):
-            done.append(added)
-            _print(added, as_json)
-    if not as_json and not wish.user and any(one.status == "added" for one in done) and await count_users(app.db):
+        for result in await _add(app, url, options):
+            results.append(result)
+            _print(result, as_json)
+    if (
+        not as_json
+        and not options.user
+        and any(result.status == "added" for result in results)
+        and await count_users(app.db)
+    ):
         print_text("nobody reads it yet: 'feedmill add --user NAME URL' subscribes somebody")
-    return done
+    return results
 
 
-async def _add(app: App, text: str, wish: AddOptions) -> list[AddResult]:
+async def _add(app: App, text: str, options: AddOptions) -> list[AddResult]:
     try:
         address = parse_pasted_url(text)
     except BadUrl as error:
         return [AddResult(text, "failed", str(error), code=BAD_USAGE)]
-    if wish.user:
-        return [await _add_for(app, text, wish.user, wish)]
-    if there := await _there(app, address.url):
-        return [there]
-    if not wish.fetch:
-        return [await _add_unseen(app, address, wish, "it is fetched with the next refresh")]
+    if options.user:
+        return [await _add_for(app, text, options.user, options)]
+    if existing := await _existing(app, address.url):
+        return [existing]
+    if not options.fetch:
+        return [await _add_unfetched(app, address, options, "it is fetched with the next refresh")]
     found = await discover_feeds_at(app.client, address.url, address.http_options)
     match found:
         case FetchedFeed():
-            return [await _add_found(app, found, wish, address.http_options if found.url == address.url else None)]
+            return [await _add_found(app, found, options, address.http_options if found.url == address.url else None)]
         case PageFeeds():
-            return await _add_of_page(app, found, wish)
+            return await _add_of_page(app, found, options)
         case NoFeed():
-            return [await _add_nothing(app, address, found, wish)]
+            return [await _add_no_feed(app, address, found, options)]
 
 
-async def _add_for(app: App, url: str, user: str, wish: AddOptions) -> AddResult:
-    seconds = None if wish.interval is None else int(wish.interval.total_seconds())
+async def _add_for(app: App, url: str, user: str, options: AddOptions) -> AddResult:
+    seconds = None if options.interval is None else int(options.interval.total_seconds())
     try:
-        settings = FeedSettings(title=wish.title, interval_seconds=seconds)
-        done = await subscribe_user(app, user, url, settings, wish.folder, wish.anyway)
+        settings = FeedSettings(title=options.title, interval_seconds=seconds)
+        subscribed = await subscribe_user(app, user, url, settings, options.folder, options.anyway)
     except AlreadySubscribed:
         return AddResult(url, "exists", f"{user} is subscribed to {url} already")
     except (SeveralFeeds, NotSubscribable) as error:
         return AddResult(url, "failed", str(error), code=FAILED if error.more.get("may_pass") else BAD_USAGE)
-    mine = done.subscription
-    [feed] = await feeds_of_ids(app.db, [mine.feed_id])
-    return AddResult(mine.url, "added", f"feed {feed.id} {mine.title} for {user}", feed, mine.unread_count)
+    subscription = subscribed.subscription
+    [feed] = await feeds_of_ids(app.db, [subscription.feed_id])
+    return AddResult(
+        subscription.url, "added", f"feed {feed.id} {subscription.title} for {user}", feed, subscription.unread_count
+    )
 
 
-async def _there(app: App, url: str) -> AddResult | None:
-    """A feed that is there already; from now on a person wants it too."""
+async def _existing(app: App, url: str) -> AddResult | None:
+    """The result for a feed that exists already; it is marked as added by a person."""
     if ids := list((await feed_ids_by_any_url(app.db, [url])).values()):
         await mark_added_by_person(app.db, ids, datetime.now(UTC))
         [feed] = await feeds_of_ids(app.db, ids)
@@ -169,76 +176,76 @@ async def _there(app: App, url: str) -> AddResult | None:
     return None
 
 
-async def _add_found(app: App, found: FetchedFeed, wish: AddOptions, http_options: str | None = None) -> AddResult:
-    if there := await _there(app, found.url):
-        return there
-    options = encrypt_options(app.tools.encryption, http_options)
-    feed, decision = await add_fetched_feed(app.tools, wish.feed(found.url, options, found.parsed.title), found)
+async def _add_found(app: App, found: FetchedFeed, options: AddOptions, http_options: str | None = None) -> AddResult:
+    if existing := await _existing(app, found.url):
+        return existing
+    encrypted = encrypt_options(app.tools.encryption, http_options)
+    feed, decision = await add_fetched_feed(app.tools, options.feed(found.url, encrypted, found.parsed.title), found)
     new = len(decision.changes.new) if isinstance(decision, Updated) else 0
     entries = pluralize(new, "entry", "entries")
     return AddResult(found.url, "added", f"feed {feed.id} {feed.name}, {entries}", feed, new)
 
 
-async def _add_of_page(app: App, page: PageFeeds, wish: AddOptions) -> list[AddResult]:
-    if not wish.best and not wish.every:
+async def _add_of_page(app: App, page: PageFeeds, options: AddOptions) -> list[AddResult]:
+    if not options.best and not options.every:
         hint = f"{page.url} has {len(page.feeds)} feeds: add one by its URL, or use --best or --all"
         return [AddResult(page.url, "choices", hint, choices=page.feeds, code=BAD_USAGE)]
-    lots = [[feed] for feed in page.feeds] if wish.every else [list(page.feeds)]
-    return [await _add_first(app, lot, wish) for lot in lots]
+    lots = [[feed] for feed in page.feeds] if options.every else [list(page.feeds)]
+    return [await _add_first(app, lot, options) for lot in lots]
 
 
-async def _add_first(app: App, found: list[DiscoveredFeed], wish: AddOptions) -> AddResult:
-    """Adds the first of these that is there or can be had."""
+async def _add_first(app: App, found: list[DiscoveredFeed], options: AddOptions) -> AddResult:
+    """Adds the first of these that exists already or can be fetched."""
     url = found[0].url
-    if there := await _there(app, parse_pasted_url(url).url):
-        return there
+    if existing := await _existing(app, parse_pasted_url(url).url):
+        return existing
     answer = await first_working_feed(app.client, found)
     return (
-        await _add_found(app, answer, wish)
+        await _add_found(app, answer, options)
         if answer
         else AddResult(url, "failed", f"{url}: there is no feed", code=FAILED)
     )
 
 
-async def _add_nothing(app: App, address: PastedUrl, nothing: NoFeed, wish: AddOptions) -> AddResult:
-    if wish.anyway:
-        return await _add_unseen(app, address, wish, f"although it can't be fetched now: {nothing.reason}")
-    hint = "; --anyway adds it all the same" if nothing.may_pass else ""
+async def _add_no_feed(app: App, address: PastedUrl, no_feed: NoFeed, options: AddOptions) -> AddResult:
+    if options.anyway:
+        return await _add_unfetched(app, address, options, f"although it can't be fetched now: {no_feed.reason}")
+    hint = "; --anyway adds it all the same" if no_feed.may_pass else ""
     return AddResult(
-        nothing.url, "failed", f"{nothing.url}: {nothing.reason}{hint}", code=FAILED if nothing.may_pass else BAD_USAGE
+        no_feed.url, "failed", f"{no_feed.url}: {no_feed.reason}{hint}", code=FAILED if no_feed.may_pass else BAD_USAGE
     )
 
 
-async def _add_unseen(app: App, address: PastedUrl, wish: AddOptions, how: str) -> AddResult:
+async def _add_unfetched(app: App, address: PastedUrl, options: AddOptions, note: str) -> AddResult:
     now = datetime.now(UTC)
-    options = encrypt_options(app.tools.encryption, address.http_options)
-    await add_feeds(app.db, [wish.feed(address.url, options)], now, now)
+    encrypted = encrypt_options(app.tools.encryption, address.http_options)
+    await add_feeds(app.db, [options.feed(address.url, encrypted)], now, now)
     [feed] = await feeds_of_ids(app.db, list((await feed_ids_by_any_url(app.db, [address.url])).values()))
-    return AddResult(address.url, "added", f"feed {feed.id} {feed.name}, {how}", feed)
+    return AddResult(address.url, "added", f"feed {feed.id} {feed.name}, {note}", feed)
 
 
-def _print(added: AddResult, as_json: bool) -> None:
+def _print(result: AddResult, as_json: bool) -> None:
     if as_json:
-        print_record(_record(added))
-    elif added.status == "added":
-        print_text(f"added {added.message}")
-    elif added.status == "exists":
-        print_text(added.message)
+        print_record(_record(result))
+    elif result.status == "added":
+        print_text(f"added {result.message}")
+    elif result.status == "exists":
+        print_text(result.message)
     else:
-        print_text(f"feedmill: {added.message}", err=True)
-        for choice in added.choices:
+        print_text(f"feedmill: {result.message}", err=True)
+        for choice in result.choices:
             print_text(f"  {choice.url}  {choice.title}".rstrip(), err=True)
 
 
-def _record(added: AddResult) -> dict[str, Any]:
+def _record(result: AddResult) -> dict[str, Any]:
     names = ("url", "title", "type", "why")
-    choices = [{name: getattr(choice, name) for name in names} for choice in added.choices]
+    choices = [{name: getattr(choice, name) for name in names} for choice in result.choices]
     return {
-        "url": added.feed.url if added.feed else added.url,
-        "status": added.status,
-        "feed_id": added.feed.id if added.feed else None,
-        "title": added.feed.name if added.feed else None,
-        "new_entries": added.new_entries,
-        "message": added.message,
+        "url": result.feed.url if result.feed else result.url,
+        "status": result.status,
+        "feed_id": result.feed.id if result.feed else None,
+        "title": result.feed.name if result.feed else None,
+        "new_entries": result.new_entries,
+        "message": result.message,
         "choices": choices,
     }

@@ -19,9 +19,9 @@ from feedmill.settings import Settings
 @click.option("--port", type=int, help="The port to listen on (setting port).")
 @pass_context
 def api(context: Context, listen: str | None, port: int | None) -> None:
-    """Show feeds and take orders, while worker processes collect.
+    """Run the web server of a scaled-out installation; worker processes fetch the feeds.
 
-    Needs Redis and a database that is no SQLite file, as 'feedmill worker' does.
+    Needs Redis and a database other than SQLite, as 'feedmill worker' does.
     """
     settings = context.settings_with(listen=listen, port=port)
     require_scalable_settings(settings, "api")

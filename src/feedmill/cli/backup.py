@@ -30,29 +30,31 @@ from feedmill.store.feeds.feeds import feeds_with_http_options
 
 @click.command()
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--with-objects", is_flag=True, help="Copy images and raw bodies too, not only their list.")
-@click.option("--portable", is_flag=True, help="Write SQLite's rows as text too, as for the other databases.")
-@click.option("--check", "to_check", is_flag=True, help="Read a backup and compare it with its manifest.")
-@click.option("--restore", "to_restore", is_flag=True, help="Put a backup back into an empty database and its store.")
+@click.option("--with-objects", is_flag=True, help="Copy images and raw bodies too, not only a list of them.")
+@click.option("--portable", is_flag=True, help="Write the rows of SQLite as JSON lines, as for other databases.")
+@click.option("--check", "to_check", is_flag=True, help="Verify a backup against its manifest.")
+@click.option(
+    "--restore", "to_restore", is_flag=True, help="Load a backup into an empty database and its object store."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def backup(
     context: Context, folder: Path, with_objects: bool, portable: bool, to_check: bool, to_restore: bool, as_json: bool
 ) -> None:
-    """Write a backup of the whole into FOLDER, while a server runs; or --check or --restore one.
+    """Write a backup into FOLDER, also while a server runs; or --check or --restore one.
 
-    SQLite is copied as it is; other databases are written as JSON lines, which any database can take back. Rows are
-    of one moment, but on D1, where changes made meanwhile may be in it or not.
+    SQLite is copied as a file; other databases are written as JSON lines, which can be loaded into any database. All
+    rows are of one moment, except on D1, where a backup may or may not contain changes made while it ran.
     """
     if to_check and to_restore:
         raise click.UsageError("--check and --restore are two commands")
     if to_check:
-        _tell_check(*asyncio.run(_check(context.quiet_settings, folder)), as_json)
+        _print_check(*asyncio.run(_check(context.quiet_settings, folder)), as_json)
     elif to_restore:
-        _tell_loaded(*run_with_app(context.quiet_settings, lambda app: _load(app, folder)), as_json)
+        _print_loaded(*run_with_app(context.quiet_settings, lambda app: _load(app, folder)), as_json)
     else:
         manifest = run_with_app(context.quiet_settings, lambda app: _back_up(app, folder, portable, with_objects))
-        _tell_written(folder, manifest, as_json)
+        _print_created(folder, manifest, as_json)
 
 
 async def _back_up(app: App, folder: Path, portable: bool, with_objects: bool) -> Manifest:
@@ -71,7 +73,7 @@ async def _back_up(app: App, folder: Path, portable: bool, with_objects: bool) -
 
 
 async def _load(app: App, folder: Path) -> tuple[LoadedBackup, list[str]]:
-    """How much was put back, and the feeds whose login can't be decrypted here."""
+    """Loads the backup; returns counts, and the feeds whose login can't be decrypted here."""
     loaded = await load_backup(folder, app.db, app.blobs)
     logins = [(feed.url, feed.http_options) for feed in await feeds_with_http_options(app.db)]
     decrypts = app.tools.encryption.can_decrypt
@@ -79,19 +81,19 @@ async def _load(app: App, folder: Path) -> tuple[LoadedBackup, list[str]]:
 
 
 async def _check(settings: Settings, folder: Path) -> tuple[Manifest, list[str]]:
-    """How the backup is found; written down where it was made of the database here, if that answers."""
-    manifest, wrong = await check_backup(folder)
+    """Checks the backup; records the result in the database if it is of this database and the database answers."""
+    manifest, problems = await check_backup(folder)
     if database_exists(settings):
         db = open_database(settings)
         try:
             with suppress(DatabaseError):
-                await record_backup_check(db, manifest, wrong, datetime.now(UTC))
+                await record_backup_check(db, manifest, problems, datetime.now(UTC))
         finally:
             await db.close()
-    return manifest, wrong
+    return manifest, problems
 
 
-def _tell_written(folder: Path, manifest: Manifest, as_json: bool) -> None:
+def _print_created(folder: Path, manifest: Manifest, as_json: bool) -> None:
     if as_json:
         _print(msgspec.to_builtins(manifest))
         return
@@ -109,16 +111,18 @@ def _tell_written(folder: Path, manifest: Manifest, as_json: bool) -> None:
         click.echo("the database can't show one moment: what changed meanwhile may be in it or not", err=True)
 
 
-def _tell_check(manifest: Manifest, wrong: list[str], as_json: bool) -> None:
+def _print_check(manifest: Manifest, problems: list[str], as_json: bool) -> None:
     if as_json:
-        _print({"sound": not wrong, "wrong": wrong, "created_at": manifest.created_at, "objects": manifest.objects})
+        _print(
+            {"sound": not problems, "wrong": problems, "created_at": manifest.created_at, "objects": manifest.objects}
+        )
     else:
-        click.echo("\n".join(wrong) or f"sound: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}")
-    if wrong:
+        click.echo("\n".join(problems) or f"sound: made {manifest.created_at}, {pluralize(manifest.objects, 'object')}")
+    if problems:
         raise click.exceptions.Exit(1)
 
 
-def _tell_loaded(loaded: LoadedBackup, unreadable: list[str], as_json: bool) -> None:
+def _print_loaded(loaded: LoadedBackup, unreadable: list[str], as_json: bool) -> None:
     if as_json:
         _print(asdict(loaded) | {"unreadable": unreadable})
         return

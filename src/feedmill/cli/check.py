@@ -33,22 +33,22 @@ from feedmill.store.migrations import pending_migrations
 from feedmill.store.schema import facts, feeds
 
 MIN_FREE_BYTES = 500_000_000
-# No clock that is right shows a time before this code was written.
+# A correct clock can't show a time before this code was written.
 EARLIEST_CLOCK = datetime(2026, 1, 1, tzinfo=UTC)
 CHECK_TIMEOUT = 15
-# Claims and leases are good for minutes; S3 refuses a quarter of an hour.
+# Claims and leases last minutes; S3 refuses requests that are 15 minutes off.
 MAX_CLOCK_SKEW = timedelta(seconds=30)
 
 
 class CheckFailed(CallerError):
-    """A part of the set-up does not work; the text says which and why."""
+    """A part of the installation does not work; the message says which and why."""
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def check(context: Context, as_json: bool) -> None:
-    """Try the database, the object store, Redis, disk, clock, permissions, declared feeds and secret key."""
+    """Test the database, the object store, Redis, disk, clock, permissions, declared feeds and secret key."""
     results = asyncio.run(_check_all(context.settings))
     if as_json:
         click.echo(json.dumps({name: {"ok": ok, "detail": detail} for name, (ok, detail) in results.items()}))
@@ -146,7 +146,7 @@ async def _clock(settings: Settings) -> str:
         try:
             ahead = datetime.now(UTC) - await ask(settings)
         except FeedmillError:
-            continue  # a check of its own says why
+            continue  # its own check reports why
         if abs(ahead) > MAX_CLOCK_SKEW:
             word = "ahead of" if ahead > timedelta() else "behind"
             raise CheckFailed(f"this machine's clock is {abs(ahead).total_seconds():.0f} s {word} that of the {name}")

@@ -15,19 +15,20 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.feeds import all_feeds
 
 COLUMNS = ("id", "title", "state", "last", "next", "why", "entries")
-# What needs a person comes first.
+# Feeds that need attention come first.
 STATE_ORDER = ("error", "failing", "running", "due", "new", "ok", "resting", "disabled")
 FAR_FUTURE = datetime.max.replace(tzinfo=UTC)
 
 
 @click.command()
-@click.option("--state", type=click.Choice(sorted(IS_IN_STATE)), help="Only feeds of which this is true.")
+@click.option("--state", type=click.Choice(sorted(IS_IN_STATE)), help="Only feeds in this state.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @pass_context
 def feeds(context: Context, state: str | None, as_json: bool) -> None:
     """List the feeds: state, last fetch, next fetch and why, entries.
 
-    Those that need a look come first. On a terminal long texts are cut; in a pipe they are whole and separated by tabs.
+    Feeds that need attention come first. On a terminal long texts are cut; in a pipe they are complete and separated
+    by tabs.
     """
     now = datetime.now(UTC)
     chosen = run_with_database(context.quiet_settings, lambda db: _chosen(db, state, now))

@@ -25,7 +25,7 @@ from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_u
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """`added` are the ids of the new feeds; `problems` are lines for a person."""
+    """The result of an import: ids of new feeds, number of existing ones, messages about lines that failed."""
 
     added: list[int]
     known: int
@@ -34,14 +34,14 @@ class ImportCounts:
 
 @click.command("import")
 @click.argument("file")
-@click.option("--fetch", is_flag=True, help="Fetch the new feeds at once instead of leaving that to a server.")
-@click.option("--user", metavar="NAME", help="Subscribe this person to them, in folders of their own.")
+@click.option("--fetch", is_flag=True, help="Fetch the new feeds now instead of leaving it to a server.")
+@click.option("--user", metavar="NAME", help="Subscribe this user to them; the folders are theirs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def import_opml(context: Context, file: str, fetch: bool, user: str | None, as_json: bool) -> None:
     """Add the feeds of an OPML FILE (- for standard input).
 
-    Those that are there already stay as they are. What can't be taken over is told with its line.
+    Existing feeds are not changed. Lines that can't be imported are reported with their number.
     """
     opml = _read(file)
     document = read_opml(opml)
@@ -59,7 +59,7 @@ def import_opml(context: Context, file: str, fetch: bool, user: str | None, as_j
 
 def _read(file: str) -> bytes:
     try:
-        # One byte more than is read, so that the reader can tell that the file is too long.
+        # One byte more than the limit, so that the parser can tell that the file is too long.
         if file == "-":
             return sys.stdin.buffer.read(MAX_BYTES + 1)
         with Path(file).open("rb") as opened:
@@ -74,19 +74,19 @@ async def _import_for(app: App, user: str, opml: bytes) -> ImportCounts:
 
 async def _import(app: App, document: OpmlDocument) -> ImportCounts:
     problems = [f"line {error.line}: {error.message}" for error in document.errors]
-    wanted = _wanted(app.tools.encryption, document.feeds, problems)
-    before = await feed_ids_by_any_url(app.db, list(wanted))
+    feeds_by_url = _unique_feeds(app.tools.encryption, document.feeds, problems)
+    before = await feed_ids_by_any_url(app.db, list(feeds_by_url))
     now = datetime.now(UTC)
-    new = [feed for url, feed in wanted.items() if url not in before]
+    new = [feed for url, feed in feeds_by_url.items() if url not in before]
     await add_feeds(app.db, new, now, now, "new from an imported list")
     await mark_added_by_person(app.db, list(before.values()), now)
     added = await feed_ids_by_any_url(app.db, [feed.url for feed in new])
     return ImportCounts(list(added.values()), len(before), problems)
 
 
-def _wanted(encryption: Encryption, feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
-    """Each feed once, in the first folder that has it."""
-    wanted: dict[str, NewFeed] = {}
+def _unique_feeds(encryption: Encryption, feeds: list[OpmlFeed], problems: list[str]) -> dict[str, NewFeed]:
+    """The feeds to add by URL, each once, in the first folder that contains it."""
+    feeds_by_url: dict[str, NewFeed] = {}
     for feed in feeds:
         try:
             address = parse_pasted_url(feed.url)
@@ -94,8 +94,10 @@ def _wanted(encryption: Encryption, feeds: list[OpmlFeed], problems: list[str]) 
             problems.append(str(error))
             continue
         new = NewFeed(address.url, feed.title or None, folder=feed.folder, site_url=feed.site_url)
-        wanted.setdefault(address.url, replace(new, http_options=encrypt_options(encryption, address.http_options)))
-    return wanted
+        feeds_by_url.setdefault(
+            address.url, replace(new, http_options=encrypt_options(encryption, address.http_options))
+        )
+    return feeds_by_url
 
 
 def _report(imported: ImportCounts, served: bool, fetch: bool) -> None:

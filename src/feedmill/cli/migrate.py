@@ -14,7 +14,7 @@ from feedmill.store.migrations import migrate as bring_up_to_date
 @click.command()
 @pass_context
 def migrate(context: Context) -> None:
-    """Bring the database's schema up to date (serve does this by itself)."""
+    """Bring the database schema up to date (serve does this by itself)."""
     done = asyncio.run(_migrate(context.settings))
     for migration in done:
         click.echo(f"applied {migration.version:04} {migration.name}")

@@ -14,7 +14,7 @@ from feedmill.store.feeds.lifecycle import stop_feed
 @click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
 @pass_context
 def pause(context: Context, feeds: tuple[str, ...]) -> None:
-    """Stop fetching FEEDs (ids or URLs); what they have brought stays."""
+    """Stop fetching FEEDs (ids or URLs); their entries stay."""
     run_with_database(context.quiet_settings, lambda db: _pause(db, feeds))
 
 

@@ -1,4 +1,4 @@
-"""`feedmill purge`: delete what was kept long enough, as a server does each day."""
+"""`feedmill purge`: delete expired data, as a server does every day."""
 
 import json
 from dataclasses import asdict
@@ -28,51 +28,53 @@ LABELS = {
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would be dropped.")
-@click.option("--sweep", "with_sweep", is_flag=True, help="Also look through the whole object store for orphans.")
-@click.option("--lifecycle", is_flag=True, help="Only print the rule by which a bucket ends raw bodies itself.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
+@click.option("--sweep", "with_sweep", is_flag=True, help="Also search the whole object store for orphans.")
+@click.option(
+    "--lifecycle", is_flag=True, help="Only print a lifecycle rule by which a bucket deletes raw bodies itself."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def purge(context: Context, dry_run: bool, with_sweep: bool, lifecycle: bool, as_json: bool) -> None:
-    """Drop what has been kept long enough; a server does this each day, and the sweep each week.
+    """Delete expired data; a server does this every day, and the sweep every week.
 
-    Entries go retention_days after they left their feed (starred, labelled and read-later ones stay), raw bodies
-    after raw_days, the fetch log after 30 days.
+    Entries are deleted retention_days after they left their feed (starred, labelled and read-later ones stay), raw
+    bodies after raw_days, the fetch log after 30 days.
     """
     settings = context.quiet_settings
     if lifecycle:
         click.echo(json.dumps(lifecycle_rule(object_store_config(settings), settings.raw_days), indent=2))
         return
-    work = _foresee if dry_run else _purge
-    done = run_with_app(settings, lambda app: work(app, with_sweep))
+    work = _preview if dry_run else _purge
+    counts = run_with_app(settings, lambda app: work(app, with_sweep))
     if as_json:
-        click.echo(json.dumps(done))
+        click.echo(json.dumps(counts))
     else:
-        _tell(done, "would drop" if dry_run else "dropped")
+        _print_counts(counts, "would drop" if dry_run else "dropped")
 
 
 async def _purge(app: App, with_sweep: bool) -> dict[str, int]:
-    now, keeping = datetime.now(UTC), retention_periods(app.settings)
+    now, periods = datetime.now(UTC), retention_periods(app.settings)
     await ensure_store_ownership(app.db, app.blobs)
-    done = asdict(await purge_all(app.db, app.blobs, keeping, now))
+    counts = asdict(await purge_all(app.db, app.blobs, periods, now))
     await repair_descriptors(app.db, app.blobs, now)
     if with_sweep:
-        done["orphans"] = await record_orphans(app.db, app.blobs, keeping.raw, now)
-        done["objects"] += await delete_garbage(app.db, app.blobs)
-    return done
+        counts["orphans"] = await record_orphans(app.db, app.blobs, periods.raw, now)
+        counts["objects"] += await delete_garbage(app.db, app.blobs)
+    return counts
 
 
-async def _foresee(app: App, with_sweep: bool) -> dict[str, int]:
-    now, keeping = datetime.now(UTC), retention_periods(app.settings)
-    done = asdict(await preview_purge(app.db, keeping, now))
+async def _preview(app: App, with_sweep: bool) -> dict[str, int]:
+    now, periods = datetime.now(UTC), retention_periods(app.settings)
+    counts = asdict(await preview_purge(app.db, periods, now))
     if with_sweep:
-        done["orphans"] = sum([len(lot) async for lot in find_orphans(app.db, app.blobs, keeping.raw, now)])
-        done["objects"] += done["orphans"]
-    return done
+        counts["orphans"] = sum([len(lot) async for lot in find_orphans(app.db, app.blobs, periods.raw, now)])
+        counts["objects"] += counts["orphans"]
+    return counts
 
 
-def _tell(done: dict[str, int], verb: str) -> None:
+def _print_counts(counts: dict[str, int], verb: str) -> None:
     click.echo(f"{verb}:")
-    for name, words in LABELS.items():
-        if name in done:
-            click.echo(f"{done[name]:>10}  {words}")
+    for name, label in LABELS.items():
+        if name in counts:
+            click.echo(f"{counts[name]:>10}  {label}")

@@ -14,7 +14,7 @@ from feedmill.store.archive.image_tasks import waiting_images
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import is_any_feed_due, repair_far_future_times
 
-# Imported when there is something to fetch: a cron job mostly finds that nothing is due.
+# Imported when there is something to fetch: most runs of a cron job find nothing due.
 REFRESH_FEEDS = "feedmill.cli.actions.refresh_feeds"
 ENCRYPTION = "feedmill.encryption:Encryption"
 DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
@@ -22,8 +22,8 @@ DECLARED_FEEDS = "feedmill.collect.declared.sync_feeds:DeclaredFeeds"
 
 @click.command()
 @click.argument("feeds", nargs=-1, metavar="[FEED]…")
-@click.option("--all", "everything", is_flag=True, help="Every feed that is not paused or at rest, due or not.")
-@click.option("--due", is_flag=True, help="What is due now, as a server would do it; compares the feeds file first.")
+@click.option("--all", "everything", is_flag=True, help="All feeds that are not paused or at rest, due or not.")
+@click.option("--due", is_flag=True, help="Feeds that are due now, as a server does; reads the feeds file first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line (as in a pipe).")
 @pass_context
 def refresh(context: Context, feeds: tuple[str, ...], everything: bool, due: bool, as_json: bool) -> None:
@@ -50,10 +50,10 @@ def _refresh_due(settings: Settings, as_json: bool) -> None:
 
 
 async def _has_work(db: Database, settings: Settings) -> bool:
-    """Whether a feed is due or an image waits, once the feeds file has been compared, as a scheduler does first."""
+    """Whether a feed is due or an image waits, after the feeds file was read, as a scheduler does."""
     if settings.feeds_file or feeds_files(None, settings.data):
         encryption = lazy_import(ENCRYPTION).of(settings)
         await lazy_import(DECLARED_FEEDS)(db, settings.feeds_file, settings.data, encryption=encryption).follow()
-    now = datetime.now(UTC)  # feeds that the file has just brought are due
+    now = datetime.now(UTC)  # feeds just added from the file are due
     await repair_far_future_times(db, now)
     return await is_any_feed_due(db, now) or bool(await waiting_images(db, now, 1))

@@ -1,4 +1,4 @@
-"""`feedmill remove`: remove a feed with everything it brought."""
+"""`feedmill remove`: remove a feed with its entries, images and raw bodies."""
 
 from datetime import UTC, datetime
 
@@ -17,10 +17,10 @@ from feedmill.store.database import Database
 
 @click.command()
 @click.argument("feeds", nargs=-1, required=True, metavar="FEED…")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_context
 def remove(context: Context, feeds: tuple[str, ...], yes: bool) -> None:
-    """Remove FEEDs (ids or URLs) for good: entries, images, raw bodies, everybody's marks."""
+    """Remove FEEDs (ids or URLs) for good: entries, images, raw bodies, all users' marks."""
     found = run_with_database(context.quiet_settings, lambda db: _find(db, feeds))
     for feed in found:
         if not yes:

@@ -46,15 +46,15 @@ class TimeParam(click.ParamType):  # type: ignore[type-arg]
 @click.command()
 @click.argument("feeds", nargs=-1, metavar="[FEED]…")
 @click.option("--all", "everything", is_flag=True, help="Every feed.")
-@click.option("--from-store", is_flag=True, help="Every feed that the object store holds: rebuilds an empty database.")
+@click.option("--from-store", is_flag=True, help="Every feed in the object store: rebuilds an empty database.")
 @click.option(
     "--take-ownership",
     is_flag=True,
-    help="With --from-store: this database owns the store from now on; the one that had it can no longer purge it.",
+    help="With --from-store: this database becomes the owner of the store; the previous owner can no longer purge it.",
 )
-@click.option("--since", type=TimeParam(), help="Only what arrived at this time or later.")
-@click.option("--until", type=TimeParam(), help="Only what arrived before this time.")
-@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@click.option("--since", type=TimeParam(), help="Only bodies fetched at this time or later.")
+@click.option("--until", type=TimeParam(), help="Only bodies fetched before this time.")
+@click.option("--dry-run", is_flag=True, help="Only print what would change.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def restore(
@@ -68,11 +68,11 @@ def restore(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Replay the kept bodies of FEEDs (ids or URLs), --all or --from-store, the oldest first, through today's parser.
+    """Replay the stored raw bodies of FEEDs (ids or URLs), --all or --from-store, oldest first, through the parser.
 
-    Entries that are missing are added and changed ones revised, as of the time when the body arrived. What was
-    purged stays purged; what is read, starred or scheduled stays as it is. A second run changes nothing. A store
-    without cards, which say where its feeds are, can't be restored from: nothing is changed and the exit code is 1.
+    Missing entries are added and changed ones revised, as of the time when the body was fetched. Purged entries stay
+    purged; read and starred marks and the schedule are not changed. A second run changes nothing. A store without
+    feed descriptors, which contain the feeds' URLs, can't be restored from: nothing changes and the exit code is 1.
     """
     if (bool(feeds), everything, from_store).count(True) != 1:
         raise click.UsageError("say which feeds: ids or URLs, or --all, or --from-store")
@@ -81,10 +81,10 @@ def restore(
     period = Period(since, until)
     settings = context.quiet_settings
     if from_store:
-        done = run_with_app(settings, lambda app: _from_store(app, period, dry_run, take_ownership))
+        result = run_with_app(settings, lambda app: _from_store(app, period, dry_run, take_ownership))
     else:
-        done = run_with_app(settings, lambda app: _from_index(app, feeds, period, dry_run))
-    click.echo(json.dumps(asdict(done)) if as_json else _summary(done, dry_run))
+        result = run_with_app(settings, lambda app: _from_index(app, feeds, period, dry_run))
+    click.echo(json.dumps(asdict(result)) if as_json else _summary(result, dry_run))
 
 
 async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: bool) -> RestoreReport:
@@ -94,18 +94,18 @@ async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: b
 
 
 async def _from_store(app: App, period: Period, dry_run: bool, take_ownership: bool) -> RestoreReport:
-    cards, unknown = await find_cards(app.blobs)
+    descriptors, unknown = await find_cards(app.blobs)
     if unknown:
         have = pluralize(unknown, "feed has", "feeds have")
         click.echo(f"left out: {have} bodies, but no card that says where the feed is", err=True)
     plan = preview_from_store if dry_run else plan_from_store
-    done = await _replay(app, plan(app.db, app.blobs, cards, period, datetime.now(UTC)), None, dry_run)
+    result = await _replay(app, plan(app.db, app.blobs, descriptors, period, datetime.now(UTC)), None, dry_run)
     if not dry_run:
         await recover_stored_images(app.db, app.blobs, datetime.now(UTC))
-        # Last: whoever is interrupted before has taken nothing from anybody.
+        # Last, so that an interrupted run does not change the owner.
         await _settle_ownership(app, take_ownership)
-    _tell_logins(cards)
-    return done
+    _print_logins(descriptors)
+    return result
 
 
 async def _settle_ownership(app: App, take_ownership: bool) -> None:
@@ -118,41 +118,43 @@ async def _settle_ownership(app: App, take_ownership: bool) -> None:
         click.echo(OWNED_BY_ANOTHER, err=True)
 
 
-def _tell_logins(cards: Sequence[FeedDescriptor]) -> None:
-    """Says which feeds need their login again: no store keeps one."""
-    for card in cards:
-        if card.has_login:
-            click.echo(f"needs its password again: {card.url}", err=True)
+def _print_logins(descriptors: Sequence[FeedDescriptor]) -> None:
+    """Lists the feeds whose login must be entered again: logins are not in the object store."""
+    for descriptor in descriptors:
+        if descriptor.has_login:
+            click.echo(f"needs its password again: {descriptor.url}", err=True)
 
 
 async def _replay(app: App, plans: AsyncIterator[RestorePlan], total: int | None, dry_run: bool) -> RestoreReport:
-    with _bar(total) as tell:
-        return await (preview_restore if dry_run else restore_all)(app.tools, plans, tell)
+    with _bar(total) as report:
+        return await (preview_restore if dry_run else restore_all)(app.tools, plans, report)
 
 
 @contextmanager
 def _bar(total: int | None) -> Iterator[ReportProgress]:
-    """A bar on the terminal, if there is one, that hears of each body."""
+    """A progress bar on a terminal, updated after each body."""
     console = Console(highlight=False)
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("bodies, {task.fields[found]} found"))
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task, found = progress.add_task("", total=total, found=0), 0
 
-        def tell(one: RestoreReport) -> None:
+        def report(partial: RestoreReport) -> None:
             nonlocal found
-            found += one.added + one.revised
+            found += partial.added + partial.revised
             progress.update(task, advance=1, found=found)
 
-        yield tell
+        yield report
 
 
-def _summary(done: RestoreReport, dry_run: bool) -> str:
+def _summary(result: RestoreReport, dry_run: bool) -> str:
     would = "would add" if dry_run else "added"
     revise = "would revise" if dry_run else "revised"
-    bodies = pluralize(done.bodies, "body", "bodies")
-    lines = [f"{bodies} replayed: {would} {pluralize(done.added, 'entry', 'entries')}, {revise} {done.revised}"]
-    lines += [f"{pluralize(done.unreadable, 'body is', 'bodies are')} no feed"] if done.unreadable else []
-    lines += [f"{pluralize(done.missing, 'body is', 'bodies are')} gone from the object store"] if done.missing else []
-    busy = pluralize(done.busy, "feed was", "feeds were")
-    lines += [f"{busy} left out because somebody else is at work there; try again"] if done.busy else []
+    bodies = pluralize(result.bodies, "body", "bodies")
+    lines = [f"{bodies} replayed: {would} {pluralize(result.added, 'entry', 'entries')}, {revise} {result.revised}"]
+    lines += [f"{pluralize(result.unreadable, 'body is', 'bodies are')} no feed"] if result.unreadable else []
+    lines += (
+        [f"{pluralize(result.missing, 'body is', 'bodies are')} gone from the object store"] if result.missing else []
+    )
+    busy = pluralize(result.busy, "feed was", "feeds were")
+    lines += [f"{busy} left out because somebody else is at work there; try again"] if result.busy else []
     return "\n".join(lines)

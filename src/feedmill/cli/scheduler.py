@@ -11,9 +11,9 @@ from feedmill.run.scheduler_process import run_scheduler_process
 @click.command()
 @pass_context
 def scheduler(context: Context) -> None:
-    """Have due feeds refreshed, pools filled and chores done, by the workers.
+    """Run the scheduler: it has workers refresh due feeds, fill pools and do maintenance.
 
-    One is enough; a second one does no harm. Needs Redis, and a database that is no SQLite file.
+    One is enough; a second one is harmless. Needs Redis and a database other than SQLite.
     """
     settings = context.settings
     require_scalable_settings(settings, "scheduler")

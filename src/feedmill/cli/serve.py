@@ -19,7 +19,7 @@ from feedmill.settings import Settings
 @click.option("--port", type=int, help="The port to listen on (setting port).")
 @pass_context
 def serve(context: Context, listen: str | None, port: int | None) -> None:
-    """Collect, keep and show feeds, all in this process."""
+    """Run everything in one process: collector, API and web pages."""
     settings = context.settings_with(listen=listen, port=port)
     with lock_data_folder(settings.data):
         uvloop.run(_serve(settings))

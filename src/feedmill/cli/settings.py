@@ -13,11 +13,11 @@ from feedmill.settings import PREFIX
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def settings(context: Context, as_json: bool) -> None:
-    """Print every setting with its effective value, secrets hidden."""
+    """Print every setting with its effective value; secrets are hidden."""
     found = effective_settings(context.settings)
     if as_json:
-        click.echo(json.dumps({one.name: one.value for one in found}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps({setting.name: setting.value for setting in found}, ensure_ascii=False, indent=2))
         return
-    for one in found:
-        click.echo(f"{one.name} = {json.dumps(one.value, ensure_ascii=False)}")
-        click.secho(f"    {PREFIX}{one.name.upper()}: {one.description}", dim=True)
+    for setting in found:
+        click.echo(f"{setting.name} = {json.dumps(setting.value, ensure_ascii=False)}")
+        click.secho(f"    {PREFIX}{setting.name.upper()}: {setting.description}", dim=True)

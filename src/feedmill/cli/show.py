@@ -31,12 +31,12 @@ class UnknownEntry(CallerError):
 @click.command()
 @click.argument("what", metavar="FEED|entry:ID")
 @click.option(
-    "--entries", "most", default=10, show_default=True, metavar="N", help="How many of a feed's entries to list."
+    "--entries", "limit", default=10, show_default=True, metavar="N", help="How many of a feed's entries to list."
 )
 @click.option("--raw", is_flag=True, help="Print an entry's HTML as it is stored, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all fields.")
 @pass_context
-def show(context: Context, what: str, most: int, raw: bool, as_json: bool) -> None:
+def show(context: Context, what: str, limit: int, raw: bool, as_json: bool) -> None:
     """Show a feed (by id or URL) with its latest entries, or an entry with its text."""
     if what.startswith(ENTRY_PREFIX):
         entry = run_with_database(context.quiet_settings, lambda db: _entry(db, what.removeprefix(ENTRY_PREFIX)))
@@ -44,16 +44,16 @@ def show(context: Context, what: str, most: int, raw: bool, as_json: bool) -> No
         return
     if raw:
         raise click.UsageError("--raw is for an entry: feedmill show entry:ID --raw")
-    feed = run_with_database(context.quiet_settings, lambda db: _feed(db, what, max(most, 0)))
+    feed = run_with_database(context.quiet_settings, lambda db: _feed(db, what, max(limit, 0)))
     if as_json:
         print_record(feed)
     else:
         _print_feed(feed)
 
 
-async def _feed(db: Database, name: str, most: int) -> dict[str, Any]:
+async def _feed(db: Database, name: str, limit: int) -> dict[str, Any]:
     feed = await find_feed(db, name)
-    latest = [msgspec.to_builtins(entry) for entry in await latest_entries(db, feed.id, most)]
+    latest = [msgspec.to_builtins(entry) for entry in await latest_entries(db, feed.id, limit)]
     return feed_record(feed, datetime.now(UTC)) | {"latest": latest}
 
 

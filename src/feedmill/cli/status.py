@@ -30,10 +30,10 @@ MILLISECOND = timedelta(milliseconds=1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def status(context: Context, as_json: bool) -> None:
-    """Count feeds, entries, images and pool items, and say what they take up and which processes run."""
+    """Show counts of feeds, entries, images and pool items, the storage they use, and the running processes."""
     settings = context.quiet_settings
     now = datetime.now(UTC)
-    found, processes = run_with_database(settings, lambda db: _look(db, settings, now))
+    found, processes = run_with_database(settings, lambda db: _read(db, settings, now))
     server = lock_holder(settings.data)
     if as_json:
         running = {"running": server is not None, "process": server}
@@ -42,14 +42,14 @@ def status(context: Context, as_json: bool) -> None:
     for name, text in _lines(found, now, settings.images_total_bytes).items():
         click.echo(f"{name:<9} {text}")
     if settings.redis.get_secret_value():
-        click.echo(f"processes {_told(processes)}")
+        click.echo(f"processes {_format_processes(processes)}")
     else:
         running_here = f"runs (process {server})" if server is not None else f"none runs on {settings.data}"
         click.echo(f"{'server':<9} {running_here}")
 
 
-async def _look(db: Database, settings: Settings, now: datetime) -> tuple[Overview, Sequence[RunningProcess] | None]:
-    """The counts, and the processes that share a Redis; None for these when Redis can't be asked."""
+async def _read(db: Database, settings: Settings, now: datetime) -> tuple[Overview, Sequence[RunningProcess] | None]:
+    """The counts, and the processes that share a Redis; None for these when Redis does not answer."""
     found = await read_overview(db, now)
     try:
         async with connect_coordination(settings) as coordination:
@@ -61,20 +61,23 @@ async def _look(db: Database, settings: Settings, now: datetime) -> tuple[Overvi
 def _as_records(processes: Sequence[RunningProcess] | None) -> list[dict[str, Any]] | None:
     if processes is None:
         return None
-    return [{"role": one.role, "name": one.name, "seen_ms_ago": round(one.ago / MILLISECOND)} for one in processes]
+    return [
+        {"role": process.role, "name": process.name, "seen_ms_ago": round(process.ago / MILLISECOND)}
+        for process in processes
+    ]
 
 
-def _told(processes: Sequence[RunningProcess] | None) -> str:
+def _format_processes(processes: Sequence[RunningProcess] | None) -> str:
     if processes is None:
         return "unknown: Redis, where they show themselves, does not answer"
     if not processes:
         return "none has shown itself in the last 15 s"
-    roles = Counter(one.role for one in processes)
-    names = {role: ", ".join(one.name for one in processes if one.role == role) for role in roles}
+    roles = Counter(process.role for process in processes)
+    names = {role: ", ".join(process.name for process in processes if process.role == role) for role in roles}
     return "; ".join(f"{number} {role} ({names[role]})" for role, number in roles.items())
 
 
-def _lines(found: Overview, now: datetime, room: int) -> dict[str, str]:
+def _lines(found: Overview, now: datetime, limit: int) -> dict[str, str]:
     states = ("due", "running", "unattended", "failing", "error", "disabled", "resting", "new")
     last, following = datetime_or_none(found.last_fetched_at), datetime_or_none(found.next_fetch_at)
     kept = f"{pluralize(found.raw_bodies, 'raw body', 'raw bodies')}, {found.objects_to_delete} to delete"
@@ -83,7 +86,7 @@ def _lines(found: Overview, now: datetime, room: int) -> dict[str, str]:
         "fetched": f"last {time_ago(last, now) if last else NEVER}; "
         f"next {time_until(following, now) if following else NEVER}",
         "entries": str(found.entries),
-        "images": _list(found.images, *found.images) + _room(found.image_bytes, room),
+        "images": _list(found.images, *found.images) + _image_storage(found.image_bytes, limit),
         **{kind: f"pool: {_list(items, *items)}" for kind, items in found.pools.items()},
         "database": _size(found.database_bytes),
         "objects": f"{_size(found.object_bytes)}, {kept}",
@@ -94,10 +97,10 @@ def _list(counts: dict[str, Any], *names: str) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in names)
 
 
-def _room(used: int, room: int) -> str:
-    """How much of the room for images is used, if it is limited."""
-    full = ": FULL, the pending ones wait (images_total_bytes)" if used >= room else ""
-    return f"; {_size(used)} of {_size(room)}{full}" if room else ""
+def _image_storage(used: int, limit: int) -> str:
+    """How much of the storage limit for images is used, if there is a limit."""
+    full = ": FULL, the pending ones wait (images_total_bytes)" if used >= limit else ""
+    return f"; {_size(used)} of {_size(limit)}{full}" if limit else ""
 
 
 def _size(length: int | None) -> str:

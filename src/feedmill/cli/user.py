@@ -1,4 +1,4 @@
-"""`feedmill user`: add, list, disable and delete users; set passwords, make API keys."""
+"""`feedmill user`: add, list, disable and delete users; set passwords, create API keys."""
 
 import sys
 from dataclasses import replace
@@ -33,21 +33,21 @@ from feedmill.store.users.users import user_of_name
 
 COLUMNS = ("name", "role", "status", "feeds", "last seen")
 PAGE = 500
-# Nobody: whoever may start commands here may do what an admin may.
+# No user: whoever can run commands on this machine has the rights of an admin.
 OPERATOR = Actor()
 
 
 @click.group()
 def user() -> None:
-    """Make accounts and API keys, list them, give new passwords, disable, enable and delete."""
+    """Create, list, disable, enable and delete accounts; set passwords, create API keys."""
 
 
 @user.command()
 @click.argument("name")
-@click.option("--admin", is_flag=True, help="May administer the installation; the first account always may.")
+@click.option("--admin", is_flag=True, help="Make it an admin; the first account always is one.")
 @pass_context
 def add(context: Context, name: str, admin: bool) -> None:
-    """Make an account NAME. The password is asked for, or read from the standard input."""
+    """Create the account NAME. The password is prompted for, or read from standard input."""
     settings = context.quiet_settings
     run_with_database(settings, lambda db: _refuse_taken(db, normalize_user_name(name)))
     password = _new_password()
@@ -70,12 +70,12 @@ def list_users(context: Context, as_json: bool) -> None:
         print_text("there are no accounts yet: 'feedmill user add NAME' makes the first, an admin's")
 
 
-@user.command(short_help="Give NAME a new password, and end all of their sessions.")
+@user.command(short_help="Set a new password for NAME, and end all their sessions.")
 @click.argument("name")
-@click.option("--revoke-keys", is_flag=True, help="Revoke all of their API keys too.")
+@click.option("--revoke-keys", is_flag=True, help="Revoke all their API keys too.")
 @pass_context
 def password(context: Context, name: str, revoke_keys: bool) -> None:
-    """Give NAME a new password, and end all of their sessions. API keys still work, unless --revoke-keys is given."""
+    """Set a new password for NAME, and end all their sessions. API keys stay valid, unless --revoke-keys is given."""
     settings = context.quiet_settings
     found = run_with_database(settings, lambda db: find_user(db, name))
     new = _new_password()
@@ -93,7 +93,7 @@ def password(context: Context, name: str, revoke_keys: bool) -> None:
 @click.argument("name")
 @pass_context
 def disable(context: Context, name: str) -> None:
-    """Sign NAME out everywhere, and let them in no more."""
+    """Sign NAME out everywhere, and refuse further sign-ins."""
     changed = run_with_database(context.quiet_settings, lambda db: _set_status(db, name, DISABLED))
     print_text(f"{changed} is disabled: 'feedmill user enable {changed}' lets them in again")
 
@@ -102,7 +102,7 @@ def disable(context: Context, name: str) -> None:
 @click.argument("name")
 @pass_context
 def enable(context: Context, name: str) -> None:
-    """Let NAME in again."""
+    """Allow NAME to sign in again."""
     print_text(
         f"{run_with_database(context.quiet_settings, lambda db: _set_status(db, name, ACTIVE))} may sign in again"
     )
@@ -110,12 +110,12 @@ def enable(context: Context, name: str) -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_context
 def delete(context: Context, name: str, yes: bool) -> None:
-    """Delete NAME for good with all that is their own: subscriptions, stars, labels, keys, private feeds.
+    """Delete NAME for good with everything they own: subscriptions, stars, labels, API keys, private feeds.
 
-    A private feed is one that is fetched with a password of theirs. It goes with its entries, images and raw bodies;
+    A private feed is one that is fetched with their password. It is deleted with its entries, images and raw bodies;
     all other feeds stay.
     """
     settings = context.quiet_settings
@@ -129,11 +129,17 @@ def delete(context: Context, name: str, yes: bool) -> None:
 @user.command()
 @click.argument("name")
 @click.option("--for", "purpose", default="made on the command line", help="What the key is for, shown in lists.")
-@click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it may do; else all NAME may.")
-@click.option("--pool-group", "groups", multiple=True, metavar="GROUP", help="Let it take from this group only.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice(SCOPES),
+    help="What the key may do; by default everything that NAME may.",
+)
+@click.option("--pool-group", "groups", multiple=True, metavar="GROUP", help="Let the key take from this group only.")
 @pass_context
 def key(context: Context, name: str, purpose: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
-    """Print a new API key of NAME, this once."""
+    """Create an API key for NAME and print it. It is shown only once."""
     click.echo(run_with_database(context.quiet_settings, lambda db: _key(db, name, purpose, scopes, groups)))
 
 
@@ -178,7 +184,7 @@ async def _key(db: Database, name: str, purpose: str, scopes: tuple[str, ...], g
 
 
 async def _to_delete(db: Database, name: str) -> tuple[User, int]:
-    """The account, and how many feeds are theirs alone."""
+    """The account, and how many private feeds it has."""
     found = await find_user(db, name)
     return found, len(await private_feeds_of(db, found.id))
 

@@ -1,4 +1,4 @@
-"""`feedmill why`: explain when a feed is fetched next, and why then."""
+"""`feedmill why`: explain when a feed is fetched next, and why."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,22 +24,22 @@ LOG_DAYS = timedelta(days=30)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_context
 def why(context: Context, feed: str, lines: int, as_json: bool) -> None:
-    """Explain when FEED (an id or a URL) is fetched next, and why then."""
-    told = run_with_database(context.quiet_settings, lambda db: _tell(db, feed, max(lines, 1)))
+    """Explain when FEED (an id or a URL) is fetched next, and why."""
+    explanation = run_with_database(context.quiet_settings, lambda db: _explain(db, feed, max(lines, 1)))
     if as_json:
-        fetches = [fetch_record(fetch) for fetch in told["fetches"]]
-        print_record(told["feed"] | {"sentences": told["sentences"], "fetches": fetches})
+        fetches = [fetch_record(fetch) for fetch in explanation["fetches"]]
+        print_record(explanation["feed"] | {"sentences": explanation["sentences"], "fetches": fetches})
         return
-    print_text(_heading(told["feed"]), bold=True)
-    for sentence in told["sentences"]:
+    print_text(_heading(explanation["feed"]), bold=True)
+    for sentence in explanation["sentences"]:
         print_text(f"  {sentence}")
-    if told["fetches"]:
+    if explanation["fetches"]:
         print_text("  The last fetches:")
-    for fetch in told["fetches"][:lines]:
+    for fetch in explanation["fetches"][:lines]:
         print_text(f"    {_line(fetch)}")
 
 
-async def _tell(db: Database, name: str, lines: int) -> dict[str, Any]:
+async def _explain(db: Database, name: str, lines: int) -> dict[str, Any]:
     now = datetime.now(UTC)
     feed = await find_feed(db, name)
     fetches = await latest_fetches(db, feed.id, lines)

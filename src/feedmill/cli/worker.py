@@ -14,10 +14,10 @@ from feedmill.run.worker_process import THREADS, run_worker_process
 @click.option("--queue", "queues", type=click.Choice(QUEUES), multiple=True, help="Only this queue; both by default.")
 @pass_context
 def worker(context: Context, concurrency: int | None, queues: tuple[str, ...]) -> None:
-    """Fetch what 'feedmill scheduler' and 'feedmill api' ask for.
+    """Run a worker: it fetches feeds for 'feedmill scheduler' and 'feedmill api'.
 
-    Start as many as you need, on as many machines. A worker that is asked to stop (SIGTERM) ends within 30 s and
-    leaves what it has not done to the others. Needs Redis, and a database that is no SQLite file.
+    Start as many as you need, on any number of machines. A worker that gets SIGTERM stops within 30 s and leaves its
+    unfinished jobs to the others. Needs Redis and a database other than SQLite.
     """
     settings = context.settings_with(fetches_at_once=concurrency)
     require_scalable_settings(settings, "worker")

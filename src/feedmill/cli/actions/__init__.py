@@ -1,1 +1,1 @@
-"""What several commands do: find a feed or a user, subscribe a user, refresh feeds."""
+"""Actions that several commands share: find a feed or a user, subscribe a user, refresh feeds."""

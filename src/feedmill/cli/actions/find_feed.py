@@ -14,7 +14,7 @@ class UnknownFeed(CallerError):
 
 
 async def find_feed(db: Database, name: str) -> Feed:
-    """The feed with that id or URL, also one that it had before it moved; raises `UnknownFeed`."""
+    """The feed with that id, URL or former URL; raises `UnknownFeed`."""
     found = await feeds_of_ids(db, await _ids(db, name))
     if not found:
         raise UnknownFeed(f"there is no feed {name}: 'feedmill feeds' lists those there are")
@@ -22,7 +22,7 @@ async def find_feed(db: Database, name: str) -> Feed:
 
 
 def read_id(text: str) -> int | None:
-    """The number that a person wrote, if it can be an id; Python would refuse one of thousands of digits."""
+    """The number if it can be an id, else None. The length is checked because int() refuses thousands of digits."""
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_ID))):
         return None
     return int(text) if int(text) <= MAX_ID else None

@@ -24,33 +24,33 @@ from feedmill.store.admin.overview import count_feeds_by_state
 from feedmill.store.feeds.feeds import all_feeds, feeds_of_ids
 from feedmill.store.jobs.batches import cancel_batch
 
-# Who presses Ctrl-C does not want to wait for the slowest server.
+# After Ctrl-C nobody wants to wait for the slowest server.
 STOP_GRACE = timedelta(seconds=3)
 
 RefreshWork = Callable[[App], Awaitable[RefreshReport]]
 
 
 class StorageFailed(InfrastructureError):
-    """Our own storage failed, so the rest was left for later."""
+    """Our own storage failed, so the remaining feeds were not fetched."""
 
 
 def refresh_ids(settings: Settings, feed_ids: Sequence[int], as_json: bool) -> None:
-    """Fetches these feeds and tells how it went."""
+    """Fetches these feeds and prints a report."""
     _run(settings, lambda app: _refresh_ids(app, feed_ids, as_json))
 
 
 def refresh_all(settings: Settings, as_json: bool) -> None:
-    """Fetches every feed that is not paused or at rest."""
+    """Fetches every feed that is not paused or at rest, and prints a report."""
     _run(settings, lambda app: _refresh_all(app, as_json))
 
 
 def refresh_named(settings: Settings, names: tuple[str, ...], as_json: bool) -> None:
-    """Fetches the feeds of these ids or URLs."""
+    """Fetches the feeds with these ids or URLs, and prints a report."""
     _run(settings, lambda app: _refresh_named(app, names, as_json))
 
 
 def refresh_due(settings: Settings, as_json: bool) -> None:
-    """Fetches what is due now."""
+    """Fetches the feeds that are due now, and prints a report."""
     _run(settings, lambda app: _refresh_due(app, as_json))
 
 
@@ -71,15 +71,15 @@ async def _refresh_named(app: App, names: tuple[str, ...], as_json: bool) -> Ref
         if feed.next_fetch_at is None:
             hint = f"'feedmill resume {feed.id}' starts it again"
             raise CallerError(f"feed {feed.id} is not fetched ({feed.next_fetch_why}): {hint}")
-    return await _batch(app, _kind_of_its_own(), found, as_json)
+    return await _batch(app, _unique_kind(), found, as_json)
 
 
 async def _refresh_ids(app: App, feed_ids: Sequence[int], as_json: bool) -> RefreshReport:
-    return await _batch(app, _kind_of_its_own(), await feeds_of_ids(app.db, list(feed_ids)), as_json)
+    return await _batch(app, _unique_kind(), await feeds_of_ids(app.db, list(feed_ids)), as_json)
 
 
-def _kind_of_its_own() -> str:
-    """Batches of one kind join each other; one with chosen feeds must not end up in another's."""
+def _unique_kind() -> str:
+    """A unique kind: batches of the same kind are merged, which a batch of chosen feeds must not be."""
     return f"refresh-{token_hex(8)}"
 
 
@@ -90,7 +90,7 @@ async def _batch(app: App, kind: str, feeds: Sequence[Feed], as_json: bool) -> R
             if not is_new:
                 report.note("a refresh of all feeds runs already; watching that one")
             try:
-                # Whoever waits for a batch sees to it that somebody works on it.
+                # Resumes the batch if the process that works on it is gone.
                 async with run_in_background(parts.batches.keep_resuming()):
                     await _watch(parts, batch_id, report)
             except asyncio.CancelledError:

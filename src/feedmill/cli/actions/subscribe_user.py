@@ -14,15 +14,15 @@ from feedmill.model.feed_settings import FeedSettings
 async def subscribe_user(
     app: App, name: str, url: str, settings: FeedSettings, folder: tuple[str, ...], anyway: bool
 ) -> SubscribeResult:
-    """Subscribes the person; raises a `CallerError` that says why not."""
+    """Subscribes the user; raises a `CallerError` that says why not."""
     user = await find_user(app.db, name)
     folders = await ensure_folders(app.db, user.id, [folder]) if folder else {}
-    filed = tuple(folder_id for path, folder_id in folders.items() if path == clip_path(folder))
-    return await subscribe(app.tools, user, SubscribeRequest(url, settings, filed, anyway=anyway), ResponseCache())
+    folder_ids = tuple(folder_id for path, folder_id in folders.items() if path == clip_path(folder))
+    return await subscribe(app.tools, user, SubscribeRequest(url, settings, folder_ids, anyway=anyway), ResponseCache())
 
 
 async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], int, list[str]]:
-    """The ids of the new feeds, how many were here already, and what could not be taken over."""
+    """Imports the file; returns the ids of new feeds, the number of existing ones, and the problems."""
     user = await find_user(app.db, name)
     plan = await plan_import(app.db, user, opml)
     added = await run_import(app.db, app.tools.encryption, user, plan, datetime.now(UTC), head_start=timedelta(0))

@@ -1,1 +1,1 @@
-"""What commands print: text, tables, JSON records, progress."""
+"""Output of commands: text, tables, JSON records, progress."""

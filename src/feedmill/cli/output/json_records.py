@@ -1,4 +1,4 @@
-"""Feeds and fetches as JSON. Scripts rely on these keys: add some, rename none."""
+"""Feeds and fetches as JSON. Scripts rely on these keys: add new ones, never rename."""
 
 import json
 from datetime import datetime

@@ -16,7 +16,7 @@ from feedmill.model.control_characters import replace_control_characters
 
 
 class ProgressBarReport(RefreshReport):
-    """A bar that moves, and a line above it for each feed that has news or failed."""
+    """A progress bar, and a line above it for each feed that has new entries or failed."""
 
     def __enter__(self) -> Self:
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())

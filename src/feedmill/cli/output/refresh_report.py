@@ -20,7 +20,7 @@ OUTCOMES = ("updated", "unchanged", "failed", "postponed", "skipped", "cancelled
 
 @dataclass
 class RefreshReport:
-    """Counts what has ended. On its own it prints nothing until the summary."""
+    """Counts outcomes, and prints only a summary."""
 
     feeds: Mapping[int, Feed]
     counts: Counter[str] = field(default_factory=Counter)
@@ -33,13 +33,13 @@ class RefreshReport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing to end."""
+        """Does nothing."""
 
     def expect(self, total: int) -> None:
-        """So many feeds will end."""
+        """Sets the number of feeds that will be reported."""
 
     def note(self, text: str) -> None:
-        """Something a person may want to know."""
+        """Prints a remark for the user, if this report does."""
 
     def ended(self, outcome: JobOutcome) -> None:
         self.counts[outcome.outcome] += 1
@@ -56,7 +56,7 @@ class RefreshReport:
 
 
 class JsonLinesReport(RefreshReport):
-    """One line of JSON for each feed, then one for all."""
+    """One line of JSON for each feed, then one with the summary."""
 
     def note(self, text: str) -> None:
         print_record({"event": "note", "message": text})
@@ -79,7 +79,7 @@ class JsonLinesReport(RefreshReport):
 
 
 def make_report(feeds: Mapping[int, Feed], as_json: bool) -> RefreshReport:
-    """The bar on a terminal, else lines."""
+    """A progress bar on a terminal, else JSON lines."""
     if sys.stdout.isatty() and not as_json:
         bar: RefreshReport = lazy_import(PROGRESS_BAR)(feeds)
         return bar

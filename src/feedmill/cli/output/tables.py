@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from feedmill.cli.output.text import print_text
 from feedmill.lazy_imports import lazy_import
 
-# Imported for a terminal only: rich takes a third as long to import as all else that a command needs.
+# Imported for a terminal only: importing rich takes a third as long as everything else that a command needs.
 PRINT_FITTED = "feedmill.cli.output.terminal_table:print_fitted"
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[str] = ()) -> None:
-    """Prints rows, of which there is at least one, under their columns; those named in `wide` share the room left."""
+    """Prints a table with at least one row; the columns in `wide` share the remaining width."""
     if sys.stdout.isatty():
         lazy_import(PRINT_FITTED)(columns, rows, wide)
         return

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from feedmill.model.control_characters import replace_control_characters
 
-# A column that is cut keeps at least so many cells; between two columns stand so many.
+# The least width of a column that is cut, and the space between two columns.
 MIN_COLUMN_WIDTH, COLUMN_GAP = 8, 3
 COLOURS = {
     "ok": "green",
@@ -33,7 +33,7 @@ def print_fitted(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Se
         MIN_COLUMN_WIDTH if column in wide else max(cell_len(cell) for cell in (column, *cells))
         for column, cells in zip(columns, zip(*rows, strict=True), strict=True)
     ]
-    shown = _how_many_fit(widths, console.width)
+    shown = _count_fitting(widths, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
     for column, width in zip(columns[:shown], widths, strict=False):
         fit: dict[str, Any] = {"ratio": 1, "min_width": width} if column in wide else {"width": width}
@@ -43,9 +43,9 @@ def print_fitted(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: Se
     console.print(table)
 
 
-def _how_many_fit(widths: Sequence[int], room: int) -> int:
-    """How many columns a narrow terminal has room for: the first are the ones that matter."""
-    fitting = [count for count in range(1, len(widths) + 1) if sum(widths[:count]) + COLUMN_GAP * count <= room]
+def _count_fitting(widths: Sequence[int], width: int) -> int:
+    """How many columns fit into the width; the first are the most important."""
+    fitting = [count for count in range(1, len(widths) + 1) if sum(widths[:count]) + COLUMN_GAP * count <= width]
     return max(fitting, default=1)
 
 

@@ -7,8 +7,8 @@ from feedmill.model.control_characters import CONTROL_CHARACTERS, replace_contro
 
 
 def print_text(text: str = "", bold: bool = False, err: bool = False) -> None:
-    told = replace_control_characters(text)
-    click.echo(click.style(told, bold=True) if bold else told, err=err)
+    clean = replace_control_characters(text)
+    click.echo(click.style(clean, bold=True) if bold else clean, err=err)
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:
@@ -17,10 +17,10 @@ def pluralize(n: int, one: str, many: str = "") -> str:
 
 
 def format_size(size: float) -> str:
-    """`12.3 kB`, with a space that `grep` finds."""
+    """`12.3 kB`, with an ordinary space, which `grep` finds."""
     return format_bytes(size, " ")
 
 
 def print_json_line(line: str) -> None:
-    """JSON in which what would steer a terminal is written as JSON writes it."""
+    """Prints JSON with control characters escaped, so that they can't control a terminal."""
     click.echo(CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", line))

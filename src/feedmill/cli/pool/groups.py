@@ -13,7 +13,7 @@ from feedmill.cli.output.text import print_text
 from feedmill.cli.pool.grants import grant, revoke
 from feedmill.cli.pool.items import ack, drain, items, lease, lost, nack, pop, requeue
 from feedmill.cli.startup.context import Context, pass_context
-from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
+from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.library.users.manage_users import normalize_user_name
 from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolKind, PoolOptions, PoolRule
 from feedmill.model.timestamps import iso_or_none, to_iso
@@ -38,23 +38,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 RULE = (
     click.option("--feed", "feeds", type=int, multiple=True, help="Entries of this feed (id)."),
     click.option("--folder", "folders", multiple=True, metavar="PATH", help="Entries of feeds in this folder, too."),
-    click.option("--label", "labels", multiple=True, help="Entries that the account of --labels-of gave this label."),
-    click.option("--labels-of", metavar="USER", help="Whose labels count; needed with --label."),
-    click.option("--word", "words", multiple=True, help="Entries that say this in their title or text."),
-    click.option("--without", multiple=True, metavar="WORD", help="Not those that say this."),
+    click.option("--label", "labels", multiple=True, help="Entries with this label of the account --labels-of."),
+    click.option("--labels-of", metavar="USER", help="The account whose labels count; required with --label."),
+    click.option("--word", "words", multiple=True, help="Entries with this word in their title or text."),
+    click.option("--without", multiple=True, metavar="WORD", help="Not entries with this word."),
     click.option("--language", help="Entries in this language, such as en or zh-CN."),
-    click.option("--min-length", type=int, help="Entries with a text of at least so many characters."),
-    click.option("--since", type=click.DateTime(), help="Entries from then on (UTC)."),
+    click.option("--min-length", type=int, help="Entries with a text of at least this many characters."),
+    click.option("--since", type=click.DateTime(), help="Entries since this time (UTC)."),
 )
 OPTIONS = (
-    click.option("--kind", type=click.Choice([*map(str, PoolKind)]), help="The pool that is meant; else both."),
+    click.option("--kind", type=click.Choice([*map(str, PoolKind)]), help="Only this pool; both by default."),
     click.option("--guarantee", type=click.Choice([*map(str, Guarantee)]), help="How items are handed out."),
-    click.option("--size", type=click.IntRange(1, 1_000_000), help="How many items the Redis list holds when full."),
-    click.option("--refill-below", type=click.IntRange(1), help="The list is filled up when it has fewer."),
+    click.option("--size", type=click.IntRange(1, 1_000_000), help="The number of items in a full Redis list."),
+    click.option("--refill-below", type=click.IntRange(1), help="The list is refilled when it has fewer items."),
     click.option("--lease-seconds", type=click.IntRange(1), help="How long a lease lasts."),
-    click.option("--most-attempts", type=click.IntRange(1), help="After so many leases an item is set aside."),
-    click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="What contents are handed out as."),
-    click.option("--most-in-list", type=click.IntRange(1), help="A longer text stands in the list by reference."),
+    click.option("--most-attempts", type=click.IntRange(1), help="After this many leases an item is dead."),
+    click.option("--form", type=click.Choice([*map(str, ContentFormat)]), help="The format of contents."),
+    click.option("--most-in-list", type=click.IntRange(1), help="A longer text is in the list as a reference."),
 )
 # fmt: on
 
@@ -77,33 +77,33 @@ for _command in (grant, revoke, pop, lease, ack, nack, lost, items, requeue, dra
     pool.add_command(_command)
 
 
-@pool.command(short_help="Make a group NAME of the entries that a rule wants.")
+@pool.command(short_help="Create the group NAME of the entries that match a rule.")
 @click.argument("name")
 @_with((*RULE, *OPTIONS))
 @pass_context
 def create(context: Context, /, name: str, **given: Any) -> None:
-    """Make a group NAME of the entries that a rule wants, those there are and those to come."""
-    run_with_pools(context.quiet_settings, lambda world: _create(world, name, given))
+    """Create the group NAME of the entries that match a rule, existing and future ones."""
+    run_with_pools(context.quiet_settings, lambda opened: _create(opened, name, given))
 
 
 @pool.command(short_help="Change the rule or the options of the group NAME.")
 @click.argument("name")
-@click.option("--name", "new_name", help="Call it this.")
+@click.option("--name", "new_name", help="The new name.")
 @_with((*RULE, *OPTIONS))
 @pass_context
 def change(context: Context, /, name: str, new_name: str | None, **given: Any) -> None:
-    """Change the group NAME (or id): each option that is given replaces what was said before.
+    """Change the group NAME (or id): each option that is given replaces the previous value.
 
-    Items that are in its pools already stay in them.
+    Items that are already in its pools stay there.
     """
-    run_with_pools(context.quiet_settings, lambda world: _change(world, name, new_name, given))
+    run_with_pools(context.quiet_settings, lambda opened: _change(opened, name, new_name, given))
 
 
 @pool.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @pass_context
 def list_groups(context: Context, as_json: bool) -> None:
-    """List the groups, how full their pools are and who may take from them besides admins."""
+    """List the groups, the counts of their pools, and who may take from them besides admins."""
     records = run_with_pools(context.quiet_settings, _records)
     if as_json:
         for record in records:
@@ -119,15 +119,15 @@ def list_groups(context: Context, as_json: bool) -> None:
 @pass_context
 def show(context: Context, name: str) -> None:
     """Print the group NAME as JSON: its rule, its options, its counts."""
-    print_record(run_with_pools(context.quiet_settings, lambda world: _record_named(world, name)))
+    print_record(run_with_pools(context.quiet_settings, lambda opened: _record_named(opened, name)))
 
 
 @pool.command()
 @click.argument("name")
 @pass_context
 def pause(context: Context, name: str) -> None:
-    """Hand out nothing of the group NAME; entries still join it. What is in Redis lists stays there."""
-    run_with_pools(context.quiet_settings, lambda world: world.pools.change(name, paused=True))
+    """Stop handing out items of the group NAME; new entries still join it. Redis lists are not changed."""
+    run_with_pools(context.quiet_settings, lambda opened: opened.pools.change(name, paused=True))
     print_text(f"paused {name}: 'feedmill pool resume {name}' goes on")
 
 
@@ -135,8 +135,8 @@ def pause(context: Context, name: str) -> None:
 @click.argument("name")
 @pass_context
 def resume(context: Context, name: str) -> None:
-    """Hand out again what the group NAME has."""
-    run_with_pools(context.quiet_settings, lambda world: world.pools.change(name, paused=False))
+    """Hand out items of the group NAME again."""
+    run_with_pools(context.quiet_settings, lambda opened: opened.pools.change(name, paused=False))
     print_text(f"resumed {name}")
 
 
@@ -146,29 +146,29 @@ def resume(context: Context, name: str) -> None:
 @pass_context
 def delete(context: Context, name: str) -> None:
     """Delete the group NAME with all its items; entries stay."""
-    run_with_pools(context.quiet_settings, lambda world: world.pools.delete(name))
+    run_with_pools(context.quiet_settings, lambda opened: opened.pools.delete(name))
     print_text(f"deleted {name}")
 
 
-async def _create(world: PoolsWorld, name: str, given: dict[str, Any]) -> None:
+async def _create(opened: OpenedPools, name: str, given: dict[str, Any]) -> None:
     titles, contents = (_options(PoolOptions(), kind, given) for kind in PoolKind)
-    group = await world.pools.create(name, _rule(PoolRule(), given), titles, contents)
-    await _tell(world, group)
+    group = await opened.pools.create(name, _rule(PoolRule(), given), titles, contents)
+    await _print_counts(opened, group)
 
 
-async def _change(world: PoolsWorld, name: str, new_name: str | None, given: dict[str, Any]) -> None:
-    group = await world.pools.group(name)
+async def _change(opened: OpenedPools, name: str, new_name: str | None, given: dict[str, Any]) -> None:
+    group = await opened.pools.group(name)
     titles, contents = (_options(group.options(kind), kind, given) for kind in PoolKind)
     rule = _rule(group.rule, given)
-    changed = await world.pools.change(
+    changed = await opened.pools.change(
         group.id, name=new_name or group.name, rule=rule, titles=titles, contents=contents
     )
-    await _tell(world, changed)
+    await _print_counts(opened, changed)
 
 
-async def _tell(world: PoolsWorld, group: PoolGroup) -> None:
-    await world.pools.gatherer.catch_up(datetime.now(UTC))
-    counts = [(await world.pools.status(group.id, kind)).counts.total for kind in PoolKind]
+async def _print_counts(opened: OpenedPools, group: PoolGroup) -> None:
+    await opened.pools.gatherer.catch_up(datetime.now(UTC))
+    counts = [(await opened.pools.status(group.id, kind)).counts.total for kind in PoolKind]
     print_text(f"{group.id} {group.name}: {counts[0]} titles, {counts[1]} contents")
 
 
@@ -190,40 +190,40 @@ def _options(options: PoolOptions, kind: PoolKind, given: dict[str, Any]) -> Poo
     if given["kind"] not in (None, kind):
         return options
     changes = {name: given[name] for name in PoolOptions.__slots__ if given[name] is not None}
-    words: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat}
-    return replace(options, **{name: words.get(name, int)(value) for name, value in changes.items()})
+    converters: dict[str, Callable[[str], Any]] = {"guarantee": Guarantee, "form": ContentFormat}
+    return replace(options, **{name: converters.get(name, int)(value) for name, value in changes.items()})
 
 
-async def _records(world: PoolsWorld) -> list[dict[str, Any]]:
-    return [await _record(world, group) for group in await world.pools.groups()]
+async def _records(opened: OpenedPools) -> list[dict[str, Any]]:
+    return [await _record(opened, group) for group in await opened.pools.groups()]
 
 
-async def _record_named(world: PoolsWorld, name: str) -> dict[str, Any]:
-    return await _record(world, await world.pools.group(name))
+async def _record_named(opened: OpenedPools, name: str) -> dict[str, Any]:
+    return await _record(opened, await opened.pools.group(name))
 
 
-async def _record(world: PoolsWorld, group: PoolGroup) -> dict[str, Any]:
+async def _record(opened: OpenedPools, group: PoolGroup) -> dict[str, Any]:
     rule = asdict(group.rule) | {"since": iso_or_none(group.rule.since)}
     record = {"id": group.id, "name": group.name, "paused": group.paused, "created_at": to_iso(group.created_at)}
-    takers = [grant.user_name for grant in await world.pools.grants(group)]
+    takers = [grant.user_name for grant in await opened.pools.grants(group)]
     pools: dict[str, Any] = {}
     for kind in PoolKind:
-        status = await world.pools.status(group.id, kind)
-        told = asdict(group.options(kind)) | {"in_list": status.in_list, "filled_by": status.filled_by}
-        pools[kind] = told | asdict(status.counts)
+        status = await opened.pools.status(group.id, kind)
+        details = asdict(group.options(kind)) | {"in_list": status.in_list, "filled_by": status.filled_by}
+        pools[kind] = details | asdict(status.counts)
     return record | {"takers": takers, "rule": rule} | pools
 
 
 def _row(record: dict[str, Any], kind: PoolKind) -> tuple[str, ...]:
-    told = record[kind]
-    counts = [str(told[name]) for name in ("available", "queued", "leased", "used", "dead")]
-    in_list = "-" if told["in_list"] is None else str(told["in_list"])
+    details = record[kind]
+    counts = [str(details[name]) for name in ("available", "queued", "leased", "used", "dead")]
+    in_list = "-" if details["in_list"] is None else str(details["in_list"])
     state = "paused" if record["paused"] else "ok"
     return (
         str(record["id"]),
         record["name"],
         kind,
-        told["guarantee"],
+        details["guarantee"],
         *counts,
         in_list,
         state,

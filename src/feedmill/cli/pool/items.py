@@ -9,7 +9,7 @@ import click
 from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.text import print_text
 from feedmill.cli.startup.context import Context, pass_context
-from feedmill.cli.startup.run_with_pools import PoolsWorld, run_with_pools
+from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease
 from feedmill.model.timestamps import to_iso
 from feedmill.pools.lost_items import MIN_QUEUED_AGE, LostItemSearch
@@ -21,27 +21,29 @@ STATES = {state.name.lower(): state for state in PoolItemState}
 @click.command()
 @click.argument("name")
 @click.argument("kind", type=KINDS)
-@click.option("-n", "most", default=1, type=click.IntRange(1, 1000), help="How many at most.")
+@click.option("-n", "limit", default=1, type=click.IntRange(1, 1000), help="How many at most.")
 @click.option("--who", default="", help="Who takes them, for the record.")
 @pass_context
-def pop(context: Context, name: str, kind: str, most: int, who: str) -> None:
-    """Take items of the group NAME for good, one JSON object a line. Exit code 2 and pool_empty when there is none."""
-    for item in run_with_pools(context.quiet_settings, lambda world: world.pools.pop(name, PoolKind(kind), most, who)):
+def pop(context: Context, name: str, kind: str, limit: int, who: str) -> None:
+    """Take items of the group NAME for good, one JSON object per line. Exit code 2 and pool_empty if there are none."""
+    for item in run_with_pools(
+        context.quiet_settings, lambda opened: opened.pools.pop(name, PoolKind(kind), limit, who)
+    ):
         print_record({"id": item.id, "text": item.text})
 
 
-@click.command(short_help="Borrow items of the group NAME for a while.")
+@click.command(short_help="Lease items of the group NAME for a while.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
-@click.option("-n", "most", default=1, type=click.IntRange(1, 1000), help="How many at most.")
+@click.option("-n", "limit", default=1, type=click.IntRange(1, 1000), help="How many at most.")
 @click.option("--who", default="", help="Who takes them, for the record.")
-@click.option("--seconds", type=click.IntRange(1), help="For how long; else as the pool says.")
+@click.option("--seconds", type=click.IntRange(1), help="For how long; by default the pool's lease time.")
 @pass_context
-def lease(context: Context, name: str, kind: str, most: int, who: str, seconds: int | None) -> None:
-    """Borrow items of the group NAME; with the token they are acknowledged or given back."""
+def lease(context: Context, name: str, kind: str, limit: int, who: str, seconds: int | None) -> None:
+    """Lease items of the group NAME; with the token they are acknowledged or given back."""
     length = timedelta(seconds=seconds) if seconds else None
     leased = run_with_pools(
-        context.quiet_settings, lambda world: world.pools.lease(name, PoolKind(kind), most, who, length)
+        context.quiet_settings, lambda opened: opened.pools.lease(name, PoolKind(kind), limit, who, length)
     )
     for record in _leased(leased):
         print_record(record)
@@ -54,8 +56,8 @@ def lease(context: Context, name: str, kind: str, most: int, who: str, seconds: 
 @click.argument("ids", type=int, nargs=-1, required=True)
 @pass_context
 def ack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]) -> None:
-    """Say that leased items are used."""
-    acked = run_with_pools(context.quiet_settings, lambda world: world.pools.ack(name, PoolKind(kind), token, ids))
+    """Acknowledge leased items as used."""
+    acked = run_with_pools(context.quiet_settings, lambda opened: opened.pools.ack(name, PoolKind(kind), token, ids))
     print_text(f"{acked} of {len(ids)} acknowledged")
 
 
@@ -66,39 +68,39 @@ def ack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]
 @click.argument("ids", type=int, nargs=-1, required=True)
 @pass_context
 def nack(context: Context, name: str, kind: str, token: str, ids: tuple[int, ...]) -> None:
-    """Give leased items back; they are next."""
-    given = run_with_pools(context.quiet_settings, lambda world: world.pools.nack(name, PoolKind(kind), token, ids))
+    """Give leased items back; they are handed out next."""
+    given = run_with_pools(context.quiet_settings, lambda opened: opened.pools.nack(name, PoolKind(kind), token, ids))
     print_text(f"{given} of {len(ids)} given back")
 
 
-@click.command(short_help="List what is queued and in no Redis list.")
+@click.command(short_help="List items that are queued and in no Redis list.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.option("--release", "verb", flag_value="release", help="Make them available again; some may have been used.")
 @click.option("--settle", "verb", flag_value="settle", help="Mark them as used.")
 @click.option(
-    "--older", default=int(MIN_QUEUED_AGE.total_seconds()), metavar="SECONDS", help="Queued for at least so long."
+    "--older", default=int(MIN_QUEUED_AGE.total_seconds()), metavar="SECONDS", help="Queued for at least this long."
 )
 @pass_context
 def lost(context: Context, name: str, kind: str, verb: str | None, older: int) -> None:
-    """List what is queued and in no Redis list: a crash took it, or a program used it and never said so.
+    """List items that are queued and in no Redis list: lost in a crash, or used by a program that did not report it.
 
-    Nothing is done about it unless --release or --settle is given. Looks twice, a few seconds apart.
+    They are only changed with --release or --settle. Checks twice, a few seconds apart.
     """
     search = LostItemSearch(timedelta(seconds=older))
-    run_with_pools(context.quiet_settings, lambda world: _lost(world, name, PoolKind(kind), search, verb))
+    run_with_pools(context.quiet_settings, lambda opened: _lost(opened, name, PoolKind(kind), search, verb))
 
 
 @click.command(short_help="List items in one state, the last changed first.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @click.argument("state", type=click.Choice(list(STATES)))
-@click.option("-n", "most", default=100, type=click.IntRange(1), help="How many at most.")
+@click.option("-n", "limit", default=100, type=click.IntRange(1), help="How many at most.")
 @pass_context
-def items(context: Context, name: str, kind: str, state: str, most: int) -> None:
+def items(context: Context, name: str, kind: str, state: str, limit: int) -> None:
     """List items in one state, the last changed first: who has them, since when, how many attempts."""
     for item in run_with_pools(
-        context.quiet_settings, lambda world: world.pools.items(name, PoolKind(kind), STATES[state], most)
+        context.quiet_settings, lambda opened: opened.pools.items(name, PoolKind(kind), STATES[state], limit)
     ):
         print_record(asdict(item) | {"changed_at": to_iso(item.changed_at)})
 
@@ -106,35 +108,35 @@ def items(context: Context, name: str, kind: str, state: str, most: int) -> None
 @click.command()
 @click.argument("name")
 @click.argument("kind", type=KINDS)
-@click.option("--used", is_flag=True, help="Used ones instead of dead ones.")
+@click.option("--used", is_flag=True, help="Used items instead of dead ones.")
 @click.option("--id", "ids", type=int, multiple=True, help="Only this item.")
 @pass_context
 def requeue(context: Context, name: str, kind: str, used: bool, ids: tuple[int, ...]) -> None:
     """Make dead items available again."""
     state = PoolItemState.USED if used else PoolItemState.DEAD
     count = run_with_pools(
-        context.quiet_settings, lambda world: world.pools.requeue(name, PoolKind(kind), state, ids or None)
+        context.quiet_settings, lambda opened: opened.pools.requeue(name, PoolKind(kind), state, ids or None)
     )
     print_text(f"{count} available again")
 
 
-@click.command(short_help="Make what is in the Redis list available again.")
+@click.command(short_help="Make the items in the Redis list available again.")
 @click.argument("name")
 @click.argument("kind", type=KINDS)
 @pass_context
 def drain(context: Context, name: str, kind: str) -> None:
     """Take everything out of the Redis list and make it available again; pause the group first."""
-    drained = run_with_pools(context.quiet_settings, lambda world: world.pools.drain(name, PoolKind(kind)))
+    drained = run_with_pools(context.quiet_settings, lambda opened: opened.pools.drain(name, PoolKind(kind)))
     print_text(f"{drained} available again")
 
 
-async def _lost(world: PoolsWorld, name: str, kind: PoolKind, search: LostItemSearch, verb: str | None) -> None:
+async def _lost(opened: OpenedPools, name: str, kind: PoolKind, search: LostItemSearch, verb: str | None) -> None:
     if verb == "release":
-        print_text(f"{await world.pools.release_lost(name, kind, search)} available again")
+        print_text(f"{await opened.pools.release_lost(name, kind, search)} available again")
     elif verb == "settle":
-        print_text(f"{await world.pools.settle_lost(name, kind, search)} marked as used")
+        print_text(f"{await opened.pools.settle_lost(name, kind, search)} marked as used")
     else:
-        for item in await world.pools.lost(name, kind, search):
+        for item in await opened.pools.lost(name, kind, search):
             at = to_iso(item.queued_at)
             print_record({"id": item.id, "entry_id": item.entry_id, "queued_at": at, "queued_by": item.queued_by})
 

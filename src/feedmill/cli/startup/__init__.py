@@ -1,1 +1,1 @@
-"""How commands start: context and settings, the database or the whole app, signals."""
+"""What commands start with: context and settings, the database or the whole app, signals."""

@@ -22,13 +22,13 @@ class Context:
 
     @cached_property
     def quiet_settings(self) -> Settings:
-        """For commands that speak for themselves: only warnings are logged, unless somebody set log_level."""
+        """The settings for commands that print their own output: only warnings are logged, unless log_level is set."""
         if self.settings.origin("log_level") != "default":
             return self.settings
         return self.settings_with(log_level="warning")
 
     def settings_with(self, **more: object) -> Settings:
-        """The settings with those that a command takes as options of its own."""
+        """The settings with the options of a command on top."""
         options = {name: value for name, value in more.items() if value is not None}
         settings = load_settings(**{**dict(_split(pair) for pair in self.given), **options})
         set_up_at_first_line(settings)

@@ -15,13 +15,13 @@ EVERYBODY_MASK = 0o007
 
 
 def readable_by_others(settings: Settings) -> dict[Path, int]:
-    """What others than the user can get at, with its mode: the database, the signing key, the kept objects."""
+    """The private paths that other users can read, with their modes: the database, the secret key, the objects."""
     modes = {path: _mode(path) for path in _private_paths(settings)}
     return {path: mode for path, mode in modes.items() if mode & OTHERS_MASK and _is_reachable(path)}
 
 
 def warn_of_wide_permissions(settings: Settings) -> None:
-    """One line in the log, if others can read what is private."""
+    """Logs a warning if other users can read private data."""
     if wide := readable_by_others(settings):
         log.warning("data_readable_by_others", paths=[str(path) for path in wide], hint=permission_fix(wide))
 
@@ -31,18 +31,18 @@ def permission_fix(paths: dict[Path, int]) -> str:
 
 
 def _private_paths(settings: Settings) -> list[Path]:
-    place = object_store_config(settings)
+    config = object_store_config(settings)
     paths = [settings.data / FILE_NAME]
     if settings.database_url.startswith("sqlite:///"):
         database = Path(settings.database_url.removeprefix("sqlite:///")).expanduser()
         paths += [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm"))]
-    if isinstance(place, FolderConfig):
-        paths.append(place.folder)
+    if isinstance(config, FolderConfig):
+        paths.append(config.folder)
     return paths
 
 
 def _mode(path: Path) -> int:
-    """The permissions of a file, none if it is not there."""
+    """The permissions of a file; 0 if it does not exist."""
     try:
         return path.stat().st_mode & 0o777
     except OSError:
@@ -50,5 +50,5 @@ def _mode(path: Path) -> int:
 
 
 def _is_reachable(path: Path) -> bool:
-    """Whether others may pass through the folder that it is in."""
+    """Whether other users may enter the folder of the file."""
     return bool(_mode(path.parent) & 0o011)

@@ -12,7 +12,7 @@ from feedmill.settings import Settings
 
 
 def run_until_stopped(settings: Settings, name: str, work: Callable[[App, asyncio.Event], Awaitable[None]]) -> None:
-    """Does `work` in a world of its own; SIGTERM and Ctrl-C set the event that ends it."""
+    """Builds the app and runs `work`; SIGTERM and Ctrl-C set the event that ends it."""
 
     async def run() -> None:
         stop = asyncio.Event()

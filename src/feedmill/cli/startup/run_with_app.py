@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def run_with_app(settings: Settings, work: Callable[[App], Awaitable[Result]]) -> Result:
-    """Builds the world, does `work` in it and closes it again."""
+    """Builds the app, runs `work` with it and closes it."""
 
     async def in_app() -> Result:
         async with build_app(settings) as app:

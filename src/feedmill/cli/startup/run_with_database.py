@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def run_with_database(settings: Settings, work: Callable[[Database], Awaitable[Result]]) -> Result:
-    """Opens the database, does `work` with it and closes it again."""
+    """Opens the database, runs `work` with it and closes it."""
 
     async def with_database() -> Result:
         async with open_migrated_database(settings) as db:

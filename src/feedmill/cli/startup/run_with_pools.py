@@ -12,16 +12,16 @@ from feedmill.store.database import Database
 Result = TypeVar("Result")
 
 
-class PoolsWorld(NamedTuple):
+class OpenedPools(NamedTuple):
     db: Database
     pools: PoolService
 
 
-def run_with_pools(settings: Settings, work: Callable[[PoolsWorld], Awaitable[Result]]) -> Result:
-    """Opens the database and the pools, does `work` with them and closes them again."""
+def run_with_pools(settings: Settings, work: Callable[[OpenedPools], Awaitable[Result]]) -> Result:
+    """Opens the database and the pools, runs `work` with them and closes them."""
 
     async def with_pools(db: Database) -> Result:
         async with opened_pools(settings, db) as pools:
-            return await work(PoolsWorld(db, pools))
+            return await work(OpenedPools(db, pools))
 
     return run_with_database(settings, with_pools)
