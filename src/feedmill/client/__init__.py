@@ -5,8 +5,8 @@
         async for entry in feedmill.entries(view="unread"):
             print(entry.title)
 
-It loads no web framework and nothing of the server. The responses are those of `feedmill.api_schemas`, which the
-server describes its API by.
+It imports no web framework and nothing of the server. The responses are the models of `feedmill.api_schemas`, which
+also define the server's API.
 """
 
 from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, LabelResponse, MarkAllReadResponse

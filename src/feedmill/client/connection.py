@@ -15,12 +15,12 @@ Query = Mapping[str, str | int | None]
 NO_QUERY: Query = MappingProxyType({})
 
 TIMEOUT = aiohttp.ClientTimeout(total=60, sock_connect=10)
-# An event stream goes on for as long as its job; it says something at least every quarter of a minute.
+# An event stream lasts as long as its job; the server sends something at least every 15 seconds.
 STREAM_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60)
 
 
 class ApiError(Exception):
-    """What Feedmill says is wrong: `code` for programs, the text for people, `more` whatever else it said."""
+    """An error response: `code` for programs, `detail` for people, `more` with all fields of the response."""
 
     def __init__(self, status: int, code: str, detail: str, more: Mapping[str, Any]) -> None:
         super().__init__(detail)
@@ -54,14 +54,14 @@ class ApiConnection:
     async def ask(
         self, method: str, path: str, form: type[ResponseType], json: Any = None, query: Query = NO_QUERY
     ) -> ResponseType:
-        """What a request is answered with, in that form."""
+        """Sends a request and returns the parsed response."""
         body = await self.read(method, path, json, query)
         return form.model_validate_json(body)
 
     async def read(
         self, method: str, path: str, json: Any = None, query: Query = NO_QUERY, data: bytes | None = None
     ) -> bytes:
-        """The bytes that a request is answered with."""
+        """Sends a request and returns the body of the response."""
         sending: dict[str, Any] = {"data": data} if data is not None else {"json": json}
         try:
             async with self._open().request(method, self._api + path, params=_given(query), **sending) as answer:
@@ -75,7 +75,7 @@ class ApiConnection:
             ) from error
 
     async def events(self, path: str) -> AsyncIterator[tuple[str, bytes]]:
-        """The events of a stream, each with its name; a connection that breaks is taken up where it stood."""
+        """Yields the events of a stream, each with its name; reconnects where it was if the connection breaks."""
         last = ""
         while True:
             headers = {"Last-Event-ID": last} if last else {}

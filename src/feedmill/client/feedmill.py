@@ -33,7 +33,7 @@ EntryViewName = Literal["unread", "all", "starred", "later", "history"]
 
 
 class Feedmill:
-    """One Feedmill, asked with one key. `pools` hands out what its pools hold."""
+    """A client for one server with one API key. `pools` has the methods for pools."""
 
     def __init__(self, url: str, key: str) -> None:
         self._asks = ApiConnection(url, key)
@@ -49,17 +49,17 @@ class Feedmill:
         await self._asks.__aexit__(kind, error, where)
 
     async def me(self) -> CurrentUser:
-        """Whose key this is, and what it may do."""
+        """The owner of the key, and what the key may do."""
         return await self._asks.ask("GET", "/me", CurrentUser)
 
     # --- feeds
 
     async def discover(self, url: str) -> DiscoverResponse:
-        """The feeds at an address, or of the page there."""
+        """The feeds at a URL, or of the page there."""
         return await self._asks.ask("POST", "/feeds/discover", DiscoverResponse, {"url": url})
 
     async def subscribe(self, url: str, **choices: Any) -> SubscribeResponse:
-        """Subscribes; `choices` are `title`, `folder`, `interval_seconds` and what else the API takes."""
+        """Subscribes; `choices` are `title`, `folder`, `interval_seconds` and other fields of the API."""
         return await self._asks.ask("POST", "/feeds", SubscribeResponse, {"url": url} | choices)
 
     async def feeds(self) -> list[FeedResponse]:
@@ -81,7 +81,7 @@ class Feedmill:
         return await self._asks.ask("POST", "/feeds/refresh-all", RefreshResponse, {"folder_id": folder_id})
 
     async def import_opml(self, opml: bytes) -> int | None:
-        """The job that fetches what was imported; None when nothing was new."""
+        """Imports OPML; returns the id of the job that fetches the new feeds, None when none was new."""
         body = await self._asks.read("POST", "/feeds/import", data=opml)
         return ImportResponse.model_validate_json(body).job_id
 
@@ -100,7 +100,7 @@ class Feedmill:
         return await self._asks.ask("POST", f"/jobs/{job_id}/cancel", JobResponse)
 
     async def watch(self, job_id: int) -> AsyncIterator[FeedOutcomeResponse]:
-        """Each feed of a job as it ends, until the last one has."""
+        """Yields the outcome of each feed of a job as it ends, until the last."""
         async for name, data in self._asks.events(f"/jobs/{job_id}/events"):
             if name == "feed":
                 yield FeedOutcomeResponse.model_validate_json(data)
@@ -122,7 +122,7 @@ class Feedmill:
         return self._pages("/entries", EntryPage, query)
 
     def search(self, words: str) -> AsyncIterator[EntryResponse]:
-        """All entries that a search finds, the best first."""
+        """All entries that match a search, the best first."""
         return self._pages("/search", SearchResultPage, {"q": words})
 
     async def entry(self, entry_id: int, *, raw: bool = False) -> ArticleResponse:
@@ -138,7 +138,7 @@ class Feedmill:
         add_labels: Sequence[int] = (),
         remove_labels: Sequence[int] = (),
     ) -> None:
-        """Changes up to a thousand entries at once; what is not said stays as it is."""
+        """Marks up to a thousand entries at once; None leaves a mark unchanged."""
         until = later.isoformat() if isinstance(later, datetime) else later
         marks = {"read": read, "starred": starred, "later": until}
         wish = {name: value for name, value in marks.items() if value is not None}
@@ -155,7 +155,7 @@ class Feedmill:
         older_than_days: int | None = None,
         up_to: int | None = None,
     ) -> MarkAllReadResponse:
-        """Marks a feed, a folder or a label read, or `everything`; no scope at all is refused by the server."""
+        """Marks a feed, a folder or a label read, or `everything`; the server refuses a call without any of them."""
         scope = {"feed_id": feed_id, "folder_id": folder_id, "label_id": label_id, "everything": everything}
         limits = {"older_than_days": older_than_days, "up_to": up_to}
         return await self._asks.ask("POST", "/entries/mark-all", MarkAllReadResponse, scope | limits)
@@ -179,13 +179,13 @@ class Feedmill:
 
 
 class PoolsClient:
-    """Content handed on: popped for good, or leased and acknowledged."""
+    """Takes items from pools: popped for good, or leased and acknowledged."""
 
     def __init__(self, asks: ApiConnection) -> None:
         self._asks = asks
 
     async def pop(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> list[PoolItemResponse]:
-        """Items that nobody else ever gets; none when the pool is empty now."""
+        """Pops items, which nobody else gets; an empty list when the pool is empty."""
         try:
             return (await self._asks.ask("POST", f"/pools/{group}/{kind}/pop", PopResponse, query={"n": n})).items
         except ApiError as problem:
@@ -194,7 +194,7 @@ class PoolsClient:
             return []
 
     async def lease(self, group: str, kind: PoolKindName = "titles", n: int = 1) -> LeaseResponse | None:
-        """Items to be acknowledged in time; None when the pool is empty now."""
+        """Leases items, to be acknowledged in time; None when the pool is empty."""
         try:
             return await self._asks.ask("POST", f"/pools/{group}/{kind}/lease", LeaseResponse, query={"n": n})
         except ApiError as problem:
@@ -203,11 +203,11 @@ class PoolsClient:
             return None
 
     async def ack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
-        """How many of them were still ours and are used now."""
+        """Acknowledges leased items as used; returns how many were still leased."""
         return await self._settle("ack", group, kind, token, ids)
 
     async def nack(self, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:
-        """How many of them go back to the pool."""
+        """Returns leased items to the pool; returns how many were still leased."""
         return await self._settle("nack", group, kind, token, ids)
 
     # --- for an admin
@@ -221,7 +221,7 @@ class PoolsClient:
         await self._asks.read("PUT", f"/pools/{group}/grants/{user}")
 
     async def revoke(self, group: str, user: str) -> None:
-        """Lets an account take from the group no more."""
+        """Withdraws from an account the right to take from the group."""
         await self._asks.read("DELETE", f"/pools/{group}/grants/{user}")
 
     async def _settle(self, verb: str, group: str, kind: PoolKindName, token: str, ids: Sequence[int]) -> int:

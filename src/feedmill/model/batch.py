@@ -1,9 +1,9 @@
-"""Batches of jobs, their progress, and what came of each feed."""
+"""Batches of jobs, their progress, and the outcome of each feed."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-# What a batch is for, as pages and programs are told.
+# The kinds of batches, also shown on pages and in the API.
 REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 
 
@@ -11,7 +11,7 @@ REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 class Batch:
     """`done`, `new_entries` and `failed` count the jobs that have ended.
 
-    `waiting`: it runs, but nobody works on it now; whoever resumes batches takes it up.
+    `waiting`: it is unfinished, but no process works on it now; it will be resumed.
     """
 
     id: int
@@ -30,7 +30,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What came of one feed in a batch. `finished_at` is set once it has been written down."""
+    """The outcome of one feed in a batch. `finished_at` is set once it is stored."""
 
     feed_id: int
     outcome: str
@@ -42,7 +42,7 @@ class JobOutcome:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How a batch stands, the feeds that ended since the last time, and those that this process fetches now."""
+    """A batch, the outcomes since the last report, and the feeds that this process fetches now."""
 
     batch: Batch
     ended: tuple[JobOutcome, ...]

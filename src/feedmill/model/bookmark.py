@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-# So many tries to see what a page is about, and these pauses between them.
+# Attempts to fetch the page, and the delays between them.
 MAX_ATTEMPTS = 3
 RETRY_DELAYS = (timedelta(minutes=5), timedelta(hours=1))
 
@@ -17,7 +17,7 @@ class BookmarkStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """What the page says of itself is None until it was fetched, and where it says nothing."""
+    """Title, description and image are None until the page was fetched, and if it has none."""
 
     id: int
     user_id: int
@@ -35,7 +35,7 @@ class Bookmark:
 
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
-    """What a page says of itself."""
+    """The title, description and image that a page declares."""
 
     title: str | None = None
     description: str | None = None
@@ -44,7 +44,7 @@ class PageMetadata:
 
 @dataclass(frozen=True, slots=True)
 class PageFetchFailed:
-    """Why a page was not read, and when it is tried again; None for never. `counted`: it was a try."""
+    """Why a page was not fetched, and when it is retried; None for never. `counted`: it counts as an attempt."""
 
     reason: str
     again_at: datetime | None

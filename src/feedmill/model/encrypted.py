@@ -1,11 +1,11 @@
-"""An encrypted secret as a row keeps it."""
+"""An encrypted secret, as stored in the database."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Encrypted:
-    """Text that only `feedmill.encryption` can read. Two of the same text differ, so they are never compared."""
+    """A ciphertext of `feedmill.encryption`. Never compare two: encrypting a text twice gives different values."""
 
     value: str = field(repr=False)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 MAX_MARKED_AT_ONCE = 1000
-"""How many entries can be marked at once by their ids."""
+"""The most entries that can be marked at once by their ids."""
 
 
 class EntryView(StrEnum):
@@ -23,7 +23,7 @@ class EntryOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntryScope:
-    """Which of a user's entries are meant. No subscriptions named: those of all, and what is kept of former ones."""
+    """Selects entries of a user. Without subscriptions: those of all, and entries kept from former subscriptions."""
 
     subscription_ids: tuple[int, ...] | None = None
     label_id: int | None = None
@@ -34,7 +34,7 @@ ALL_ENTRIES = EntryScope()
 
 @dataclass(frozen=True, slots=True)
 class ListPosition:
-    """Where an entry stands in a list: lists are ordered by time, then by id."""
+    """The position of an entry in a list; lists are ordered by time, then by id."""
 
     at: str
     entry_id: int
@@ -42,7 +42,7 @@ class ListPosition:
 
 @dataclass(frozen=True, slots=True)
 class EntryMarks:
-    """What to do with entries; None leaves it as it is. `later` says until when, and False ends it."""
+    """Marks to set on entries; None leaves a mark unchanged. `later` may be the time until which it holds."""
 
     read: bool | None = None
     starred: bool | None = None
@@ -53,7 +53,7 @@ class EntryMarks:
 
 @dataclass(frozen=True, slots=True)
 class MarkAllRead:
-    """What marking all read takes: from `since` on, older than `before`, and no entry that came after `up_to`."""
+    """The entries of mark-all-read: from `since` on, older than `before`, with ids up to `up_to`."""
 
     scope: EntryScope = ALL_ENTRIES
     before: datetime | None = None
@@ -67,7 +67,7 @@ class MarkAllRead:
 
 @dataclass(frozen=True, slots=True)
 class MarkAllReadResult:
-    """How many entries were marked read, and the token that brings them back."""
+    """How many entries were marked read, and the token that undoes it."""
 
     marked: int
     undo: str

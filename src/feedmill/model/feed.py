@@ -7,14 +7,14 @@ from msgspec import Struct
 
 from feedmill.model.encrypted import Encrypted
 
-# Ends the URL of a feed that is one user's alone; what follows a # is never sent to a server.
+# Ends the URL of a private feed; the part after # is never sent to a server.
 PRIVATE_URL_MARKER = "#user="
-# So many failures in a row, and a feed is said to be broken.
+# After this many failures in a row the status is `error`.
 ERROR_AFTER = 10
 
 
 class FeedStatus(StrEnum):
-    """`error` after ten failures in a row, healed by a success; only a person or a 410 disables."""
+    """`error` after ten failures in a row, until a success; only a person or a 410 sets `disabled`."""
 
     ACTIVE = "active"
     ERROR = "error"
@@ -36,7 +36,7 @@ def is_readable_by(feed_url: str, user_id: int) -> bool:
 class Feed(Struct, frozen=True):
     """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
 
-    `tailored`: some subscriber wants something done with its new entries.
+    `tailored`: a subscriber has rules, labels or other settings for its new entries.
     """
 
     id: int
@@ -79,22 +79,22 @@ class Feed(Struct, frozen=True):
 
     @property
     def is_private(self) -> bool:
-        """One user's alone: it may have been fetched with that user's password."""
+        """Whether only one user may read it: it may have been fetched with that user's password."""
         return PRIVATE_URL_MARKER in self.url
 
     @property
     def has_moved_away(self) -> bool:
-        """Its subscribers were given to another feed; its entries stay here."""
+        """Whether its subscribers were moved to another feed; its entries stay here."""
         return self.merged_into is not None
 
     @property
     def name(self) -> str:
-        """What to call it: the operator's title, else its own, else where it is."""
+        """The title to show: the operator's, else the feed's own, else the URL."""
         return self.own_title or self.title or self.url
 
 
 class Claim(Struct, frozen=True):
-    """The right to refresh one feed, until the lease ends or somebody else holds the token's place."""
+    """The right to refresh one feed, until the lease ends or another process takes over the claim."""
 
     feed: Feed
     token: str

@@ -10,7 +10,7 @@ FeedState = Literal["running", "disabled", "error", "failing", "resting", "new",
 
 
 def feed_state(feed: Feed, now: datetime) -> FeedState:
-    """The word that says most; `IS_IN_STATE` tells of each whether it holds, as several may."""
+    """The most important state of a feed; several may hold, see `IS_IN_STATE`."""
     words: tuple[FeedState, ...] = ("running", "disabled", "error", "failing", "resting", "new", "due")
     return next((word for word in words if IS_IN_STATE[word](feed, now)), "ok")
 

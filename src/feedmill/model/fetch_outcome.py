@@ -27,7 +27,7 @@ PauseScope = Literal["domain", "url"]
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a server gave us to ask "has it changed?" with, as it came."""
+    """The ETag and Last-Modified of a response, unchanged, for conditional requests."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -35,7 +35,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The server's own wish about when to come back; None where it said nothing usable."""
+    """How long the server says the response is fresh; None where it says nothing usable."""
 
     max_age: timedelta | None = None
     expires: datetime | None = None
@@ -43,11 +43,11 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole answer. `permanent_url` is where permanent redirects alone led from `url`, else None.
+    """A complete response. `permanent_url` is where permanent redirects alone led from `url`, else None.
 
-    `delimited` is False when only the end of the connection ended the body, so that a cut can't be told.
-    `is_private`: it came from an address that the operator allowed on purpose. `certificate_until` is None
-    where the way was not secured, or nobody looked at the certificate.
+    `delimited` is False when the end of the connection ended the body, so that truncation can't be detected.
+    `is_private`: it came from a private address that the operator allowed. `certificate_until` is None without TLS,
+    or when the certificate was not checked.
     """
 
     url: str
@@ -69,7 +69,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """The server says that what we have is current; `validators` are those to ask with next time."""
+    """304: what we have is current; `validators` are those for the next request."""
 
     url: str
     final_url: str
@@ -85,7 +85,7 @@ class NotModified:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """410: the server says that it is gone for good."""
+    """410: the resource is gone for good."""
 
     url: str
     final_url: str
@@ -94,9 +94,9 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """The server asks for a rest: nothing under `scope` is asked before `until`, and nothing retried.
+    """The server limits us (429 or 503): no request under `scope` before `until`, and no retry.
 
-    `retry_after` is what the server said, capped; None when it said nothing usable.
+    `retry_after` is the server's value, capped; None without a usable value.
     """
 
     url: str
@@ -109,7 +109,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class Retryable:
-    """It failed in a way that may pass by itself; a quick retry makes sense."""
+    """A temporary failure; a quick retry makes sense."""
 
     url: str
     final_url: str
@@ -119,13 +119,13 @@ class Retryable:
 
     @property
     def may_be_ours(self) -> bool:
-        """Whether it would look the same if our own network were down."""
+        """Whether an outage of our own network would look the same."""
         return self.kind in ("dns", "connect", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """We will not have it: it breaks a rule of ours, and would again. No quick retry."""
+    """We refuse the request or the response, because it breaks a rule of ours. No quick retry."""
 
     url: str
     final_url: str
@@ -136,7 +136,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class HttpError:
-    """The server answered with a status that is neither success nor a reason to retry soon."""
+    """A status that is neither a success nor a reason to retry soon."""
 
     url: str
     final_url: str
@@ -145,7 +145,7 @@ class HttpError:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The turn at the host is too far away to wait for; nothing was asked. Come back at `until`."""
+    """No request was sent, because the host slot is too far away to wait for; try again at `until`."""
 
     url: str
     final_url: str

@@ -19,19 +19,19 @@ def host_of(url: str) -> str:
 
 
 def host_and_parents(host: str) -> Iterator[str]:
-    """The host itself, then each name that it is below of: `a.b.org`, `b.org`, `org`."""
+    """Yields the host, then each parent domain: `a.b.org`, `b.org`, `org`."""
     while host:
         yield host
         host = host.partition(".")[2]
 
 
 def is_in_domains(host: str, names: Collection[str]) -> bool:
-    """Whether the host, or one above it, is among these names."""
+    """Whether the host or one of its parent domains is among these names."""
     return any(name in names for name in host_and_parents(host.rstrip(".")))
 
 
 def parse_host(authority: str) -> str | None:
-    """The host without its port, in lower case and without a final dot; None for what names no host."""
+    """The host without its port, in lower case and without a final dot; None if it is not a host."""
     try:
         ascii_form = authority if authority.isascii() else authority.encode("idna").decode()
     except UnicodeError:

@@ -15,7 +15,7 @@ class ImageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImageTask:
-    """An image that `token` has the right to fetch; `object_key` is what an earlier attempt reserved."""
+    """A leased image task; `token` is the lease, `object_key` the key that an earlier attempt reserved."""
 
     id: int
     token: str
@@ -38,7 +38,7 @@ class ImageType:
 
 @dataclass(frozen=True, slots=True)
 class DownloadedImage:
-    """The bytes of an image, as they came."""
+    """The original bytes of an image."""
 
     type: ImageType
     body: bytes
@@ -46,7 +46,7 @@ class DownloadedImage:
 
 @dataclass(frozen=True, slots=True)
 class ImageDownloadFailed:
-    """There is no image yet; `again_at` is None when there never will be. What is not counted is nobody's fault."""
+    """Why an image was not stored; `again_at` is None if it is not retried. `counted`: it counts as an attempt."""
 
     reason: str
     again_at: datetime | None

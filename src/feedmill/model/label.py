@@ -12,7 +12,7 @@ class UserLabel(Struct, frozen=True, gc=False):
 
 
 class EntryLabel(Struct, frozen=True, gc=False):
-    """A label as an entry shows it."""
+    """A label of an entry."""
 
     id: int
     name: str

@@ -1,7 +1,7 @@
 """A parsed feed and its entries, before anything is decided or stored.
 
-Structs and not dataclasses: a frozen dataclass of so many fields takes as long to make as to read from the document.
-None of them can be part of a cycle, so the collector need not watch them.
+Structs and not dataclasses: creating a frozen dataclass with this many fields takes as long as parsing its values.
+None of them can be part of a reference cycle, so the garbage collector need not track them.
 """
 
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Enclosure(Struct, frozen=True, gc=False):
-    """A file that an entry carries; None is what the feed does not say."""
+    """A file attached to an entry; None where the feed has no value."""
 
     url: str
     type: str | None = None
@@ -19,11 +19,11 @@ class Enclosure(Struct, frozen=True, gc=False):
 
 
 class ParsedEntry(Struct, frozen=True, gc=False):
-    """One entry as the feed gives it; None means that the feed does not say, or says it unreadably.
+    """One entry of a feed; None where the feed has no value, or an unreadable one.
 
-    `content_html` is the fullest text there is, `summary` what the feed offers as its description: with one text
-    only, both are that one. Times are aware and in UTC; `published_raw` and `updated_raw` keep the feed's words.
-    `base_url` is what relative addresses inside the texts refer to, when the feed says so (xml:base).
+    `content_html` is the longest text, `summary` the feed's description; if there is only one text, both are that
+    one. Times are aware and in UTC; `published_raw` and `updated_raw` are the original strings. `base_url` is the
+    base of relative URLs in the texts, if the feed declares one (xml:base).
     """
 
     guid: str | None = None
@@ -45,9 +45,9 @@ class ParsedEntry(Struct, frozen=True, gc=False):
 
 
 class ParsedFeed(Struct, frozen=True, gc=False):
-    """A feed and its entries in document order; None means that the feed does not say, or says it unreadably.
+    """A feed and its entries in document order; None where the feed has no value, or an unreadable one.
 
-    `id` is what the feed is called for good: Atom's id, the rdf:about of an RSS 1.0 channel, a JSON Feed's feed_url.
+    `id` is the permanent id of the feed: Atom's id, the rdf:about of an RSS 1.0 channel, a JSON Feed's feed_url.
     `ttl`, `update_period`, `skip_hours` (0 to 23, GMT) and `skip_days` (0 is Monday) are the publisher's wishes
     about polling. `format` is like "rss20", "atom10" or "jsonfeed11"; `encoding` is how the bytes were read.
     `is_truncated`: the document ends before it is complete, so there may be more entries than these.

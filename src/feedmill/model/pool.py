@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class PoolKind(StrEnum):
-    """Each group has a pool of either kind."""
+    """Each group has one pool of each kind."""
 
     TITLES = "titles"
     CONTENTS = "contents"
 
 
 class PoolItemState(IntEnum):
-    """Where an item stands. Every change is written before anybody can see the item elsewhere."""
+    """The state of an item. A change is stored before the item becomes visible elsewhere."""
 
     USED = 0
     AVAILABLE = 1
@@ -25,14 +25,14 @@ class PoolItemState(IntEnum):
 
 
 class Guarantee(StrEnum):
-    """`at_most_once`: never handed out twice, whatever crashes. `lease`: what is not acknowledged comes back."""
+    """`at_most_once`: never handed out twice, whatever crashes. `lease`: unacknowledged items are handed out again."""
 
     AT_MOST_ONCE = "at_most_once"
     LEASE = "lease"
 
 
 class ContentFormat(StrEnum):
-    """What contents are handed on as: sanitised HTML, or the text that a person would read."""
+    """The format of contents: sanitized HTML, or plain text."""
 
     HTML = "html"
     TEXT = "text"
@@ -40,11 +40,11 @@ class ContentFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PoolRule:
-    """Which entries a group wants: all of its conditions must hold, and an empty one always does.
+    """Which entries belong to a group: all conditions must hold, and an empty one always does.
 
-    `feeds` and `folders` together say where from; a folder is the operator's (`News/Tech`), with what lies below. Of
-    `words` one must be there, of `without` none, in the title or the text. `min_length` counts the text's characters.
-    `labels` are names of labels of the account `labels_of`; without an account nothing has them.
+    `feeds` and `folders` are alternatives; a folder is the operator's (`News/Tech`), and includes its subfolders. The
+    title or text must contain one of `words`, and none of `without`. `min_length` is in characters of the text.
+    `labels` are names of labels of the account `labels_of`; without an account no entry matches.
     """
 
     feeds: tuple[int, ...] = ()
@@ -60,7 +60,7 @@ class PoolRule:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """How one pool works. A text longer than `most_in_list` characters stands in the Redis list by reference."""
+    """Options of one pool. A text longer than `most_in_list` characters is in the Redis list as a reference."""
 
     guarantee: Guarantee = Guarantee.AT_MOST_ONCE
     size: int = 5000
@@ -76,20 +76,20 @@ class PoolOptions:
 
 
 class PoolKey(NamedTuple):
-    """Which pool: that of a group, of a kind."""
+    """Identifies a pool by group and kind."""
 
     group_id: int
     kind: PoolKind
 
     @property
     def values(self) -> dict[str, int | str]:
-        """The pool as the parameters of a statement."""
+        """The parameters of a statement about this pool."""
         return {"group": self.group_id, "pool_kind": self.kind}
 
 
 @dataclass(frozen=True, slots=True)
 class PoolGroup:
-    """A named rule with its two pools. A paused one still collects, and hands out nothing."""
+    """A named rule with its two pools. A paused group still collects entries, but hands out nothing."""
 
     id: int
     name: str
@@ -104,7 +104,7 @@ class PoolGroup:
 
 
 def find_pool_group(groups: Sequence[PoolGroup], name: str | int) -> PoolGroup | None:
-    """The group of that name or id; a name goes before an id."""
+    """The group with that name or id; a name takes precedence."""
     by_name = (group for group in groups if group.name == name)
     by_id = (group for group in groups if str(group.id) == str(name))
     return next(by_name, None) or next(by_id, None)
@@ -112,7 +112,7 @@ def find_pool_group(groups: Sequence[PoolGroup], name: str | int) -> PoolGroup |
 
 @dataclass(frozen=True, slots=True)
 class PoolAccess:
-    """Which groups somebody may take from; None for all of them."""
+    """The groups that a user may take from; None for all."""
 
     group_ids: frozenset[int] | None
 
@@ -122,7 +122,7 @@ class PoolAccess:
 
 @dataclass(frozen=True, slots=True)
 class PoolGrant:
-    """Somebody who may take from a group."""
+    """The right of a user to take from a group."""
 
     user_id: int
     user_name: str
@@ -131,7 +131,7 @@ class PoolGrant:
 
 @dataclass(frozen=True, slots=True)
 class PoolItem:
-    """What a program is handed. `id` is the item's, not the entry's: it is what is settled."""
+    """An item for a program. `id` is the item's, not the entry's; it is used to acknowledge the item."""
 
     id: int
     text: str
@@ -150,7 +150,7 @@ class PoolItemDetails:
 
 @dataclass(frozen=True, slots=True)
 class PoolLease:
-    """Items in somebody's hand until `until`; only `token` can settle them. `attempts` counts this one."""
+    """Items leased until `until`; only `token` can acknowledge them. `attempts` includes this one."""
 
     token: str
     until: datetime
@@ -160,7 +160,7 @@ class PoolLease:
 
 @dataclass(frozen=True, slots=True)
 class PoolCounts:
-    """How many items of a pool are in each state; together they are all there are."""
+    """How many items of a pool are in each state."""
 
     available: int = 0
     queued: int = 0
@@ -175,7 +175,7 @@ class PoolCounts:
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """A pool at a glance. `in_list` is None when Redis is not used or does not answer."""
+    """The counts of a pool. `in_list` is None when Redis is not used or does not answer."""
 
     counts: PoolCounts
     in_list: int | None
@@ -184,7 +184,7 @@ class PoolStatus:
 
 @dataclass(frozen=True, slots=True)
 class PoolFailure:
-    """What went wrong last with a pool, as the process that says so has seen it."""
+    """The last failure of a pool in this process."""
 
     at: datetime
     reason: str
@@ -192,7 +192,7 @@ class PoolFailure:
 
 @dataclass(frozen=True, slots=True)
 class LostPoolItem:
-    """Queued, and in no list: a crash took it, or a program that took it never said so."""
+    """An item that is queued and in no list: lost in a crash, or used by a program that did not report it."""
 
     id: int
     entry_id: int

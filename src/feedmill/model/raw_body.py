@@ -1,17 +1,17 @@
-"""The body of a response to a fetch, as it was kept."""
+"""A stored raw body."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-# What the fetch log, the index of raw bodies and the feed's row call a feed that was truncated.
+# The value for a truncated feed in the fetch log, the index of raw bodies and the feed's row.
 INCOMPLETE = "incomplete"
 
 
 @dataclass(frozen=True, slots=True)
 class RawBodyDetails:
-    """An answer as it was kept.
+    """A stored raw body.
 
-    `parse_result` is `ok`, `incomplete` if it was truncated, else what was wrong with it; None when nobody noted it.
+    `parse_result` is `ok`, `incomplete` if it was truncated, else the parse error; None when it is unknown.
     """
 
     id: int

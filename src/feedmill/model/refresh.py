@@ -30,7 +30,7 @@ FailureKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a feed is due next and why, in words for a person. No time: never by itself."""
+    """When a feed is due next, and the reason for people. Without a time it is never due by itself."""
 
     at: datetime | None
     why: str
@@ -38,7 +38,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
-    """An entry that the store has: enough to tell whether the feed changed it."""
+    """A stored entry, with what is needed to tell whether the feed changed it."""
 
     id: int
     digest: str
@@ -71,7 +71,7 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a feed made of an entry that we have: kept beside the first text."""
+    """A new text of a stored entry, stored beside the first."""
 
     entry_id: int
     number: int
@@ -85,10 +85,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class EntryDiff:
-    """The difference between what a feed offers and what we have.
+    """The difference between a feed and its stored entries.
 
-    `returned` were out of the feed and are in it again, `dropped` the other way round. `overflows` is set when
-    the feed shares no entry with its last answer, so that some may have come and gone unseen.
+    `returned` were missing from the feed and are in it again, `dropped` are no longer in it. `overflows` is set when
+    the feed shares no entry with the previous response, so that we may have missed some.
     """
 
     new: tuple[NewEntry, ...] = ()
@@ -100,7 +100,7 @@ class EntryDiff:
 
 @dataclass(frozen=True, slots=True)
 class RawBody:
-    """A body as it was kept in the object store."""
+    """A raw body that was put into the object store."""
 
     key: str
     sha256: str
@@ -112,7 +112,7 @@ class RawBody:
 
 @dataclass(frozen=True, slots=True)
 class FeedMetadata:
-    """What a feed says of itself; None leaves what we know."""
+    """Title and other metadata of a feed; None leaves the stored value."""
 
     title: str | None = None
     site_url: str | None = None
@@ -127,8 +127,8 @@ class FeedMetadata:
 class FeedMove:
     """Where permanent redirects point, for how many fetches in a row, and whether that is enough to follow.
 
-    `settled` changes the feed's URL. `needs_target`: another feed is to be there first, and is added or made due.
-    `merges_with` is that feed, once it is up to date: the subscribers go over to it.
+    `settled` changes the feed's URL. `needs_target`: the target feed must exist first, and is added or made due.
+    `merges_with` is that feed, once it is up to date: the subscribers are moved to it.
     """
 
     to: str | None = None
@@ -140,7 +140,7 @@ class FeedMove:
 
 @dataclass(frozen=True, slots=True)
 class FetchStats:
-    """The facts of one fetch that its log line and the feed's times come from."""
+    """Facts of one fetch, for its log line and the feed's times."""
 
     at: datetime
     elapsed: timedelta
@@ -151,7 +151,7 @@ class FetchStats:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """A new body, understood. `truncated`: it ends before it is complete, and only its complete entries count."""
+    """A new body, parsed. `truncated`: it is incomplete, and only its complete entries are used."""
 
     visit: FetchStats
     schedule: Schedule
@@ -182,7 +182,7 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The feed's fault. `counted` is False when it was our own network that was down."""
+    """A failure of the feed. `counted` is False when our own network was down."""
 
     visit: FetchStats
     schedule: Schedule
@@ -197,7 +197,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """Nothing was asked: the turn at the host is too far away."""
+    """No request was sent: the host slot is too far away."""
 
     schedule: Schedule
 

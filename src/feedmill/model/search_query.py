@@ -14,7 +14,7 @@ SearchOrder = Literal["rank", "date"]
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """Words that stand one after the other, as `store/search_words` cuts them; `prefix`: the last one goes on."""
+    """Consecutive words, as the tokenizer of `store/search` splits them; `prefix`: the last one is a prefix."""
 
     words: tuple[str, ...]
     scope: SearchField = "any"
@@ -41,7 +41,7 @@ class DateRange:
 
 @dataclass(frozen=True, slots=True)
 class InLanguage:
-    """`en` is every kind of English."""
+    """`en` includes all variants of English."""
 
     code: str
 

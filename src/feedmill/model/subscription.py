@@ -9,11 +9,11 @@ SubscriptionState = Literal["moved", "paused", "gone", "stopped", "broken", "fai
 
 
 class Subscription(Struct, frozen=True, gc=False):
-    """Times are the text of the row, because a thousand of these are shown at once.
+    """Times are strings, as in the row, because pages show a thousand of these at once.
 
-    `title` is what to show and `own_title` what the person calls it; `feed_title` is the feed's own.
-    `interval_seconds` and `archive_policy` are None when the person leaves them to us. `is_private`: the feed
-    is this person's alone. `icon` is what the picture kept of it is called.
+    `title` is the title to show, `own_title` the user's, `feed_title` the feed's own. `interval_seconds` and
+    `archive_policy` are None when the user did not choose. `is_private`: only this user may read the feed. `icon` is
+    the name of the stored icon.
     """
 
     id: int

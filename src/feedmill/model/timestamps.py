@@ -11,7 +11,7 @@ def to_iso(moment: datetime) -> str:
 
 
 def from_iso(text: str) -> datetime:
-    """The moment that `to_iso` wrote down."""
+    """Parses the output of `to_iso`."""
     return datetime.fromisoformat(text)
 
 

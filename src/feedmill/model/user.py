@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-# What a key may do. Whoever signs in with a password may do all; only an admin may do `admin`.
+# The scopes of an API key. A session with a password has all; only an admin has `admin`.
 READ, WRITE, POOLS, ADMIN = "read", "write", "pools", "admin"
 SCOPES = (READ, WRITE, POOLS, ADMIN)
 
 ACTIVE, DISABLED = "active", "disabled"
-# How a session came about: a person at a browser, or a program that asked for access tokens.
+# Kinds of sessions: a browser, or a program with access tokens.
 BROWSER, JWT = "browser", "jwt"
 # After its last use.
 SESSION_LIFETIME = timedelta(days=30)
@@ -17,7 +17,7 @@ SESSION_LIFETIME = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`settings` is JSON text of the user's own making; the quotas are None when there is no limit."""
+    """`settings` is JSON text with the user's preferences; a quota of None is no limit."""
 
     id: int
     name: str
@@ -32,12 +32,12 @@ class User:
 
     @property
     def scopes(self) -> frozenset[str]:
-        """What the user may do who has shown the password."""
+        """The scopes of a session with a password."""
         return frozenset(SCOPES) if self.is_admin else frozenset(SCOPES) - {ADMIN}
 
 
 class PoolGroupName(NamedTuple):
-    """A pool group, by its id and its name."""
+    """The id and name of a pool group."""
 
     id: int
     name: str
@@ -45,10 +45,10 @@ class PoolGroupName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """A key that a person made for a program.
+    """An API key for a program.
 
-    `made_by` is the id of the key that it was made with, None when a person made it. `pool_groups` are the groups
-    that it may take from, None when it may take from all that its owner may take from.
+    `made_by` is the id of the key with which it was created, None when a person created it. `pool_groups` are the
+    groups that it may take from; None for all groups of its owner.
     """
 
     id: int
@@ -63,9 +63,9 @@ class ApiToken:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what they may do: in the session `session_id`, or with the `key` that a person made.
+    """The user who calls and their scopes, with the session `session_id` or the API `key`.
 
-    Neither is there for the command line on the server.
+    On the command line of the server both are None.
     """
 
     user: User
@@ -76,7 +76,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """Where a request came from, as far as it can be told."""
+    """Where a request came from, as far as it is known."""
 
     address: str | None = None
     user_agent: str | None = None
@@ -84,7 +84,7 @@ class RequestOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something that is written down, and from where. No user: the command line, or nobody yet."""
+    """Who does something that is logged, and from where. No user: the command line, or nobody yet."""
 
     user_id: int | None = None
     address: str | None = None
@@ -103,7 +103,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class AccessEnded:
-    """What a new password, or signing out everywhere else, has ended, and how many keys still work."""
+    """What a new password or signing out everywhere else has ended, and how many keys still work."""
 
     sessions_ended: int
     keys_revoked: int

@@ -4,16 +4,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-# So many failures in a row, and a webhook is paused.
+# A webhook is paused after this many failures in a row.
 PAUSE_AFTER = 50
-# So many tries, and a delivery is given up.
+# A delivery is given up after this many attempts.
 MAX_ATTEMPTS = 10
 FIRST_RETRY_DELAY = timedelta(minutes=1)
 MAX_RETRY_DELAY = timedelta(hours=6)
 
 
 class WebhookEvent(StrEnum):
-    """What a webhook can be called for; `test` only when its owner asks."""
+    """The events of webhooks; `test` is sent only on the owner's request."""
 
     NEW_ENTRIES = "entries.new"
     FEED_FAILING = "feed.failing"
@@ -22,7 +22,7 @@ class WebhookEvent(StrEnum):
 
 
 class DeliveryStatus(StrEnum):
-    """`dropped`: by the time it could be sent there was nothing left to tell."""
+    """`dropped`: when it could be sent, there was nothing left to report."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -46,7 +46,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """`attempts` counts those that failed and the one that did not. `next_attempt_at` is None when it is over."""
+    """`attempts` counts failed attempts and the successful one. `next_attempt_at` is None when it has ended."""
 
     id: int
     webhook_id: int
@@ -63,7 +63,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDelivery:
-    """A delivery in our hand: only `token` can settle it."""
+    """A delivery leased by this process: only `token` can settle it."""
 
     delivery: Delivery
     token: str
@@ -75,7 +75,7 @@ class ClaimedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFailed:
-    """Why a try failed and when the next one is; None for never. `receiver_is_away`: the others needn't be tried."""
+    """Why an attempt failed, and when it is retried; None for never. `receiver_is_away`: skip its other deliveries."""
 
     reason: str
     again_at: datetime | None
@@ -85,7 +85,7 @@ class DeliveryFailed:
 
 
 def next_delivery_attempt(tries: int, now: datetime) -> datetime | None:
-    """When a delivery that has failed so many times is tried again; None after the last."""
+    """When a delivery that failed `tries` times is retried; None after the last attempt."""
     if tries >= MAX_ATTEMPTS:
         return None
     return now + min(FIRST_RETRY_DELAY * (1 << tries - 1), MAX_RETRY_DELAY)

@@ -1,5 +1,5 @@
 """Hands entries on to other programs, each item as its pool guarantees.
 
-`gather` has entries join pools, `fill` keeps the Redis lists full, `pop` and `leases` hand out; `door` is what
-everybody else calls.
+`gather` adds entries to pools, `fill` keeps the Redis lists full, `pop` and `leases` hand items out; `service` is
+what the rest of Feedmill calls.
 """

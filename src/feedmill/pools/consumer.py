@@ -22,12 +22,12 @@ from feedmill.store.pools.items import release_items
 
 log = get_logger(__name__)
 
-# How long to wait before an empty pool is asked again.
+# Seconds before an empty pool is tried again.
 EMPTY_WAIT = 1.0
 
 
 class PoolConsumer:
-    """Hands out at most once. What was taken and not handed out at the end goes back; a crash leaves it queued."""
+    """Hands items out at most once. Items not handed out at the end are released; after a crash they stay queued."""
 
     def __init__(self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True) -> None:
         self._tools = tools
@@ -67,7 +67,7 @@ class PoolConsumer:
         return items[0]
 
     async def take(self, most: int) -> list[PoolItem]:
-        """Up to `most` items; fewer when the pool has no more now."""
+        """Returns up to `most` items; fewer when the pool has no more now."""
         while len(self._ready) < most and await self._fetch(max(most, self._ahead())):
             pass
         handed = self._hand_out(most)
@@ -82,14 +82,14 @@ class PoolConsumer:
         return handed
 
     def _ahead(self) -> int:
-        """What is handed out in a second or so: whoever is slow keeps little from the others."""
+        """About as many items as are handed out in a second, so that a slow program holds few back from others."""
         now = asyncio.get_running_loop().time()
         elapsed, self._fetched_at = max(now - self._fetched_at, 0.001), now
         pace, self._handed = self._handed / elapsed, 0
         return min(max(int(pace), 1), LOT)
 
     async def _fetch(self, most: int) -> bool:
-        """Gets items ready, all of them queued and ours alone; False when there are none."""
+        """Takes items from the list or the database into `_ready`; False when there are none."""
         popped = await take_listed(self._tools, self._pool, most)
         if popped:
             try:

@@ -4,31 +4,31 @@ from feedmill.errors import Conflict, InfrastructureError, NotFound
 
 
 class PoolEmpty(NotFound):
-    """There is nothing to hand out now."""
+    """The pool has no item to hand out now."""
 
     code = "pool_empty"
 
 
 class PoolPaused(Conflict):
-    """A person has the group rest."""
+    """The group is paused."""
 
     code = "pool_paused"
 
 
 class WrongGuarantee(Conflict):
-    """The pool hands out in another way: pop belongs to at most once, lease to leases."""
+    """The pool has the other guarantee: `pop` needs at most once, `lease` needs leases."""
 
     code = "wrong_guarantee"
 
 
 class NoPoolLists(Conflict):
-    """What was asked for needs the pools' lists, and there is no Redis."""
+    """The call needs the Redis lists of pools, and there is no Redis."""
 
     code = "no_redis"
 
 
 class ItemsNotMarkedUsed(InfrastructureError):
-    """Items were handed out and could not be marked as used; `ids` says which."""
+    """Items were handed out and could not be marked as used; `ids` are theirs."""
 
     def __init__(self, ids: list[int]) -> None:
         super().__init__(f"{len(ids)} items were handed out and could not be marked as used, first {ids[:5]}")

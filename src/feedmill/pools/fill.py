@@ -15,7 +15,7 @@ from feedmill.pools.tokens import new_token, process_name
 from feedmill.store.pools.items import claim_items, release_items, settle_items, undo_queueing
 
 LOT = 500
-# One push is one message; more than this at once would keep everybody else at Redis waiting.
+# One push is one Redis command; a larger one would delay the other clients of Redis.
 MAX_PUSH_BYTES = 8_000_000
 
 
@@ -25,16 +25,16 @@ class Filler:
     lists: PoolLists
     name: str = field(default_factory=lambda: f"{FILLER} {process_name()}")
     lot: int = LOT
-    # Reservations of which we don't know whether they were made; nothing of them was ever pushed.
+    # Tokens of reservations that may or may not have been written; none of their items was pushed.
     _unsure: set[str] = field(default_factory=set)
 
     async def fill(self, pool: Pool) -> int:
-        """Fills the list up if it is low and nobody else is at it; how many items were added."""
+        """Fills the list if it is low and nobody else fills it; returns the number of items added."""
         length = await self.lists.queues.length(pool.list_name)
         return await self._fill_from(pool, length) if length < pool.options.refill_below else 0
 
     async def top_up(self, pool: Pool) -> int:
-        """Fills the list up, low or not, unless somebody else is at it; how many items were added."""
+        """Fills the list, low or not, unless somebody else does; returns the number of items added."""
         return await self._fill_from(pool, await self.lists.queues.length(pool.list_name))
 
     async def _fill_from(self, pool: Pool, length: int) -> int:
@@ -42,7 +42,7 @@ class Filler:
             return await self._fill_up(pool, filling, pool.options.size - length) if filling else 0
 
     async def settle_told(self, pool: Pool) -> None:
-        """Marks what programs say they have used, unless somebody else is at it: two would forget what nobody read."""
+        """Marks items that programs reported as used. Needs the lock: two processes would remove unread ids."""
         if not await self.lists.queues.reported_used(pool.list_name, 1):
             return
         async with self._alone_at(pool) as filling:
@@ -54,7 +54,7 @@ class Filler:
                 await self.lists.queues.forget_used(pool.list_name, len(told))
 
     async def drain(self, pool: Pool) -> int:
-        """Makes all that is in the list available again; how many items that was."""
+        """Makes all items of the list available again; returns how many."""
         drained = 0
         while popped := await self.lists.queues.pop(pool.list_name, LOT):
             drained += await release_items(self.tools.db, [item.id for item in popped], self.tools.clock())
@@ -62,7 +62,7 @@ class Filler:
 
     @asynccontextmanager
     async def _alone_at(self, pool: Pool) -> AsyncIterator[FillLock | None]:
-        """The right to change the pool's list; None while somebody else has it."""
+        """Locks the pool's list; yields None while somebody else holds the lock."""
         filling = FillLock(pool.list_name, new_token(self.name))
         if not await self.lists.locks.lock(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH):
             yield None
@@ -86,7 +86,7 @@ class Filler:
         return await self.lists.locks.renew(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH)
 
     async def _fill_lot(self, pool: Pool, filling: FillLock, most: int) -> int:
-        """One lot. What happened to a push that was not answered nobody knows: its items stay queued."""
+        """Pushes one lot. If a push is not answered, its outcome is unknown and its items stay queued."""
         token = new_token(self.name)
         reserved = await self._reserve(pool, most, token)
         queued = await self._fitting(to_queued_items(reserved, pool.options))
@@ -115,7 +115,7 @@ class Filler:
             self._unsure.discard(token)
 
     async def _fitting(self, queued: list[QueuedItem]) -> list[QueuedItem]:
-        """As many as one push may carry; the others are available again."""
+        """As many items as one push may carry; the others are released."""
         room, fitting = MAX_PUSH_BYTES, 0
         for item in queued:
             room -= len(item.text.encode())

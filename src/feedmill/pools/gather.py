@@ -1,7 +1,7 @@
 """Puts entries into pools: new ones in the batch that stores them, others by scanning stored entries.
 
-The second way finds what was stored before its group was made, by a process that did not know the group yet, or by a
-restore; and what somebody labelled.
+The scan finds entries stored before the group was created, by a process that did not know the group yet, or by a
+restore; and entries that a user labelled.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from feedmill.store.pools.gather_entries import (
 from feedmill.store.pools.groups import advance_gathered, gathered_up_to
 from feedmill.threads import run_in_thread_if_large
 
-# Ids are given before they are committed: the last ones are looked at again, in case one came late.
+# Ids are assigned before commit: the last ones are scanned again, in case an entry was committed late.
 LOOK_BACK = 2000
 
 
@@ -51,7 +51,7 @@ class Gatherer:
         return steps_to_add_new_entries(claim.feed.id, guids, decision.visit.at)
 
     async def catch_up(self, now: datetime) -> int:
-        """Looks through the entries that nobody looked at for the groups there are; how many it looked at."""
+        """Scans the entries that were not scanned for the current groups; returns how many it scanned."""
         groups = await self.known.read()
         newest = await newest_entry_id(self.db) if groups else 0
         begun = await gathered_up_to(self.db) if groups else 0
@@ -71,9 +71,9 @@ class Gatherer:
             looked, after = looked + len(entries), entries[-1].id
             if after - LOOK_BACK > settled:
                 if not await advance_gathered(self.db, settled, after - LOOK_BACK):
-                    return looked  # a group came or changed: the next round begins anew
+                    return looked  # a group was added or changed: the next run starts again
                 settled = after - LOOK_BACK
-        # So that the first entry of all is not looked at for ever.
+        # So that the very first entry is not scanned forever.
         await advance_gathered(self.db, settled, max(settled, 1, after - LOOK_BACK))
         return looked
 
@@ -85,7 +85,7 @@ class Gatherer:
         return looked
 
     async def _join(self, groups: Sequence[PoolGroup], entries: Sequence[PoolCandidate], now: datetime) -> None:
-        # In a thread: reading the words of a page of entries takes long.
+        # In a thread: matching the words of a page of entries takes long.
         found = await asyncio.to_thread(choose_pools, groups, entries)
         ids: dict[tuple[int, PoolKind], list[int]] = {
             pool: [int(entry.key) for entry in some] for pool, some in found.items()

@@ -12,7 +12,7 @@ CACHE_SECONDS = 5.0
 
 
 class PoolGroupCache:
-    """Another process sees a new, changed or paused group at most `remember` seconds later."""
+    """Other processes see a new, changed or paused group at most `remember` seconds later."""
 
     def __init__(
         self, db: Database, clock: Callable[[], float] = time.monotonic, remember: float = CACHE_SECONDS
@@ -24,19 +24,19 @@ class PoolGroupCache:
         self._read_at: float | None = None
 
     async def current(self) -> Sequence[PoolGroup]:
-        """The groups, as they were some seconds ago at the earliest."""
+        """The groups, at most a few seconds old."""
         if self._read_at is None or self._clock() >= self._read_at + self._remember:
             await self.read()
         return self._groups
 
     async def read(self) -> Sequence[PoolGroup]:
-        """The groups as they are now."""
+        """Reads the groups from the database."""
         self._read_at = self._clock()
         self._groups = await all_groups(self._db)
         return self._groups
 
     async def named(self, name: str | int) -> PoolGroup:
-        """The group of that name or id; raises `UnknownGroup`."""
+        """The group with that name or id; raises `UnknownGroup`."""
         found = find_pool_group(await self.current(), name) or find_pool_group(await self.read(), name)
         if found is None:
             raise unknown_group_error(name)
@@ -44,5 +44,5 @@ class PoolGroupCache:
 
 
 def unknown_group_error(name: str | int) -> UnknownGroup:
-    """The error for a group that is not there, or not there for who asks: both sound the same."""
+    """The error for a group that does not exist, or that the caller may not see: the message is the same."""
     return UnknownGroup(f"there is no pool group {name}: 'feedmill pool list' lists those there are")

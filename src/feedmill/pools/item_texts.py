@@ -14,19 +14,19 @@ Sanitize = Callable[[str, str | None], str]
 
 @dataclass(frozen=True, slots=True)
 class ItemTexts:
-    """Makes the texts of items. `sanitize` takes HTML and the URL that its links are relative to."""
+    """Creates the texts of items. `sanitize` takes HTML and its base URL."""
 
     sanitize: Sanitize
 
     async def items(self, kind: PoolKind, options: PoolOptions, sources: Sequence[PoolItemSource]) -> list[PoolItem]:
-        """Many items. Contents are made in threads: a thousand long ones take seconds, half of them outside Python."""
+        """Creates many items; contents in threads, because a thousand long ones take seconds, half of it in nh3."""
 
         def made(some: Sequence[PoolItemSource]) -> list[PoolItem]:
             return [self.item(kind, options, source) for source in some]
 
         if kind is PoolKind.TITLES:
             return made(sources)
-        # Two, because while one is inside the sanitiser proper the other runs our own part of it.
+        # Two threads, because while one is in nh3, which releases the GIL, the other runs our own code.
         half = len(sources) // 2
         first, second = await asyncio.gather(
             asyncio.to_thread(made, sources[:half]), asyncio.to_thread(made, sources[half:])
@@ -45,7 +45,7 @@ class ItemTexts:
 
 
 def to_queued_items(items: Sequence[PoolItem], options: PoolOptions) -> list[QueuedItem]:
-    """Items as they travel: a long text by reference."""
+    """Items for the Redis list; a long text is replaced by a reference."""
     most = options.most_in_list
     return [
         QueuedItem(item.id, item.text) if len(item.text) <= most else QueuedItem(item.id, "", item_text_url(item.id))
@@ -54,5 +54,5 @@ def to_queued_items(items: Sequence[PoolItem], options: PoolOptions) -> list[Que
 
 
 def item_text_url(item_id: int) -> str:
-    """Where a text that is too long can be had."""
+    """The API path of a text that is too long for the list."""
     return f"/api/pools/items/{item_id}"

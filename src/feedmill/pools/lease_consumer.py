@@ -26,7 +26,7 @@ class HeldItem(NamedTuple):
 
 
 class LeaseConsumer:
-    """Hands out at least once. Leases are kept alive for the block; an exception in it gives the last item back."""
+    """Hands items out at least once. Extends leases during the block; an exception returns the last item."""
 
     def __init__(
         self, tools: PoolTools, pool: Pool, who: str = "", *, wait: bool = True, ahead: int = ITEMS_AHEAD
@@ -70,7 +70,7 @@ class LeaseConsumer:
         return items[0]
 
     async def take(self, most: int) -> list[PoolItem]:
-        """Up to `most` items; those of the call before are done with."""
+        """Returns up to `most` items; those of the previous call are acknowledged."""
         self._done, self._handed = self._done + self._handed, []
         if len(self._done) >= self._ahead:
             await self._acknowledge()

@@ -1,6 +1,6 @@
-"""At least once: leases items, and takes them back when the lease ends without an acknowledgement.
+"""At least once: leases items, and makes them available again when a lease ends without acknowledgement.
 
-Served by the database alone: a lease must be written down before its item is shown, so a list would save nothing.
+Leases use the database only: a lease must be stored before its item is handed out, so a list would save nothing.
 """
 
 from datetime import timedelta
@@ -12,7 +12,7 @@ from feedmill.store.pools.items import claim_items, expire_items
 
 
 async def lease_items(tools: PoolTools, pool: Pool, most: int, who: str, length: timedelta | None = None) -> PoolLease:
-    """Up to `most` items, for `length`; with what was not settled in time, if there is nothing else."""
+    """Leases up to `most` items for `length`; if none is available, items whose lease has expired."""
     leased = await _claim(tools, pool, most, who, length)
     if len(leased.items) < most and await end_expired_leases(tools, pool) and not leased.items:
         return await _claim(tools, pool, most, who, length)
@@ -20,7 +20,7 @@ async def lease_items(tools: PoolTools, pool: Pool, most: int, who: str, length:
 
 
 async def end_expired_leases(tools: PoolTools, pool: Pool) -> int:
-    """Ends the leases that are over."""
+    """Ends expired leases; returns how many items that was."""
     return await expire_items(tools.db, pool.key, pool.options.most_attempts, tools.clock())
 
 

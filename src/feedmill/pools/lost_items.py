@@ -1,4 +1,4 @@
-"""Finds items that are queued but in no list; releases them or marks them as used on command."""
+"""Finds items that are queued but in no list; releases them or marks them as used on request."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
 from feedmill.pools.tokens import new_token
 from feedmill.store.pools.items import queued_before, release_items, settle_items, still_queued
 
-# A filler that holds its lock may still push what it has reserved.
+# A filler that holds the lock may still push the items that it reserved.
 MIN_QUEUED_AGE = 2 * FILL_LOCK_LENGTH
-# Whoever took an item just now needs a moment to mark it.
+# A program that just took an item needs a moment to mark it.
 RECHECK_AFTER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
 class LostItemSearch:
-    """How lost items are looked for: queued for so long, and missing at two looks so far apart."""
+    """How lost items are found: queued for `youngest`, and missing in two checks `look_again` apart."""
 
     youngest: timedelta = MIN_QUEUED_AGE
     look_again: timedelta = RECHECK_AFTER
@@ -31,7 +31,7 @@ DEFAULT_LOST_ITEM_SEARCH = LostItemSearch()
 async def find_lost_items(
     tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
 ) -> list[LostPoolItem]:
-    """The items of which nobody knows whether they were handed out."""
+    """The items of which it is unknown whether they were handed out."""
     queued = await queued_before(tools.db, pool.key, tools.clock() - search.youngest)
     missing = await _missing(tools.lists, pool, queued)
     if not missing:
@@ -42,13 +42,13 @@ async def find_lost_items(
 
 
 async def release_lost_items(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:
-    """Makes lost items available again. Some of them may have been handed out: that is for a person to judge."""
+    """Makes lost items available again. Some may have been handed out: the caller must decide."""
     lost = await find_lost_items(tools, pool, search)
     return await release_items(tools.db, [item.id for item in lost], tools.clock()) if lost else 0
 
 
 async def mark_lost_items_used(tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH) -> int:
-    """Marks lost items as used, for programs that take items and never say so."""
+    """Marks lost items as used, for programs that take items without reporting it."""
     lost = await find_lost_items(tools, pool, search)
     token = new_token("settled on command")
     return await settle_items(tools.db, [item.id for item in lost], token, tools.clock()) if lost else 0

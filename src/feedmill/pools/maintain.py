@@ -20,7 +20,7 @@ POOLS_AT_ONCE = 8
 
 @dataclass(slots=True)
 class PoolMaintainer:
-    """Any number of keepers may run: each pool's list is filled by one at a time."""
+    """Maintains all pools. Several may run: each list is filled by one at a time."""
 
     tools: PoolTools
     known: PoolGroupCache
@@ -33,22 +33,22 @@ class PoolMaintainer:
         self.filler = Filler(self.tools, self.tools.lists) if self.tools.lists else None
 
     async def keep_tending(self) -> None:
-        """Looks after all pools at once and then every few seconds; cancel it to stop."""
+        """Maintains all pools now and then every few seconds; cancel it to stop."""
         async with asyncio.TaskGroup() as loops:
             loops.create_task(run_periodically("gather_pool_items", self.gather, GATHER_EVERY))
             loops.create_task(run_periodically("fill_pools", self.tend_pools, self.every))
 
     async def tend(self) -> None:
-        """All that there is to do now."""
+        """Does all maintenance once."""
         await self.gather()
         await self.tend_pools()
 
     async def gather(self) -> None:
-        """Has entries join that no refresh of theirs put into a pool."""
+        """Adds entries to pools that their refresh did not add."""
         await self.gatherer.catch_up(self.tools.clock())
 
     async def tend_pools(self) -> None:
-        """Looks after every pool there is now, side by side."""
+        """Maintains all pools concurrently."""
         pools = [Pool(group, kind) for group in await self.known.read() for kind in PoolKind]
         outcomes = await asyncio.gather(*(self._tend_pool(pool) for pool in pools), return_exceptions=True)
         for pool, outcome in zip(pools, outcomes, strict=True):
@@ -71,6 +71,6 @@ class PoolMaintainer:
 async def _tend_list(filler: Filler, pool: Pool) -> None:
     await filler.settle_told(pool)
     if pool.options.guarantee is Guarantee.LEASE:
-        await filler.drain(pool)  # what was queued before the pool changed its guarantee
+        await filler.drain(pool)  # items queued before the pool changed its guarantee
     elif not pool.group.paused:
         await filler.fill(pool)

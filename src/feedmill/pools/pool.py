@@ -1,4 +1,4 @@
-"""A pool of a group, and what work on pools depends on (database, lists, clock)."""
+"""A pool of a group, and the dependencies of work on pools (database, lists, clock)."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from feedmill.model.pool import PoolFailure, PoolGroup, PoolKey, PoolKind, PoolO
 from feedmill.pools.item_texts import ItemTexts
 from feedmill.store.database import Database
 
-# A program may pop so many at once; the database is asked for them in one statement.
+# The most items per call; the database claims them in one statement.
 MAX_ITEMS_AT_ONCE = 1000
-# How soon Redis is tried again after it did not answer.
+# Seconds before Redis is tried again after it did not answer.
 REDIS_RETRY_SECONDS = 1.0
-# How fillers call themselves where they say who reserved an item.
+# The prefix of a filler's name where the owner of a reservation is stored.
 FILLER = "filler"
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLists:
-    """The shared lists, and whether to ask them now."""
+    """The Redis lists, their locks, and a circuit breaker for both."""
 
     queues: PoolQueues
     locks: Locks
@@ -33,7 +33,7 @@ class PoolLists:
 
 @dataclass(frozen=True, slots=True)
 class PoolTools:
-    """Without `lists` everything is served from the database."""
+    """The dependencies of work on pools. Without `lists` everything is served from the database."""
 
     db: Database
     texts: ItemTexts
@@ -41,7 +41,7 @@ class PoolTools:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     # How many items of each pool this process took from the database because its list had none.
     fallbacks: Counter[PoolKey] = field(default_factory=Counter)
-    # How many stood in a list although they were used before; they are not handed out again.
+    # How many were in a list although they were used before; they are not handed out again.
     doubles: Counter[PoolKey] = field(default_factory=Counter)
     troubles: dict[PoolKey, PoolFailure] = field(default_factory=dict)
 

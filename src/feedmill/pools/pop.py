@@ -1,6 +1,6 @@
 """At most once: pops items from the Redis list or the database, and marks them as used.
 
-list, if it answers → what the database says of it → marked as used → handed out; the rest from the database
+take from the list → check in the database → mark as used → hand out; take the rest from the database
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 
 async def pop(tools: PoolTools, pool: Pool, most: int, who: str, settler: UsedItemBuffer) -> list[PoolItem]:
-    """Up to `most` items, for good; `settler` gets the marks that the database did not take at once."""
+    """Pops up to `most` items; `settler` gets the items that the database could not mark as used at once."""
     popped = await take_listed(tools, pool, most)
     items = await _hand_out(tools, pool, popped, who, settler) if popped else []
     if len(items) < most:
@@ -34,7 +34,7 @@ async def pop(tools: PoolTools, pool: Pool, most: int, who: str, settler: UsedIt
 
 
 async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[QueuedItem]:
-    """Items out of the list; none when it is empty, does not answer, or there is no Redis."""
+    """Pops items from the list; none when it is empty, does not answer, or there is no Redis."""
     lists = tools.lists
     if lists is None:
         return []
@@ -42,7 +42,7 @@ async def take_listed(tools: PoolTools, pool: Pool, most: int) -> list[QueuedIte
 
 
 async def take_available(tools: PoolTools, pool: Pool, most: int, to: PoolItemState, token: str) -> list[PoolItem]:
-    """Items straight from the database, by the same states, so that no list can ever have them too."""
+    """Claims items in the database, by the same states, so that no list can contain them too."""
     sources = await claim_items(tools.db, pool.key, most, to, token, tools.clock())
     if tools.lists is not None:
         tools.fallbacks[pool.key] += len(sources)
@@ -50,7 +50,7 @@ async def take_available(tools: PoolTools, pool: Pool, most: int, to: PoolItemSt
 
 
 async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem]) -> list[PoolItem]:
-    """What may still be handed out of what was taken out of a list, with the texts as they are now."""
+    """The popped items that may still be handed out, with their current texts."""
     edited = await queued_and_edited(tools.db, [queued.id for queued in popped])
     if gone := [queued.id for queued in popped if queued.id not in edited]:
         tools.doubles[pool.key] += await count_used(tools.db, gone)
@@ -61,7 +61,7 @@ async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedIte
 
 
 def as_listed(popped: Sequence[QueuedItem]) -> list[PoolItem]:
-    """What was taken out of a list, as it stood there: for when the database can't be asked."""
+    """The popped items with the texts of the list, for when the database does not answer."""
     return [PoolItem(queued.id, queued.text) for queued in popped if not queued.ref]
 
 
@@ -73,14 +73,14 @@ async def _hand_out(
         items = await current_items(tools, pool, popped)
         return await _marked(tools, items, new_token(who))
     except DatabaseError as error:
-        # They are out of the list, so nobody else can get them.
+        # They are no longer in the list, so nobody else can get them.
         log.warning("pool_items_handed_out_unmarked", items=len(items), reason=str(error))
         settler.add(item.id for item in items)
         return items
 
 
 async def _marked(tools: PoolTools, items: list[PoolItem], token: str) -> list[PoolItem]:
-    """Those of the items that could be marked as used by us: all, unless somebody released them meanwhile."""
+    """The items that this call marked as used: all, unless somebody released some in the meantime."""
     ids = [item.id for item in items]
     if not ids or await settle_items(tools.db, ids, token, tools.clock()) == len(ids):
         return items

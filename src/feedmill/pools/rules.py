@@ -9,13 +9,13 @@ from functools import cached_property, lru_cache
 from feedmill.html.plain_text import plain_text
 from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
 
-# A word of a script with spaces must stand alone; others (Chinese, Thai) are found wherever they are.
+# A word of a script with spaces must be a whole word; others (Chinese, Thai) match anywhere.
 _LETTER = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]"
 
 
 @dataclass(frozen=True)
 class PoolCandidate:
-    """What rules look at. `key` is how the entry is called where it is stored: its guid or its id."""
+    """The parts of an entry that rules use. `key` is the guid of a new entry, the id of a stored one."""
 
     key: str | int
     feed_id: int
@@ -32,13 +32,13 @@ class PoolCandidate:
 
     @property
     def kinds(self) -> tuple[PoolKind, ...]:
-        """The pools that it has something for."""
+        """The kinds of pools for which the entry has a text."""
         offered = ((PoolKind.TITLES, self.title), (PoolKind.CONTENTS, self.html))
         return tuple(kind for kind, text in offered if text and not text.isspace())
 
 
 def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
-    """Whether all conditions hold; the cheap ones are looked at first."""
+    """Whether all conditions hold; cheap ones are checked first."""
     return (
         _is_from(rule, entry)
         and (rule.since is None or entry.sort_at >= rule.since)
@@ -53,7 +53,7 @@ def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
 def choose_pools(
     groups: Sequence[PoolGroup], entries: Iterable[PoolCandidate]
 ) -> dict[tuple[int, PoolKind], list[PoolCandidate]]:
-    """Which entries go into which pools."""
+    """The entries for each pool, by group id and kind."""
     found: dict[tuple[int, PoolKind], list[PoolCandidate]] = {}
     for entry in entries:
         for group in groups:
@@ -73,7 +73,7 @@ def _is_from(rule: PoolRule, entry: PoolCandidate) -> bool:
 
 
 def _speaks(language: str | None, wanted: str) -> bool:
-    """`zh` takes in `zh-CN`."""
+    """Whether the languages match; `zh` includes `zh-CN`."""
     spoken, wanted = (language or "").lower().replace("_", "-"), wanted.lower().replace("_", "-")
     return spoken == wanted or spoken.startswith(f"{wanted}-")
 

@@ -58,14 +58,14 @@ from feedmill.store.pools.items import (
 from feedmill.store.pools.usage_rate import used_by_minute
 from feedmill.store.users.users import user_of_name
 
-# Nobody: the command line on the server.
+# No user: the command line on the server.
 OPERATOR = Actor()
 COMMAND_OF_GUARANTEE = {Guarantee.AT_MOST_ONCE: "pop", Guarantee.LEASE: "lease"}
 
 
 @dataclass(slots=True)
 class PoolService:
-    """Groups are named by their name or id."""
+    """All operations on pools. A group is identified by its name or id."""
 
     tools: PoolTools
     known: PoolGroupCache = field(init=False)
@@ -90,12 +90,12 @@ class PoolService:
         return await self.known.named(name)
 
     async def groups_for(self, who: Caller) -> list[PoolGroup]:
-        """The groups that the caller may take from; for them there are no others."""
+        """The groups that the caller may take from; others are hidden from them."""
         access = await self.access_of(who)
         return [group for group in await self.groups() if access.allows(group.id)]
 
     async def group_for(self, who: Caller, name: str | int) -> PoolGroup:
-        """The group, if the caller may take from it; raises `UnknownGroup` as if it were not there otherwise."""
+        """The group, if the caller may take from it; otherwise raises `UnknownGroup`, as for a missing group."""
         group = await self.known.named(name)
         if not (await self.access_of(who)).allows(group.id):
             raise unknown_group_error(name)
@@ -112,11 +112,11 @@ class PoolService:
         return await grants_of(self.tools.db, group.id)
 
     async def grant(self, group: PoolGroup, user: User, *, by: Actor = OPERATOR) -> None:
-        """Lets the user take from the group; who may already, still may."""
+        """Lets the user take from the group. Granting twice is harmless."""
         await grant_access(self.tools.db, group, user, by, self.tools.clock())
 
     async def revoke(self, group: PoolGroup, user_id: int, *, by: Actor = OPERATOR) -> PoolGrant | None:
-        """Takes that right away at once, also from the user's keys; None when the user did not have it."""
+        """Withdraws that right at once, also from the user's API keys; None when the user did not have it."""
         return await revoke_access(self.tools.db, group, user_id, by, self.tools.clock())
 
     # --- changing groups ----------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class PoolService:
         *,
         by: Actor = OPERATOR,
     ) -> PoolGroup:
-        """Makes a group; the entries there are join it within the minute. Raises `GroupExists`."""
+        """Creates a group; existing entries join it within a minute. Raises `GroupExists`."""
         await self._check_labels(rule)
         options = titles or PoolOptions(), contents or PoolOptions()
         group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by)
@@ -138,7 +138,7 @@ class PoolService:
         return group
 
     async def change(self, group_name: str | int, /, *, by: Actor = OPERATOR, **changes: Any) -> PoolGroup:
-        """The group with other `name`, `rule`, `titles`, `contents` or `paused`. Items that it has stay."""
+        """Changes `name`, `rule`, `titles`, `contents` or `paused` of a group. Its items stay."""
         before = await self.group(group_name)
         group = replace(before, **changes)
         if group.rule != before.rule:
@@ -148,7 +148,7 @@ class PoolService:
         return group
 
     async def delete(self, name: str | int, *, by: Actor = OPERATOR) -> None:
-        """Takes the group away with all its items, also those in the lists."""
+        """Deletes the group with all its items, also those in the lists."""
         group = await self.group(name)
         await drop_group(self.tools.db, group, self.tools.clock(), by)
         await self.known.read()
@@ -159,7 +159,7 @@ class PoolService:
     # --- at most once -------------------------------------------------------------------------------------
 
     async def pop(self, name: str | int, kind: PoolKind, most: int = 1, who: str = "") -> list[PoolItem]:
-        """Up to `most` items that nobody else ever gets; raises `PoolEmpty`."""
+        """Pops up to `most` items, which nobody else gets; raises `PoolEmpty`."""
         pool = await self._pool(name, kind, Guarantee.AT_MOST_ONCE)
         if len(self._settler):
             await self._settler.flush()
@@ -168,7 +168,7 @@ class PoolService:
     async def lost(
         self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
     ) -> list[LostPoolItem]:
-        """What is queued and in no list."""
+        """The items that are queued and in no list."""
         return await find_lost_items(self.tools, await self._any_pool(name, kind), search)
 
     async def release_lost(
@@ -184,7 +184,7 @@ class PoolService:
         return await mark_lost_items_used(self.tools, await self._any_pool(name, kind), search)
 
     async def fill(self, name: str | int) -> int:
-        """Has entries join now that no refresh put in, and fills the group's lists up; how many items were added."""
+        """Gathers entries now and fills the group's lists; returns the number of items added."""
         await self.keeper.gather()
         group, filler = await self.group(name), self.keeper.filler
         if filler is None or group.paused:
@@ -193,7 +193,7 @@ class PoolService:
         return sum([await filler.top_up(pool) for pool in pools])
 
     async def drain(self, name: str | int, kind: PoolKind) -> int:
-        """Makes what is in the list available again."""
+        """Makes the items of the list available again."""
         if self.keeper.filler is None:
             raise NoPoolLists("there are no lists without Redis (setting redis)")
         return await self.keeper.filler.drain(await self._any_pool(name, kind))
@@ -203,24 +203,24 @@ class PoolService:
     async def lease(
         self, name: str | int, kind: PoolKind, most: int = 1, who: str = "", length: timedelta | None = None
     ) -> PoolLease:
-        """Up to `most` items for some time; raises `PoolEmpty`."""
+        """Leases up to `most` items; raises `PoolEmpty`."""
         pool = await self._pool(name, kind, Guarantee.LEASE)
         leased = await lease_items(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, length)
         _some(pool, leased.items)
         return leased
 
     async def ack(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int]) -> int:
-        """Settles leased items of the pool; how many were still leased with that token."""
+        """Acknowledges leased items; returns how many were still leased with that token."""
         pool = await self._any_pool(name, kind)
         return await ack_items(self.tools.db, pool.key, ids, token, self.tools.clock())
 
     async def nack(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int]) -> int:
-        """Gives leased items back to the head of the pool, or sets them aside after their last attempt."""
+        """Returns leased items to the head of the pool, or marks them dead after their last attempt."""
         pool = await self._any_pool(name, kind)
         return await nack_items(self.tools.db, pool.key, ids, token, pool.options.most_attempts, self.tools.clock())
 
     async def extend(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int], length: timedelta) -> int:
-        """Makes leases of the pool last `length` from now; how many were still held with that token."""
+        """Extends leases to `length` from now; returns how many were still leased with that token."""
         pool = await self._any_pool(name, kind)
         return await extend_items(self.tools.db, pool.key, ids, token, self.tools.clock() + length)
 
@@ -230,7 +230,7 @@ class PoolService:
     async def consumer(
         self, name: str | int, kind: PoolKind = PoolKind.TITLES, who: str = "", *, wait: bool = True
     ) -> AsyncIterator[PoolConsumer | LeaseConsumer]:
-        """Items one after the other, by the pool's own guarantee; `wait` for more when it is empty."""
+        """Iterates over items with the pool's guarantee; with `wait`, waits for more when the pool is empty."""
         pool = _awake(await self._any_pool(name, kind))
         consuming = LeaseConsumer if pool.options.guarantee is Guarantee.LEASE else PoolConsumer
         async with consuming(self.tools, pool, who, wait=wait) as consumer:
@@ -258,7 +258,7 @@ class PoolService:
         return self.tools.doubles[PoolKey(group_id, kind)]
 
     def trouble(self, group_id: int, kind: PoolKind) -> PoolFailure | None:
-        """What went wrong last in this process with the pool, or with all lists."""
+        """The last failure in this process with the pool, or with all lists."""
         shared = self.tools.lists.health.last_error if self.tools.lists else None
         seen = [self.tools.troubles.get(PoolKey(group_id, kind)), PoolFailure(*shared) if shared else None]
         return max((each for each in seen if each), key=lambda each: each.at, default=None)
@@ -277,13 +277,13 @@ class PoolService:
     async def items(
         self, name: str | int, kind: PoolKind, state: PoolItemState, most: int = 100
     ) -> list[PoolItemDetails]:
-        """Items of one state, the last changed first."""
+        """Items in one state, the last changed first."""
         return await items_in_state(self.tools.db, (await self._any_pool(name, kind)).key, state, most)
 
     async def item_for(self, who: Caller, item_id: int) -> PoolItem | None:
-        """One item with its text as it is now, for those that stand in a list by reference.
+        """One item with its current text, for items that are in a list as a reference.
 
-        None if it is gone, or in a group that the caller may not take from.
+        None if it does not exist, or is in a group that the caller may not take from.
         """
         key = await pool_of_item(self.tools.db, item_id)
         if key is None or not (await self.access_of(who)).allows(key.group_id):
@@ -294,11 +294,11 @@ class PoolService:
         return items[0] if items else None
 
     async def close(self) -> None:
-        """Writes the marks that still wait; raises `ItemsNotMarkedUsed` if that can't be done."""
+        """Marks the remaining items as used; raises `ItemsNotMarkedUsed` if that fails."""
         await self._settler.close()
 
     async def _check_labels(self, rule: PoolRule) -> None:
-        """A rule by label says whose labels, so that nobody's labels get into a pool unasked."""
+        """Raises `BadInput` unless a rule by label names an existing account: only its labels may be used."""
         if rule.labels and rule.labels_of is None:
             raise BadInput("a rule by label names the account whose labels count", field="rule.labels_of")
         if rule.labels_of is not None and await user_of_name(self.tools.db, rule.labels_of) is None:

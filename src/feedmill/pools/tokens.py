@@ -1,4 +1,4 @@
-"""Tokens that say which process or program took an item."""
+"""Tokens that identify the process or program that took an item."""
 
 import os
 import socket
@@ -8,16 +8,16 @@ MAX_NAME_LENGTH = 90
 
 
 def process_name() -> str:
-    """Who we are when nobody said it."""
+    """The default name of this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def new_token(who: str) -> str:
-    """A token that says who took something and that nobody else has."""
+    """A unique token that begins with the name of its owner."""
     plain = (who or process_name()).encode("ascii", "replace").decode()
     return f"{plain[:MAX_NAME_LENGTH]}/{token_hex(8)}"
 
 
 def token_holder(token: str | None) -> str | None:
-    """Who took something, without what makes the token a secret: who knows all of it can settle what was leased."""
+    """The owner in a token, without its secret part: whoever knows the whole token can settle its items."""
     return token.rpartition("/")[0] or token if token else None

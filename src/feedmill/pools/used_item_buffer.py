@@ -42,7 +42,7 @@ class UsedItemBuffer:
         self._waiting.extend(ids)
 
     async def flush(self) -> bool:
-        """Writes what waits; False when the database did not take it, and then it waits on."""
+        """Marks the waiting items; False when the database fails, and then they keep waiting."""
         async with self._flushing:
             while lot := self._waiting[:LOT]:
                 try:
@@ -54,13 +54,13 @@ class UsedItemBuffer:
         return True
 
     async def keep_flushing(self) -> None:
-        """Writes what waits, each second; cancel it to stop."""
+        """Flushes every second; cancel it to stop."""
         while True:
             await asyncio.sleep(FLUSH_EVERY)
             await self.flush()
 
     async def close(self) -> None:
-        """Writes what waits, with some patience; raises `ItemsNotMarkedUsed` with what could not be written."""
+        """Flushes with retries; raises `ItemsNotMarkedUsed` with the items that could not be marked."""
         deadline = asyncio.get_running_loop().time() + self._patience
         while not await self.flush():
             if asyncio.get_running_loop().time() >= deadline:
