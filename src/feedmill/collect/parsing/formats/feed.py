@@ -80,7 +80,7 @@ def read_feed(
         icon_url=icon,
         published_at=published_at,
         updated_at=updated_at,
-        categories=categories(fields, media_elements(fields)),
+        categories=_categories(fields),
         entries=entries,
         updated_raw=updated_raw,
         ttl=ttl(fields),
@@ -107,6 +107,13 @@ def feed_format(root: Element) -> str:
 def _language(fields: Fields, scope: XmlScope) -> str | None:
     own = first_text(fields, "language", "dc:language")
     return clean_language(own) if own else scope.language
+
+
+def _categories(fields: Fields) -> tuple[str, ...]:
+    plan = fields.layout.plan
+    if not plan.categories and not plan.has_topics:
+        return ()
+    return categories(fields, media_elements(fields))
 
 
 def _image(fields: Fields, scope: XmlScope) -> str | None:
