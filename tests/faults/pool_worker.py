@@ -68,8 +68,8 @@ async def _live(job: Job) -> None:
 
 
 async def _fill(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
-    pools.keeper.every = TEND_EVERY
-    tending = asyncio.create_task(pools.keeper.keep_tending())
+    pools.maintainer.every = TEND_EVERY
+    tending = asyncio.create_task(pools.maintainer.run())
     await stop.wait()
     tending.cancel()
 

@@ -192,7 +192,7 @@ async def _until_all_gone(ground: Ground, plan: Plan) -> None:
 
 async def hand_out_the_rest(ground: Ground) -> list[int]:
     """What those that stopped gave back."""
-    await ground.pools.keeper.tend()
+    await ground.pools.maintainer.run_once()
     rest: list[int] = []
     with suppress(PoolEmpty):
         while True:

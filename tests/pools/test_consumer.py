@@ -37,7 +37,7 @@ async def test_all_items_come_in_order_and_are_settled_at_the_end(
     any_pools: PoolService, db: Database, options: PoolOptions
 ) -> None:
     await add_pool(db, NAMES, options)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     async with any_pools.consumer("news", wait=False) as items:
         texts = [item.text async for item in items]
@@ -51,7 +51,7 @@ async def test_what_was_not_handed_out_goes_back_to_the_head(
     any_pools: PoolService, db: Database, options: PoolOptions
 ) -> None:
     await add_pool(db, NAMES, options)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     async with any_pools.consumer("news") as items:
         taken = await items.take(3)
@@ -65,7 +65,7 @@ async def test_what_was_not_handed_out_goes_back_to_the_head(
 
 async def test_two_consumers_share_a_pool(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     async def consume(who: str) -> list[str]:
         async with any_pools.consumer("news", who=who, wait=False) as items:
@@ -113,7 +113,7 @@ async def test_leases_are_kept_alive_while_items_are_worked_on(
             clock.now += 300 * SECOND
             jump(300)
             await until(lambda number=number: extended == number, otherwise="the leases were not extended")
-            await any_pools.keeper.tend()
+            await any_pools.maintainer.run_once()
 
     assert await counts(any_pools) == PoolCounts(available=1, used=1)
 
@@ -143,7 +143,7 @@ async def test_a_waiting_consumer_sees_what_comes(
 
 async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, NAMES)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     async with any_pools.consumer("news") as items:
         for _ in range(3):
@@ -157,7 +157,7 @@ async def test_a_slow_consumer_keeps_little_from_the_others(any_pools: PoolServi
 
 async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, NAMES)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
     killed = PoolConsumer(any_pools.tools, Pool(await any_pools.group("news"), TITLES))
     handed = await killed.take(3)
     clock.now += SECOND
@@ -174,10 +174,10 @@ async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(
         raise DatabaseUnavailable("away")
 
     monkeypatch.setattr(used_item_buffer, "settle_items", away)
-    buffer = UsedItemBuffer(db, "alice", patience=0.05)
-    buffer.add([1, 2, 3])
+    used_items = UsedItemBuffer(db, "alice", timeout=0.05)
+    used_items.add([1, 2, 3])
 
     with pytest.raises(ItemsNotMarkedUsed) as told:
-        await buffer.close()
+        await used_items.close()
 
     assert told.value.ids == [1, 2, 3]

@@ -20,7 +20,7 @@ async def test_a_program_in_another_language_takes_and_settles_everything(
     pools: PoolService, db: Database, redis: Redis, redis_service: Service
 ) -> None:
     group = await add_pool(db, NAMES, PoolOptions(most_in_list=100_000))
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     program = await asyncio.create_subprocess_exec(
         *get_node().node,
@@ -30,7 +30,7 @@ async def test_a_program_in_another_language_takes_and_settles_everything(
         stdout=asyncio.subprocess.PIPE,
     )
     told, _ = await asyncio.wait_for(program.communicate(), 60)
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     ids = [item["id"] for item in await items_of(db)]
     texts = [*NAMES[:2], "quotes \"'\\ and", f"a long text: GET /api/pools/items/{ids[3]}"]

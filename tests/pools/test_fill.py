@@ -109,7 +109,7 @@ async def test_what_became_of_an_unanswered_push_nobody_guesses(
 
     with pytest.raises(CoordinationUnavailable):
         await Filler(pools.tools, broken).fill(pool)
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2)
     assert (await pools.status("news", TITLES)).in_list == (2 if after else 0)
@@ -146,28 +146,28 @@ async def test_one_push_is_never_too_large(
 
 async def test_uses_that_programs_tell_are_settled(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     [taken] = await redis.rpop(f"titles:pool:{group.id}", 1)  # type: ignore[misc,union-attr]
 
     await redis.lpush(f"titles:pool:{group.id}:used", msgspec.json.decode(taken)["id"])  # type: ignore[misc]
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=2, used=1)
-    assert str((await items_of(db))[0]["taken_by"]).startswith("told/")
+    assert str((await items_of(db))[0]["taken_by"]).startswith("reported/")
     assert not await redis.exists(f"titles:pool:{group.id}:used")
 
 
 async def test_what_programs_told_is_settled_by_one_at_a_time(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     await redis.rpop(f"titles:pool:{group.id}")  # type: ignore[misc]
     await redis.lpush(f"titles:pool:{group.id}:used", (await items_of(db))[0]["id"])  # type: ignore[misc]
     await redis.set(f"titles:pool:{group.id}:filling", "somebody else")
 
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     meanwhile = await redis.llen(f"titles:pool:{group.id}:used")  # type: ignore[misc]
     await redis.delete(f"titles:pool:{group.id}:filling")
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert meanwhile == 1
     assert (await pools.status("news", TITLES)).counts == PoolCounts(queued=1, used=1)
@@ -177,13 +177,13 @@ async def test_a_group_added_at_run_time_is_filled_and_one_failing_pool_does_not
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     first = await add_pool(db, ["a"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     await redis.delete(f"titles:pool:{first.id}")
     await redis.set(f"titles:pool:{first.id}", "no list")
     pools.tools.clock.now += timedelta(minutes=2)  # type: ignore[attr-defined]
 
     second = await pools.create("more", PoolRule())
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert await redis.llen(f"titles:pool:{second.id}") == 1  # type: ignore[misc]
 
@@ -192,10 +192,10 @@ async def test_a_pool_that_becomes_one_with_leases_gets_its_queued_items_back(
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     await pools.change("news", titles=LEASE)
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert not await redis.exists(f"titles:pool:{group.id}")
     assert [item.text for item in (await pools.lease("news", TITLES, 9)).items] == ["a", "b"]
@@ -203,10 +203,10 @@ async def test_a_pool_that_becomes_one_with_leases_gets_its_queued_items_back(
 
 async def test_a_deleted_group_leaves_nothing(pools: PoolService, db: Database, redis: Redis) -> None:
     await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     await pools.delete("news")
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     assert await redis.keys() == []
     assert await items_of(db) == []

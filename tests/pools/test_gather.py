@@ -118,7 +118,7 @@ async def test_what_was_there_before_the_group_joins_with_the_number_it_would_ha
     await add_entries(db, ["new"])
 
     await bare_pools.create("news", PoolRule())
-    await bare_pools.keeper.tend()
+    await bare_pools.maintainer.run_once()
 
     assert [item.text for item in await bare_pools.pop("news", TITLES, 2)] == ["new", "old"]
     assert [item["batch_id"] for item in await items_of(db)] == [20260217083000, 20260218083000]
@@ -138,14 +138,14 @@ async def test_looking_again_adds_nothing_and_brings_nothing_used_back(bare_pool
 
 
 async def test_what_was_looked_at_long_ago_is_not_looked_at_again(bare_pools: PoolService, db: Database) -> None:
-    await add_entries(db, [f"e{number}" for number in range(gather.LOOK_BACK + 10)])
+    await add_entries(db, [f"e{number}" for number in range(gather.RESCAN + 10)])
     await bare_pools.create("news", PoolRule())
     await bare_pools.gatherer.catch_up(NOW)
     assert await gathered_up_to(db) >= 10
 
     await add_entries(db, ["another"])
 
-    assert await bare_pools.gatherer.catch_up(NOW) == gather.LOOK_BACK + 1
+    assert await bare_pools.gatherer.catch_up(NOW) == gather.RESCAN + 1
 
 
 async def test_labelled_entries_join_when_they_are_labelled(bare_pools: PoolService, db: Database) -> None:

@@ -20,7 +20,7 @@ async def test_an_acknowledged_item_never_comes_back(any_pools: PoolService, db:
     leased = await any_pools.lease("news", TITLES, 2, who="alice")
     assert await any_pools.ack("news", TITLES, leased.token, [leased.items[0].id]) == 1
     clock.now += 61 * SECOND
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     assert leased.until == clock.now - SECOND
     assert leased.attempts == (1, 1)
@@ -58,7 +58,7 @@ async def test_a_worker_that_was_too_slow_settles_nothing_of_the_next_ones(
     slow = await any_pools.lease("news", TITLES)
     ids = [item.id for item in slow.items]
     clock.now += MINUTE
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
     await any_pools.lease("news", TITLES)
 
     assert await any_pools.ack("news", TITLES, slow.token, ids) == 0
@@ -74,7 +74,7 @@ async def test_an_extended_lease_is_kept(any_pools: PoolService, db: Database, c
 
     assert await any_pools.extend("news", TITLES, leased.token, [leased.items[0].id], timedelta(seconds=30)) == 1
     clock.now += 20 * SECOND
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     assert (await any_pools.status("news", TITLES)).counts == PoolCounts(leased=1)
 
@@ -86,7 +86,7 @@ async def test_dead_letters_are_listed_and_requeued_on_command(
     for _ in range(2):
         await any_pools.lease("news", TITLES)
         clock.now += MINUTE
-        await any_pools.keeper.tend()
+        await any_pools.maintainer.run_once()
 
     with pytest.raises(PoolEmpty):
         await any_pools.lease("news", TITLES)

@@ -32,7 +32,7 @@ async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(
     any_pools: PoolService, db: Database
 ) -> None:
     await add_pool(db, ["a", "b", "c"])
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     first = await any_pools.pop("news", TITLES)
     rest = await any_pools.pop("news", TITLES, 10, who="alice")
@@ -46,7 +46,7 @@ async def test_items_are_handed_out_in_order_each_once_until_the_pool_is_empty(
 
 async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, [f"e{number}" for number in range(100)])
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     handed = await asyncio.gather(*(any_pools.pop("news", TITLES, 10) for _ in range(10)))
 
@@ -55,7 +55,7 @@ async def test_of_many_who_pop_at_once_nobody_gets_what_another_has(any_pools: P
 
 async def test_an_empty_list_is_made_up_for_by_the_database(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     assert await redis.llen(f"titles:pool:{group.id}") == 2
 
     handed = await pools.pop("news", TITLES, 4)
@@ -67,7 +67,7 @@ async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
     pools: PoolService, db: Database, redis: Redis, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b", "c", "d"], PoolOptions(size=2, refill_below=1))
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     await redis.flushall()
 
     handed = await pools.pop("news", TITLES, 4)
@@ -82,7 +82,7 @@ async def test_a_wiped_redis_hands_out_nothing_twice_and_its_items_are_listed(
 
 async def test_what_is_in_a_list_is_not_lost(pools: PoolService, db: Database, clock: Clock) -> None:
     await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     clock.now += MINUTE
 
     assert await pools.lost("news", TITLES, AT_ONCE) == []
@@ -91,7 +91,7 @@ async def test_what_is_in_a_list_is_not_lost(pools: PoolService, db: Database, c
 
 async def test_a_filler_that_may_still_push_has_lost_nothing(pools: PoolService, db: Database, redis: Redis) -> None:
     await add_pool(db, ["a"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     await redis.flushall()
 
     assert await pools.lost("news", TITLES, LostItemSearch(look_again=timedelta(0))) == []
@@ -101,7 +101,7 @@ async def test_without_its_redis_nobody_calls_queued_items_lost(
     pools: PoolService, bare_pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     clock.now += SECOND
 
     with pytest.raises(NoPoolLists, match="setting redis"):
@@ -112,7 +112,7 @@ async def test_programs_that_never_say_what_they_used_can_be_settled(
     pools: PoolService, db: Database, redis: Redis, clock: Clock
 ) -> None:
     group = await add_pool(db, ["a", "b", "c"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     await redis.rpop(f"titles:pool:{group.id}", 2)
     clock.now += SECOND
 
@@ -129,14 +129,14 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     locks = connect(f"redis://127.0.0.1:{free_port()}/0")
     lists = PoolLists(RedisPoolQueues(gone), RedisLocks(locks), CoordinationCircuitBreaker(retry_after=0))
     alone = PoolService(PoolTools(db, pools.tools.texts, lists, clock))
-    await alone.keeper.tend()
+    await alone.maintainer.run_once()
 
     assert [item.text for item in await alone.pop("news", TITLES)] == ["a"]
-    trouble = alone.trouble((await alone.group("news")).id, TITLES)
+    trouble = alone.last_failure((await alone.group("news")).id, TITLES)
     assert trouble is not None
     assert trouble.reason.startswith("Redis does not answer")
     assert (await alone.status("news", TITLES)).in_list is None
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     assert (await pools.status("news", TITLES)).in_list == 2
     assert [item.text for item in await pools.pop("news", TITLES, 9)] == ["b", "c"]
     await gone.aclose()
@@ -145,7 +145,7 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
 
 async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b"])
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
     [first, _] = await items_of(db)
     await revise(db, first["entry_id"], "a, <b>corrected</b>", any_pools.tools.clock() + SECOND)  # type: ignore[arg-type]
 
@@ -156,7 +156,7 @@ async def test_an_entry_edited_after_queueing_is_handed_out_as_it_is_now(any_poo
 
 async def test_an_entry_purged_after_queueing_is_not_handed_out(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a", "b"])
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
     [first, _] = await items_of(db)
     await db.batch(
         [
@@ -172,7 +172,7 @@ async def test_an_entry_purged_after_queueing_is_not_handed_out(any_pools: PoolS
 
 async def test_contents_are_safe_html_or_plain_text_by_setting(any_pools: PoolService, db: Database) -> None:
     group = await add_pool(db, ["<script>alert(1)</script>one", "two"])
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     [html] = await any_pools.pop("news", CONTENTS)
     await any_pools.change(group.id, contents=PoolOptions(form=ContentFormat.TEXT))
@@ -190,7 +190,7 @@ async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_who
     group = await add_pool(db, ["x" * 300], PoolOptions(most_in_list=100))
     user = await add_user(db, "alice", None, True, NOW)
     admin = Caller(user, user.scopes)
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     [item] = await items_of(db)
 
     listed = await redis.lrange(f"titles:pool:{group.id}", 0, -1)  # type: ignore[misc]
@@ -203,7 +203,7 @@ async def test_a_huge_text_stands_in_the_list_by_reference_and_is_handed_out_who
 async def test_a_paused_group_hands_out_nothing_and_is_not_filled(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"])
     await any_pools.change("news", paused=True)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
 
     with pytest.raises(PoolPaused, match="pool_paused"):
         await any_pools.pop("news", TITLES)
@@ -223,7 +223,7 @@ async def test_marks_that_the_database_does_not_take_are_written_later(
     pools: PoolService, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
 
     async def away(*args: object) -> int:
         raise DatabaseUnavailable("away")
@@ -243,7 +243,7 @@ async def test_what_somebody_released_meanwhile_is_not_handed_out_by_the_list_to
     pools: PoolService, db: Database, clock: Clock
 ) -> None:
     await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     [first, _] = await items_of(db)
     await store.release_items(db, [first["id"]], clock())  # type: ignore[list-item]
 
@@ -257,7 +257,7 @@ async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
     pools: PoolService, db: Database, redis: Redis
 ) -> None:
     group = await add_pool(db, ["a", "b"])
-    await pools.keeper.tend()
+    await pools.maintainer.run_once()
     name = f"titles:pool:{group.id}"
     twice = (await redis.lrange(name, -1, -1))[0]  # type: ignore[misc]
     await redis.lpush(name, twice)  # type: ignore[misc]
@@ -267,13 +267,13 @@ async def test_what_stands_in_the_list_twice_is_handed_out_once_and_counted(
         await pools.pop("news", TITLES)
 
     assert [item.text for item in first] == ["a", "b"]
-    assert (pools.doubles(group.id, TITLES), pools.doubles(group.id, CONTENTS)) == (1, 0)
+    assert (pools.duplicates(group.id, TITLES), pools.duplicates(group.id, CONTENTS)) == (1, 0)
 
 
 async def test_used_items_are_handed_out_again_only_on_command(any_pools: PoolService, db: Database) -> None:
     await add_pool(db, ["a"])
     await any_pools.pop("news", TITLES)
-    await any_pools.keeper.tend()
+    await any_pools.maintainer.run_once()
     with pytest.raises(PoolEmpty):
         await any_pools.pop("news", TITLES)
 

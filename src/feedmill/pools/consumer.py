@@ -37,10 +37,10 @@ class PoolConsumer:
         self._handed = 0
         self._fetched_at = 0.0
         self._ready: deque[PoolItem] = deque()
-        self._settler = UsedItemBuffer(tools.db, who, tools.clock)
+        self._used_items = UsedItemBuffer(tools.db, who, tools.clock)
 
     async def __aenter__(self) -> Self:
-        self._flushing = asyncio.create_task(self._settler.keep_flushing())
+        self._flushing = asyncio.create_task(self._used_items.keep_flushing())
         return self
 
     async def __aexit__(
@@ -49,8 +49,8 @@ class PoolConsumer:
         self._flushing.cancel()
         with suppress(asyncio.CancelledError):
             await self._flushing
-        await self._give_back()
-        await self._settler.close()
+        await self._release()
+        await self._used_items.close()
 
     def __aiter__(self) -> Self:
         return self
@@ -71,13 +71,13 @@ class PoolConsumer:
         while len(self._ready) < most and await self._fetch(max(most, self._ahead())):
             pass
         handed = self._hand_out(most)
-        if len(self._settler) >= LOT:
-            await self._settler.flush()
+        if len(self._used_items) >= LOT:
+            await self._used_items.flush()
         return handed
 
     def _hand_out(self, most: int) -> list[PoolItem]:
         handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
-        self._settler.add(item.id for item in handed)
+        self._used_items.add(item.id for item in handed)
         self._handed += len(handed)
         return handed
 
@@ -103,7 +103,7 @@ class PoolConsumer:
         self._ready += items
         return bool(items)
 
-    async def _give_back(self) -> None:
+    async def _release(self) -> None:
         left = [item.id for item in self._ready]
         self._ready.clear()
         if not left:

@@ -26,7 +26,7 @@ class Filler:
     name: str = field(default_factory=lambda: f"{FILLER} {process_name()}")
     lot: int = LOT
     # Tokens of reservations that may or may not have been written; none of their items was pushed.
-    _unsure: set[str] = field(default_factory=set)
+    _unconfirmed: set[str] = field(default_factory=set)
 
     async def fill(self, pool: Pool) -> int:
         """Fills the list if it is low and nobody else fills it; returns the number of items added."""
@@ -38,20 +38,20 @@ class Filler:
         return await self._fill_from(pool, await self.lists.queues.length(pool.list_name))
 
     async def _fill_from(self, pool: Pool, length: int) -> int:
-        async with self._alone_at(pool) as filling:
-            return await self._fill_up(pool, filling, pool.options.size - length) if filling else 0
+        async with self._lock_list(pool) as lock:
+            return await self._fill_up(pool, lock, pool.options.size - length) if lock else 0
 
-    async def settle_told(self, pool: Pool) -> None:
+    async def settle_reported(self, pool: Pool) -> None:
         """Marks items that programs reported as used. Needs the lock: two processes would remove unread ids."""
         if not await self.lists.queues.reported_used(pool.list_name, 1):
             return
-        async with self._alone_at(pool) as filling:
-            while filling and await self._still_ours(filling):
-                told = await self.lists.queues.reported_used(pool.list_name, LOT)
-                if not told:
+        async with self._lock_list(pool) as lock:
+            while lock and await self._renew(lock):
+                reported = await self.lists.queues.reported_used(pool.list_name, LOT)
+                if not reported:
                     return
-                await settle_items(self.tools.db, told, new_token("told"), self.tools.clock())
-                await self.lists.queues.forget_used(pool.list_name, len(told))
+                await settle_items(self.tools.db, reported, new_token("reported"), self.tools.clock())
+                await self.lists.queues.forget_used(pool.list_name, len(reported))
 
     async def drain(self, pool: Pool) -> int:
         """Makes all items of the list available again; returns how many."""
@@ -61,60 +61,60 @@ class Filler:
         return drained
 
     @asynccontextmanager
-    async def _alone_at(self, pool: Pool) -> AsyncIterator[FillLock | None]:
+    async def _lock_list(self, pool: Pool) -> AsyncIterator[FillLock | None]:
         """Locks the pool's list; yields None while somebody else holds the lock."""
-        filling = FillLock(pool.list_name, new_token(self.name))
-        if not await self.lists.locks.lock(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH):
+        lock = FillLock(pool.list_name, new_token(self.name))
+        if not await self.lists.locks.lock(fill_lock_name(lock.name), lock.owner, FILL_LOCK_LENGTH):
             yield None
             return
         try:
-            yield filling
+            yield lock
         finally:
-            await self.lists.locks.release(fill_lock_name(filling.name), filling.owner)
+            await self.lists.locks.release(fill_lock_name(lock.name), lock.owner)
 
-    async def _fill_up(self, pool: Pool, filling: FillLock, need: int) -> int:
-        await self._undo_unsure()
+    async def _fill_up(self, pool: Pool, lock: FillLock, need: int) -> int:
+        await self._undo_unconfirmed()
         added = 0
-        while added < need and await self._still_ours(filling):
-            lot = await self._fill_lot(pool, filling, min(self.lot, need - added))
+        while added < need and await self._renew(lock):
+            lot = await self._fill_lot(pool, lock, min(self.lot, need - added))
             if not lot:
                 break
             added += lot
         return added
 
-    async def _still_ours(self, filling: FillLock) -> bool:
-        return await self.lists.locks.renew(fill_lock_name(filling.name), filling.owner, FILL_LOCK_LENGTH)
+    async def _renew(self, lock: FillLock) -> bool:
+        return await self.lists.locks.renew(fill_lock_name(lock.name), lock.owner, FILL_LOCK_LENGTH)
 
-    async def _fill_lot(self, pool: Pool, filling: FillLock, most: int) -> int:
+    async def _fill_lot(self, pool: Pool, lock: FillLock, most: int) -> int:
         """Pushes one lot. If a push is not answered, its outcome is unknown and its items stay queued."""
         token = new_token(self.name)
         reserved = await self._reserve(pool, most, token)
-        queued = await self._fitting(to_queued_items(reserved, pool.options))
+        queued = await self._limit_push(to_queued_items(reserved, pool.options))
         if not queued:
             return 0
-        if not await self.lists.queues.push(filling, queued):
+        if not await self.lists.queues.push(lock, queued):
             await undo_queueing(self.tools.db, token, self.tools.clock())
             return 0
         return len(queued)
 
     async def _reserve(self, pool: Pool, most: int, token: str) -> list[PoolItem]:
         tools, kind, options = self.tools, pool.kind, pool.options
-        sure = False
+        confirmed = False
         try:
             sources = await claim_items(tools.db, pool.key, most, PoolItemState.QUEUED, token, tools.clock())
             items = await tools.texts.items(kind, options, sources)
-            sure = True
+            confirmed = True
         finally:
-            if not sure:
-                self._unsure.add(token)
+            if not confirmed:
+                self._unconfirmed.add(token)
         return items
 
-    async def _undo_unsure(self) -> None:
-        for token in list(self._unsure):
+    async def _undo_unconfirmed(self) -> None:
+        for token in list(self._unconfirmed):
             await undo_queueing(self.tools.db, token, self.tools.clock())
-            self._unsure.discard(token)
+            self._unconfirmed.discard(token)
 
-    async def _fitting(self, queued: list[QueuedItem]) -> list[QueuedItem]:
+    async def _limit_push(self, queued: list[QueuedItem]) -> list[QueuedItem]:
         """As many items as one push may carry; the others are released."""
         room, fitting = MAX_PUSH_BYTES, 0
         for item in queued:

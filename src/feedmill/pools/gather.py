@@ -27,23 +27,23 @@ from feedmill.store.pools.groups import advance_gathered, gathered_up_to
 from feedmill.threads import run_in_thread_if_large
 
 # Ids are assigned before commit: the last ones are scanned again, in case an entry was committed late.
-LOOK_BACK = 2000
+RESCAN = 2000
 
 
 @dataclass(slots=True)
 class Gatherer:
     db: Database
-    known: PoolGroupCache
-    _looked_at: int = -1
+    group_cache: PoolGroupCache
+    _scanned_up_to: int = -1
 
     async def pool_writes(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
         """The steps that add the new entries of a refresh to their pools; none if there is no group."""
         if not isinstance(decision, Updated) or not decision.changes.new or claim.feed.is_private:
             return ()
-        groups = await self.known.current()
+        groups = await self.group_cache.current()
         if not groups:
             return ()
-        entries = [_new(claim.feed, decision, entry) for entry in decision.changes.new]
+        entries = [_new_candidate(claim.feed, decision, entry) for entry in decision.changes.new]
         found = await run_in_thread_if_large(
             sum(len(entry.html or "") for entry in entries), choose_pools, groups, entries
         )
@@ -52,39 +52,39 @@ class Gatherer:
 
     async def catch_up(self, now: datetime) -> int:
         """Scans the entries that were not scanned for the current groups; returns how many it scanned."""
-        groups = await self.known.read()
+        groups = await self.group_cache.read()
         newest = await newest_entry_id(self.db) if groups else 0
         begun = await gathered_up_to(self.db) if groups else 0
-        looked = 0
-        if newest and (begun == 0 or newest != self._looked_at):
-            looked = await self._look_through([group for group in groups if not group.rule.labels], begun, now)
-            self._looked_at = newest
+        scanned = 0
+        if newest and (begun == 0 or newest != self._scanned_up_to):
+            scanned = await self._scan([group for group in groups if not group.rule.labels], begun, now)
+            self._scanned_up_to = newest
         for group in groups:
             if group.rule.labels:
-                looked += await self._look_at_labelled(group, now)
-        return looked
+                scanned += await self._scan_labelled(group, now)
+        return scanned
 
-    async def _look_through(self, groups: Sequence[PoolGroup], begun: int, now: datetime) -> int:
-        looked, after, settled = 0, begun, begun
+    async def _scan(self, groups: Sequence[PoolGroup], begun: int, now: datetime) -> int:
+        scanned, after, recorded = 0, begun, begun
         while entries := await candidates_after(self.db, after):
-            await self._join(groups, [_stored(entry) for entry in entries], now)
-            looked, after = looked + len(entries), entries[-1].id
-            if after - LOOK_BACK > settled:
-                if not await advance_gathered(self.db, settled, after - LOOK_BACK):
-                    return looked  # a group was added or changed: the next run starts again
-                settled = after - LOOK_BACK
+            await self._add_matching(groups, [_stored_candidate(entry) for entry in entries], now)
+            scanned, after = scanned + len(entries), entries[-1].id
+            if after - RESCAN > recorded:
+                if not await advance_gathered(self.db, recorded, after - RESCAN):
+                    return scanned  # a group was added or changed: the next run starts again
+                recorded = after - RESCAN
         # So that the very first entry is not scanned forever.
-        await advance_gathered(self.db, settled, max(settled, 1, after - LOOK_BACK))
-        return looked
+        await advance_gathered(self.db, recorded, max(recorded, 1, after - RESCAN))
+        return scanned
 
-    async def _look_at_labelled(self, group: PoolGroup, now: datetime) -> int:
-        looked, after, names = 0, 0, group.rule.labels
+    async def _scan_labelled(self, group: PoolGroup, now: datetime) -> int:
+        scanned, after, names = 0, 0, group.rule.labels
         while entries := await labelled_candidates_after(self.db, group.id, names, after):
-            await self._join([group], [_stored(entry, frozenset(names)) for entry in entries], now)
-            looked, after = looked + len(entries), entries[-1].id
-        return looked
+            await self._add_matching([group], [_stored_candidate(entry, frozenset(names)) for entry in entries], now)
+            scanned, after = scanned + len(entries), entries[-1].id
+        return scanned
 
-    async def _join(self, groups: Sequence[PoolGroup], entries: Sequence[PoolCandidate], now: datetime) -> None:
+    async def _add_matching(self, groups: Sequence[PoolGroup], entries: Sequence[PoolCandidate], now: datetime) -> None:
         # In a thread: matching the words of a page of entries takes long.
         found = await asyncio.to_thread(choose_pools, groups, entries)
         ids: dict[tuple[int, PoolKind], list[int]] = {
@@ -93,7 +93,7 @@ class Gatherer:
         await add_stored_entries(self.db, ids, now)
 
 
-def _new(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:
+def _new_candidate(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:
     return PoolCandidate(
         key=entry.guid,
         feed_id=feed.id,
@@ -105,7 +105,7 @@ def _new(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandidate:
     )
 
 
-def _stored(entry: StoredCandidate, labels: frozenset[str] = frozenset()) -> PoolCandidate:
+def _stored_candidate(entry: StoredCandidate, labels: frozenset[str] = frozenset()) -> PoolCandidate:
     return PoolCandidate(
         key=entry.id,
         feed_id=entry.feed_id,

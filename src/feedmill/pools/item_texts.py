@@ -21,15 +21,15 @@ class ItemTexts:
     async def items(self, kind: PoolKind, options: PoolOptions, sources: Sequence[PoolItemSource]) -> list[PoolItem]:
         """Creates many items; contents in threads, because a thousand long ones take seconds, half of it in nh3."""
 
-        def made(some: Sequence[PoolItemSource]) -> list[PoolItem]:
+        def make(some: Sequence[PoolItemSource]) -> list[PoolItem]:
             return [self.item(kind, options, source) for source in some]
 
         if kind is PoolKind.TITLES:
-            return made(sources)
+            return make(sources)
         # Two threads, because while one is in nh3, which releases the GIL, the other runs our own code.
         half = len(sources) // 2
         first, second = await asyncio.gather(
-            asyncio.to_thread(made, sources[:half]), asyncio.to_thread(made, sources[half:])
+            asyncio.to_thread(make, sources[:half]), asyncio.to_thread(make, sources[half:])
         )
         return first + second
 

@@ -78,7 +78,7 @@ class LeaseConsumer:
             await self._acknowledge()
             await self._fetch(max(most, self._ahead) - len(self._ready))
         self._handed = [self._ready.popleft() for _ in range(min(most, len(self._ready)))]
-        return [lent.item for lent in self._handed]
+        return [held.item for held in self._handed]
 
     async def _fetch(self, most: int) -> None:
         leased = await lease_items(self._tools, self._pool, most, self._who)
@@ -91,9 +91,9 @@ class LeaseConsumer:
                 log.warning("pool_leases_expired", items=late)
         self._done = []
 
-    async def _nack(self, lent: Sequence[HeldItem]) -> None:
+    async def _nack(self, held: Sequence[HeldItem]) -> None:
         most = self._pool.options.most_attempts
-        for token, ids in _by_token(lent):
+        for token, ids in _by_token(held):
             await nack_items(self._tools.db, self._pool.key, ids, token, most, self._tools.clock())
 
     async def _give_back(self) -> None:
@@ -112,8 +112,8 @@ class LeaseConsumer:
                 log.warning("pool_leases_not_extended", reason=str(error))
 
 
-def _by_token(lent: Sequence[HeldItem] | deque[HeldItem]) -> list[tuple[str, list[int]]]:
+def _by_token(held: Sequence[HeldItem] | deque[HeldItem]) -> list[tuple[str, list[int]]]:
     found: dict[str, list[int]] = {}
-    for one in lent:
-        found.setdefault(one.token, []).append(one.item.id)
+    for each in held:
+        found.setdefault(each.token, []).append(each.item.id)
     return list(found.items())

@@ -19,9 +19,9 @@ RECHECK_AFTER = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class LostItemSearch:
-    """How lost items are found: queued for `youngest`, and missing in two checks `look_again` apart."""
+    """How lost items are found: queued for `min_age`, and missing in two checks `look_again` apart."""
 
-    youngest: timedelta = MIN_QUEUED_AGE
+    min_age: timedelta = MIN_QUEUED_AGE
     look_again: timedelta = RECHECK_AFTER
 
 
@@ -32,7 +32,7 @@ async def find_lost_items(
     tools: PoolTools, pool: Pool, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
 ) -> list[LostPoolItem]:
     """The items of which it is unknown whether they were handed out."""
-    queued = await queued_before(tools.db, pool.key, tools.clock() - search.youngest)
+    queued = await queued_before(tools.db, pool.key, tools.clock() - search.min_age)
     missing = await _missing(tools.lists, pool, queued)
     if not missing:
         return []

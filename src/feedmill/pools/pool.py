@@ -42,8 +42,8 @@ class PoolTools:
     # How many items of each pool this process took from the database because its list had none.
     fallbacks: Counter[PoolKey] = field(default_factory=Counter)
     # How many were in a list although they were used before; they are not handed out again.
-    doubles: Counter[PoolKey] = field(default_factory=Counter)
-    troubles: dict[PoolKey, PoolFailure] = field(default_factory=dict)
+    duplicates: Counter[PoolKey] = field(default_factory=Counter)
+    failures: dict[PoolKey, PoolFailure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

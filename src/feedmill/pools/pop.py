@@ -24,10 +24,10 @@ from feedmill.store.pools.items import (
 log = get_logger(__name__)
 
 
-async def pop(tools: PoolTools, pool: Pool, most: int, who: str, settler: UsedItemBuffer) -> list[PoolItem]:
-    """Pops up to `most` items; `settler` gets the items that the database could not mark as used at once."""
+async def pop(tools: PoolTools, pool: Pool, most: int, who: str, used_items: UsedItemBuffer) -> list[PoolItem]:
+    """Pops up to `most` items; `used_items` gets the items that the database could not mark as used at once."""
     popped = await take_listed(tools, pool, most)
-    items = await _hand_out(tools, pool, popped, who, settler) if popped else []
+    items = await _hand_out(tools, pool, popped, who, used_items) if popped else []
     if len(items) < most:
         items += await take_available(tools, pool, most - len(items), PoolItemState.USED, new_token(who))
     return items
@@ -53,7 +53,7 @@ async def current_items(tools: PoolTools, pool: Pool, popped: Sequence[QueuedIte
     """The popped items that may still be handed out, with their current texts."""
     edited = await queued_and_edited(tools.db, [queued.id for queued in popped])
     if gone := [queued.id for queued in popped if queued.id not in edited]:
-        tools.doubles[pool.key] += await count_used(tools.db, gone)
+        tools.duplicates[pool.key] += await count_used(tools.db, gone)
     stale = [queued.id for queued in popped if edited.get(queued.id) or (queued.ref and queued.id in edited)]
     sources = await read_item_sources(tools.db, pool.kind, stale) if stale else []
     fresh = {item.id: item for item in await tools.texts.items(pool.kind, pool.options, sources)}
@@ -66,23 +66,23 @@ def as_listed(popped: Sequence[QueuedItem]) -> list[PoolItem]:
 
 
 async def _hand_out(
-    tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str, settler: UsedItemBuffer
+    tools: PoolTools, pool: Pool, popped: Sequence[QueuedItem], who: str, used_items: UsedItemBuffer
 ) -> list[PoolItem]:
     items = as_listed(popped)
     try:
         items = await current_items(tools, pool, popped)
-        return await _marked(tools, items, new_token(who))
+        return await _mark_used(tools, items, new_token(who))
     except DatabaseError as error:
         # They are no longer in the list, so nobody else can get them.
         log.warning("pool_items_handed_out_unmarked", items=len(items), reason=str(error))
-        settler.add(item.id for item in items)
+        used_items.add(item.id for item in items)
         return items
 
 
-async def _marked(tools: PoolTools, items: list[PoolItem], token: str) -> list[PoolItem]:
+async def _mark_used(tools: PoolTools, items: list[PoolItem], token: str) -> list[PoolItem]:
     """The items that this call marked as used: all, unless somebody released some in the meantime."""
     ids = [item.id for item in items]
     if not ids or await settle_items(tools.db, ids, token, tools.clock()) == len(ids):
         return items
-    ours = await item_ids_taken_with(tools.db, token)
-    return [item for item in items if item.id in ours]
+    marked = await item_ids_taken_with(tools.db, token)
+    return [item for item in items if item.id in marked]

@@ -43,10 +43,10 @@ def matches_rule(rule: PoolRule, entry: PoolCandidate) -> bool:
         _is_from(rule, entry)
         and (rule.since is None or entry.sort_at >= rule.since)
         and (not rule.labels or not entry.labels.isdisjoint(rule.labels))
-        and (rule.language is None or _speaks(entry.language, rule.language))
+        and (rule.language is None or _has_language(entry.language, rule.language))
         and (not rule.min_length or len(entry.text) >= rule.min_length)
-        and (not rule.words or _says(entry, rule.words))
-        and not (rule.without and _says(entry, rule.without))
+        and (not rule.words or _contains_any(entry, rule.words))
+        and not (rule.without and _contains_any(entry, rule.without))
     )
 
 
@@ -72,13 +72,13 @@ def _is_from(rule: PoolRule, entry: PoolCandidate) -> bool:
     )
 
 
-def _speaks(language: str | None, wanted: str) -> bool:
+def _has_language(language: str | None, wanted: str) -> bool:
     """Whether the languages match; `zh` includes `zh-CN`."""
-    spoken, wanted = (language or "").lower().replace("_", "-"), wanted.lower().replace("_", "-")
-    return spoken == wanted or spoken.startswith(f"{wanted}-")
+    language, wanted = (language or "").lower().replace("_", "-"), wanted.lower().replace("_", "-")
+    return language == wanted or language.startswith(f"{wanted}-")
 
 
-def _says(entry: PoolCandidate, words: tuple[str, ...]) -> bool:
+def _contains_any(entry: PoolCandidate, words: tuple[str, ...]) -> bool:
     pattern = _pattern(words)
     return any(pattern.search(text) is not None for text in (entry.title or "", entry.text))
 

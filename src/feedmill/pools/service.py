@@ -68,26 +68,26 @@ class PoolService:
     """All operations on pools. A group is identified by its name or id."""
 
     tools: PoolTools
-    known: PoolGroupCache = field(init=False)
+    group_cache: PoolGroupCache = field(init=False)
     gatherer: Gatherer = field(init=False)
-    keeper: PoolMaintainer = field(init=False)
-    _settler: UsedItemBuffer = field(init=False)
+    maintainer: PoolMaintainer = field(init=False)
+    _used_items: UsedItemBuffer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.known = PoolGroupCache(self.tools.db)
-        self.gatherer = Gatherer(self.tools.db, self.known)
-        self.keeper = PoolMaintainer(self.tools, self.known, self.gatherer)
-        self._settler = UsedItemBuffer(self.tools.db, "", self.tools.clock)
+        self.group_cache = PoolGroupCache(self.tools.db)
+        self.gatherer = Gatherer(self.tools.db, self.group_cache)
+        self.maintainer = PoolMaintainer(self.tools, self.group_cache, self.gatherer)
+        self._used_items = UsedItemBuffer(self.tools.db, "", self.tools.clock)
 
     # --- groups -------------------------------------------------------------------------------------------
 
     async def groups(self) -> Sequence[PoolGroup]:
-        return await self.known.read()
+        return await self.group_cache.read()
 
     async def group(self, name: str | int) -> PoolGroup:
         """The group as it is now; raises `UnknownGroup`."""
-        await self.known.read()
-        return await self.known.named(name)
+        await self.group_cache.read()
+        return await self.group_cache.named(name)
 
     async def groups_for(self, who: Caller) -> list[PoolGroup]:
         """The groups that the caller may take from; others are hidden from them."""
@@ -96,7 +96,7 @@ class PoolService:
 
     async def group_for(self, who: Caller, name: str | int) -> PoolGroup:
         """The group, if the caller may take from it; otherwise raises `UnknownGroup`, as for a missing group."""
-        group = await self.known.named(name)
+        group = await self.group_cache.named(name)
         if not (await self.access_of(who)).allows(group.id):
             raise unknown_group_error(name)
         return group
@@ -134,7 +134,7 @@ class PoolService:
         await self._check_labels(rule)
         options = titles or PoolOptions(), contents or PoolOptions()
         group = await add_group(self.tools.db, name, rule, *options, self.tools.clock(), by)
-        await self.known.read()
+        await self.group_cache.read()
         return group
 
     async def change(self, group_name: str | int, /, *, by: Actor = OPERATOR, **changes: Any) -> PoolGroup:
@@ -144,14 +144,14 @@ class PoolService:
         if group.rule != before.rule:
             await self._check_labels(group.rule)
         await save_group(self.tools.db, group, self.tools.clock(), by)
-        await self.known.read()
+        await self.group_cache.read()
         return group
 
     async def delete(self, name: str | int, *, by: Actor = OPERATOR) -> None:
         """Deletes the group with all its items, also those in the lists."""
         group = await self.group(name)
         await drop_group(self.tools.db, group, self.tools.clock(), by)
-        await self.known.read()
+        await self.group_cache.read()
         if self.tools.lists is not None:
             for kind in PoolKind:
                 await self.tools.lists.queues.drop(Pool(group, kind).list_name)
@@ -161,9 +161,9 @@ class PoolService:
     async def pop(self, name: str | int, kind: PoolKind, most: int = 1, who: str = "") -> list[PoolItem]:
         """Pops up to `most` items, which nobody else gets; raises `PoolEmpty`."""
         pool = await self._pool(name, kind, Guarantee.AT_MOST_ONCE)
-        if len(self._settler):
-            await self._settler.flush()
-        return _some(pool, await pop(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, self._settler))
+        if len(self._used_items):
+            await self._used_items.flush()
+        return _not_empty(pool, await pop(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, self._used_items))
 
     async def lost(
         self, name: str | int, kind: PoolKind, search: LostItemSearch = DEFAULT_LOST_ITEM_SEARCH
@@ -185,8 +185,8 @@ class PoolService:
 
     async def fill(self, name: str | int) -> int:
         """Gathers entries now and fills the group's lists; returns the number of items added."""
-        await self.keeper.gather()
-        group, filler = await self.group(name), self.keeper.filler
+        await self.maintainer.gather()
+        group, filler = await self.group(name), self.maintainer.filler
         if filler is None or group.paused:
             return 0
         pools = [Pool(group, kind) for kind in PoolKind if group.options(kind).guarantee is Guarantee.AT_MOST_ONCE]
@@ -194,9 +194,9 @@ class PoolService:
 
     async def drain(self, name: str | int, kind: PoolKind) -> int:
         """Makes the items of the list available again."""
-        if self.keeper.filler is None:
+        if self.maintainer.filler is None:
             raise NoPoolLists("there are no lists without Redis (setting redis)")
-        return await self.keeper.filler.drain(await self._any_pool(name, kind))
+        return await self.maintainer.filler.drain(await self._any_pool(name, kind))
 
     # --- at least once ------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class PoolService:
         """Leases up to `most` items; raises `PoolEmpty`."""
         pool = await self._pool(name, kind, Guarantee.LEASE)
         leased = await lease_items(self.tools, pool, min(most, MAX_ITEMS_AT_ONCE), who, length)
-        _some(pool, leased.items)
+        _not_empty(pool, leased.items)
         return leased
 
     async def ack(self, name: str | int, kind: PoolKind, token: str, ids: Sequence[int]) -> int:
@@ -231,7 +231,7 @@ class PoolService:
         self, name: str | int, kind: PoolKind = PoolKind.TITLES, who: str = "", *, wait: bool = True
     ) -> AsyncIterator[PoolConsumer | LeaseConsumer]:
         """Iterates over items with the pool's guarantee; with `wait`, waits for more when the pool is empty."""
-        pool = _awake(await self._any_pool(name, kind))
+        pool = _not_paused(await self._any_pool(name, kind))
         consuming = LeaseConsumer if pool.options.guarantee is Guarantee.LEASE else PoolConsumer
         async with consuming(self.tools, pool, who, wait=wait) as consumer:
             yield consumer
@@ -253,14 +253,14 @@ class PoolService:
         """How many items this process took from the database because the list had none, since it started."""
         return self.tools.fallbacks[PoolKey(group_id, kind)]
 
-    def doubles(self, group_id: int, kind: PoolKind) -> int:
+    def duplicates(self, group_id: int, kind: PoolKind) -> int:
         """How many items this process found in the list that were used before, and did not hand out again."""
-        return self.tools.doubles[PoolKey(group_id, kind)]
+        return self.tools.duplicates[PoolKey(group_id, kind)]
 
-    def trouble(self, group_id: int, kind: PoolKind) -> PoolFailure | None:
+    def last_failure(self, group_id: int, kind: PoolKind) -> PoolFailure | None:
         """The last failure in this process with the pool, or with all lists."""
         shared = self.tools.lists.health.last_error if self.tools.lists else None
-        seen = [self.tools.troubles.get(PoolKey(group_id, kind)), PoolFailure(*shared) if shared else None]
+        seen = [self.tools.failures.get(PoolKey(group_id, kind)), PoolFailure(*shared) if shared else None]
         return max((each for each in seen if each), key=lambda each: each.at, default=None)
 
     async def requeue(
@@ -288,14 +288,14 @@ class PoolService:
         key = await pool_of_item(self.tools.db, item_id)
         if key is None or not (await self.access_of(who)).allows(key.group_id):
             return None
-        options = (await self.known.named(key.group_id)).options(key.kind)
+        options = (await self.group_cache.named(key.group_id)).options(key.kind)
         sources = await read_item_sources(self.tools.db, key.kind, [item_id])
         items = await self.tools.texts.items(key.kind, options, sources)
         return items[0] if items else None
 
     async def close(self) -> None:
         """Marks the remaining items as used; raises `ItemsNotMarkedUsed` if that fails."""
-        await self._settler.close()
+        await self._used_items.close()
 
     async def _check_labels(self, rule: PoolRule) -> None:
         """Raises `BadInput` unless a rule by label names an existing account: only its labels may be used."""
@@ -305,23 +305,23 @@ class PoolService:
             raise BadInput(f"there is no account {rule.labels_of}", field="rule.labels_of")
 
     async def _any_pool(self, name: str | int, kind: PoolKind) -> Pool:
-        return Pool(await self.known.named(name), kind)
+        return Pool(await self.group_cache.named(name), kind)
 
     async def _pool(self, name: str | int, kind: PoolKind, guarantee: Guarantee) -> Pool:
-        pool = _awake(await self._any_pool(name, kind))
+        pool = _not_paused(await self._any_pool(name, kind))
         offered = pool.options.guarantee
         if offered is not guarantee:
             raise WrongGuarantee(f"the pool {pool} is {offered}: use {COMMAND_OF_GUARANTEE[offered]}")
         return pool
 
 
-def _awake(pool: Pool) -> Pool:
+def _not_paused(pool: Pool) -> Pool:
     if pool.group.paused:
         raise PoolPaused(f"pool_paused: the group {pool.group.name} is paused")
     return pool
 
 
-def _some(pool: Pool, items: Sequence[PoolItem]) -> list[PoolItem]:
+def _not_empty(pool: Pool, items: Sequence[PoolItem]) -> list[PoolItem]:
     if not items:
         raise PoolEmpty(f"pool_empty: the pool {pool} has nothing to hand out now")
     return list(items)

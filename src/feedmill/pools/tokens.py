@@ -14,8 +14,8 @@ def process_name() -> str:
 
 def new_token(who: str) -> str:
     """A unique token that begins with the name of its owner."""
-    plain = (who or process_name()).encode("ascii", "replace").decode()
-    return f"{plain[:MAX_NAME_LENGTH]}/{token_hex(8)}"
+    name = (who or process_name()).encode("ascii", "replace").decode()
+    return f"{name[:MAX_NAME_LENGTH]}/{token_hex(8)}"
 
 
 def token_holder(token: str | None) -> str | None:

@@ -26,12 +26,12 @@ class UsedItemBuffer:
         db: Database,
         who: str,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        patience: float = CLOSE_TIMEOUT,
+        timeout: float = CLOSE_TIMEOUT,
     ) -> None:
         self._db = db
         self._token = new_token(who)
         self._clock = clock
-        self._patience = patience
+        self._timeout = timeout
         self._waiting: list[int] = []
         self._flushing = asyncio.Lock()
 
@@ -61,10 +61,10 @@ class UsedItemBuffer:
 
     async def close(self) -> None:
         """Flushes with retries; raises `ItemsNotMarkedUsed` with the items that could not be marked."""
-        deadline = asyncio.get_running_loop().time() + self._patience
+        deadline = asyncio.get_running_loop().time() + self._timeout
         while not await self.flush():
             if asyncio.get_running_loop().time() >= deadline:
                 left, self._waiting = self._waiting, []
                 log.error("pool_items_not_marked_used", item_ids=left)
                 raise ItemsNotMarkedUsed(left)
-            await asyncio.sleep(min(0.2, self._patience))
+            await asyncio.sleep(min(0.2, self._timeout))

@@ -76,7 +76,7 @@ async def run_periodic_parts(parts: EmbeddedParts) -> AsyncIterator[None]:
         parts.scheduler.run(),
         parts.batches.keep_resuming(),
         parts.maintenance.keep_running(),
-        parts.pools.keeper.keep_tending(),
+        parts.pools.maintainer.run(),
         parts.outbound_tasks.keep_running(),
     ):
         yield

@@ -28,7 +28,7 @@ async def run_scheduler_process(app: App, stop: asyncio.Event) -> None:
             await _scan_at_once(parts)
             async with run_in_background(
                 parts.batches.keep_resuming(),
-                app.pools.keeper.keep_tending(),
+                app.pools.maintainer.run(),
                 _keep_preparing(app),
                 make_outbound_tasks(app).keep_running(),
             ):

@@ -87,7 +87,7 @@ def _periodic_tasks(distributed: DistributedParts, parts: EmbeddedParts) -> dict
 
     @_failure_as_result
     async def fill_pools() -> JobResult:
-        await parts.pools.keeper.tend()
+        await parts.pools.maintainer.run_once()
         return {"success": True}
 
     return {

@@ -297,7 +297,7 @@ FIGURES = PoolFigures(
     used=(0,) * 23 + (120,),
     used_in_hour=120,
     fallbacks=0,
-    doubles=0,
+    duplicates=0,
     trouble=None,
     has_lists=True,
 )

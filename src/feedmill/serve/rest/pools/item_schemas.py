@@ -57,7 +57,7 @@ class LostItemSearchRequest(RequestBody):
     """An item is lost when it was queued so long ago and is in no list at two looks."""
 
     older: int = Field(
-        default=int(DEFAULT_LOST_ITEM_SEARCH.youngest.total_seconds()),
+        default=int(DEFAULT_LOST_ITEM_SEARCH.min_age.total_seconds()),
         ge=0,
         le=365 * DAY_SECONDS,
         description="Seconds since queued.",

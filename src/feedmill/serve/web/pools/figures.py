@@ -26,7 +26,7 @@ class PoolFigures:
     used: tuple[int, ...]
     used_in_hour: int
     fallbacks: int
-    doubles: int
+    duplicates: int
     trouble: PoolFailure | None
     has_lists: bool
 
@@ -109,8 +109,8 @@ async def _figures(pools: PoolService, group: PoolGroup, kind: PoolKind, now: da
         used=by_hour(minutes, now),
         used_in_hour=sum(n for minute, n in minutes.items() if minute > now - HOUR),
         fallbacks=pools.fallbacks(group.id, kind),
-        doubles=pools.doubles(group.id, kind),
-        trouble=pools.trouble(group.id, kind),
+        duplicates=pools.duplicates(group.id, kind),
+        trouble=pools.last_failure(group.id, kind),
         has_lists=pools.tools.lists is not None,
     )
 
