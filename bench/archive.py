@@ -26,8 +26,8 @@ from feedmill.archive.images.download import archive_images
 from feedmill.collect.refresh import refresh_feed
 from feedmill.settings import load_settings
 from feedmill.store.archive.image_tasks import waiting_images
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.feeds.feeds import add_feed
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 PER_ENTRY = 10

@@ -36,7 +36,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.pools.gather_entries import add_stored_entries
 from feedmill.store.schema import entries, pool_items

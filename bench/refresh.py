@@ -46,7 +46,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
     from feedmill.app import build_app
     from feedmill.run.embedded import open_embedded
     from feedmill.settings import load_settings
-    from feedmill.store.feeds.feeds import add_feeds_by_url
+    from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
     from feedmill.store.schema import feeds
 
     settings = load_settings(
@@ -61,7 +61,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
         # They are listed, as part of the refresh; to fetch them is another job, which nobody else here does.
         parts.handlers.images = None
         if phase == "first":
-            await add_feeds_by_url(app.db, urls, parts.batches.clock())
+            await add_feeds(app.db, [NewFeed(url) for url in urls], parts.batches.clock(), parts.batches.clock())
         ids = [row["id"] for row in await app.db.query(feeds.select().with_only_columns(feeds.c.id))]
         started = mark()
         batch_id, _ = await parts.batches.refresh("bench", ids)

@@ -39,7 +39,7 @@ from feedmill.engine.task_names import HIGH_QUEUE, SCAN_DUE_FEEDS  # noqa: E402
 from feedmill.model.timestamps import from_iso, to_iso  # noqa: E402
 from feedmill.store.database import Database, Step  # noqa: E402
 from feedmill.store.drivers.postgres import PostgresDatabase  # noqa: E402
-from feedmill.store.feeds.feeds import add_feeds_by_url  # noqa: E402
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds  # noqa: E402
 from feedmill.store.migrations import migrate  # noqa: E402
 from feedmill.store.schema import feeds, locks, metadata, migrations  # noqa: E402
 from tests.services.postgres import own_postgres  # noqa: E402
@@ -87,7 +87,8 @@ class Bench:
         await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)} CASCADE"))])
         self.redis.flushall()
         self.farm.get("/admin/reset")
-        await add_feeds_by_url(self.db, self.farm.urls, datetime.now(UTC) + timedelta(days=1))
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        await add_feeds(self.db, [NewFeed(url) for url in self.farm.urls], tomorrow, due_at=tomorrow)
         await self.db.batch([Step(update(feeds).values(archive_policy="none"))])
         if self.phases != PHASES:
             await self.get_to_know()

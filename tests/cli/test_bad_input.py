@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.feeds.feeds import add_feed, all_feeds
+from feedmill.store.feeds.add_feeds import add_feed
+from feedmill.store.feeds.read_feeds import all_feeds
 from tests.cli.command import assert_one_line, feedmill
 from tests.cli.disks import fill, protect, small_disk, unprotect
 from tests.services.d1 import TOKEN

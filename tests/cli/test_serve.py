@@ -9,7 +9,8 @@ from pathlib import Path
 
 from feedmill.model.feed import Feed
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.feeds.feeds import add_feed, all_feeds
+from feedmill.store.feeds.add_feeds import add_feed
+from feedmill.store.feeds.read_feeds import all_feeds
 from tests.cli import new_interpreter
 from tests.cli.command import assert_one_line, feedmill, serving
 

@@ -25,7 +25,7 @@ from feedmill.pools.lost_items import LostItemSearch
 from feedmill.pools.service import PoolService
 from feedmill.settings import load_settings
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from tests.databases import emptied, settings_of
 from tests.faults.pool_worker import GROUP, LOT, Job, live
 from tests.services.server import Restartable, Service, find_binary, folder, free_port

@@ -15,8 +15,8 @@ from sqlalchemy import select
 
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_due_feeds, release_claims
-from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.faults.conftest import MakeWorld
 from tests.faults.ground import locked

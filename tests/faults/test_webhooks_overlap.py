@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedmill.model.webhook import DeliveryStatus
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from tests.faults.api import ALICE
 from tests.faults.scaled import Scaled, scaled_out
 from tests.library.webhooks.webhook_receivers import EVERYTHING, Receivers, open_client

@@ -11,7 +11,7 @@ from feedmill.errors import DatabaseError
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, one_of
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import batch_jobs, batches, entries, feeds, states, subscriptions, unread, users
 from tests.faults.farm import Farm
 from tests.faults.mill import Plan

@@ -14,8 +14,8 @@ from feedmill.store.admin.overview import read_overview
 from feedmill.store.database import Database, Params, Row, Step
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
 from feedmill.store.feeds.claims import claim_due_feeds
-from feedmill.store.feeds.feeds import all_feeds
 from feedmill.store.feeds.lifecycle import remove_feed, start_feed, stop_feed
+from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import (
     entries,
     feeds,

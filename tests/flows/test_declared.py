@@ -10,10 +10,11 @@ import pytest
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
 from feedmill.collect.refresh import refresh_feed
 from feedmill.model.feed import Feed
-from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.feeds.claims import claim_due_feeds
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.feeds.record_refresh import ClaimLost
 from feedmill.store.schema import entries, feed_urls
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item

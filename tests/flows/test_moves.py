@@ -12,11 +12,11 @@ from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
 from feedmill.store.entries.states import steps_to_mark
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
-from feedmill.store.feeds.feeds import feed_of_url
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
-from feedmill.store.feeds.moves import merged_feeds
+from feedmill.store.feeds.read_feeds import feed_of_url
+from feedmill.store.feeds.url_history import merged_feeds
 from feedmill.store.schema import entries, feed_urls, feeds, states, subscriptions, unread
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.flows.world import DAY, HOUR, NOW, World, answer, encrypted, item

@@ -19,8 +19,9 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import decrypt_options, encrypt_options
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.feeds.feeds import add_feed, feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import entries, feeds, subscriptions, users
 from tests.waiting import LONGEST_WAIT
 from tests.www import Answer, Web

@@ -17,7 +17,7 @@ from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.store.database import Step
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import unread, users
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user

@@ -13,7 +13,7 @@ from feedmill.model.user import User
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.entries.add_entries import steps_to_add_entries
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import entries, folder_subscriptions, folders, subscriptions, unread, users
 from feedmill.store.users.users import add_user
 

@@ -9,7 +9,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.entries.labels import add_label, steps_to_label
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.pools.gather_entries import add_stored_entries
 from feedmill.store.pools.groups import add_group
 from feedmill.store.schema import entries, pool_items, revisions

@@ -15,8 +15,8 @@ from feedmill.pools.service import PoolService
 from feedmill.store.admin.users import delete_user
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import rename_label, steps_to_label
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.feeds.record_refresh import record_refresh
 from feedmill.store.pools.groups import gathered_up_to
 from feedmill.store.users.users import add_user

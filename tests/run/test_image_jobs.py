@@ -11,7 +11,8 @@ from feedmill.app import App, build_app
 from feedmill.engine.jobs import ArchiveImages, Job, Priority, RefreshFeed
 from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.settings import load_settings
-from feedmill.store.feeds.feeds import add_feeds_by_url, all_feeds
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import image_tasks
 from tests.archive.images import sample_images
 from tests.flows.world import answer, item
@@ -26,7 +27,8 @@ async def mill(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts
         web.serve(f"/{n}.png", Answer(sample_images.PNG))
         web.serve(f"/feed/{n}", answer(item(f"t{n}", f'<img src="{web.url(f"/{n}.png")}">')))
     async with build_app(settings) as app, open_embedded(app) as parts:
-        await add_feeds_by_url(app.db, [web.url(f"/feed/{n}") for n in range(3)], datetime.now(UTC))
+        now = datetime.now(UTC)
+        await add_feeds(app.db, [NewFeed(web.url(f"/feed/{n}")) for n in range(3)], now, due_at=now)
         jobs: list[Job] = []
         submit = parts.engine.submit
 

@@ -19,7 +19,7 @@ from feedmill.run.storage_circuit_breaker import FIRST_PAUSE, MAX_PAUSE, Storage
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.claims import LEASE, claim_due_feeds
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import feeds
 from tests.databases import connect
 from tests.flows.world import DAY, HOUR, NOW, World, answer, item

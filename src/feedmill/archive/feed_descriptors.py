@@ -18,9 +18,10 @@ from feedmill.model.feed import Feed
 from feedmill.model.refresh import Failed, RefreshDecision, Unchanged, Updated
 from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
 from feedmill.store.database import Database, Step
-from feedmill.store.feeds.add_feeds import lots
-from feedmill.store.feeds.feeds import feeds_of_ids, step_to_save_descriptor_digest
-from feedmill.store.feeds.moves import feeds_moved_since
+from feedmill.store.feeds.read_feeds import feeds_of_ids
+from feedmill.store.feeds.update_feed import step_to_save_descriptor_digest
+from feedmill.store.feeds.url_history import feeds_moved_since
+from feedmill.store.lots import lots
 
 CONTENT_TYPE = "application/json"
 # Longer than the time between two repairs.

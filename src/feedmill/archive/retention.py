@@ -19,6 +19,7 @@ from feedmill.store.archive.object_garbage import count_garbage, oldest_garbage,
 from feedmill.store.archive.prune_old_rows import (
     count_old_batches,
     count_old_log_lines,
+    drop_empty_subscriptions,
     drop_old_batches,
     drop_old_log_lines,
 )
@@ -30,7 +31,6 @@ from feedmill.store.entries.retired_unread_lists import (
     count_retired_lists,
     drop_retired_lists,
 )
-from feedmill.store.feeds.merge_feeds import drop_empty_subscriptions
 from feedmill.store.subscriptions.change_subscription import rest_unwanted_feeds
 
 # A day later than our own rows, so that no row refers to an object that the bucket has deleted.

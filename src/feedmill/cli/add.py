@@ -23,8 +23,9 @@ from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Updated
 from feedmill.outbound.fetch_options import encrypt_options
-from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url, mark_added_by_person
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.users.users import count_users
 
 FAILED, BAD_USAGE = 1, 2

@@ -25,7 +25,7 @@ from feedmill.library.archive.backup_status import record_backup, record_backup_
 from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE
 from feedmill.secret_key import key_location
 from feedmill.settings import Settings
-from feedmill.store.feeds.feeds import feeds_with_http_options
+from feedmill.store.feeds.read_feeds import feeds_with_http_options
 
 
 @click.command()

@@ -28,7 +28,7 @@ from feedmill.settings import Settings
 from feedmill.store.admin.database_check import database_time, missing_tables
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.feeds.feeds import feeds_with_http_options
+from feedmill.store.feeds.read_feeds import feeds_with_http_options
 from feedmill.store.migrations import pending_migrations
 from feedmill.store.schema import facts, feeds
 

@@ -11,7 +11,7 @@ from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError
 from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 
 
 @click.command("export")

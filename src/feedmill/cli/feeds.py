@@ -12,7 +12,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.feed_state import IS_IN_STATE, feed_state
 from feedmill.model.relative_times import time_ago, time_until
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 
 COLUMNS = ("id", "title", "state", "last", "next", "why", "entries")
 # Feeds that need attention come first.

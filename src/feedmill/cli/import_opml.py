@@ -20,7 +20,8 @@ from feedmill.errors import CallerError
 from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.data_lock import lock_holder
-from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, feed_ids_by_any_url, mark_added_by_person
+from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 
 
 @dataclass(frozen=True, slots=True)

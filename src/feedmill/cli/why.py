@@ -13,7 +13,7 @@ from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_log import FetchLogLine, latest_fetches, tally_fetches
-from feedmill.store.feeds.moves import former_urls_of_feed
+from feedmill.store.feeds.url_history import former_urls_of_feed
 
 LOG_DAYS = timedelta(days=30)
 

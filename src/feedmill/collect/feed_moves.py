@@ -15,7 +15,7 @@ from feedmill.outbound.fetch_options import same_options
 from feedmill.outbound.host_pacing import registrable_domain
 from feedmill.outbound.urls import is_ip_address
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import feed_of_url
+from feedmill.store.feeds.read_feeds import feed_of_url
 
 
 async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: FeedMove) -> FeedMove:

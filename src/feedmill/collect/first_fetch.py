@@ -13,7 +13,7 @@ from feedmill.outbound.client import DEFAULT_OPTIONS
 from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.feeds.feeds import feed_of_url
+from feedmill.store.feeds.read_feeds import feed_of_url
 
 # Until then a scheduler leaves the feed to us; after a crash of ours it is due.
 HEAD_START = timedelta(minutes=2)

@@ -14,8 +14,9 @@ from feedmill.model.feed import Feed
 from feedmill.store.archive.raw_bodies import StoredRawBody, indexed_keys, raw_bodies_of_feeds
 from feedmill.store.archive.recover_feeds import ArchivedFeed, recover_feeds
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import feed_ids_by_current_url, lots
-from feedmill.store.feeds.feeds import all_feeds, feeds_of_ids
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_current_url
+from feedmill.store.feeds.read_feeds import all_feeds, feeds_of_ids
+from feedmill.store.lots import lots
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.job_results import JobResult, job_result_of, lot_result_of
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds, take_over_claims
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.jobs.batches import step_to_end_job, unfinished_jobs
 
 log = get_logger(__name__)

@@ -5,7 +5,7 @@ import pytest
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.model.user import Actor
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 from tests.flows.world import ENCRYPTION, NOW, World, decrypted, encrypted
 
 LOGIN = '{"basic_auth":["me","secret"]}'

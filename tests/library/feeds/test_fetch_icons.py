@@ -23,7 +23,7 @@ from feedmill.model.user import User
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.icons import IconFailure, IconTask
 from feedmill.store.schema import feeds, icons
 from tests.archive.images import sample_images

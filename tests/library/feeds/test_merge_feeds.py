@@ -9,10 +9,10 @@ from feedmill.model.feed import Feed
 from feedmill.model.user import Actor
 from feedmill.store.admin.feeds import AdminFeed, read_admin_feed
 from feedmill.store.archive.raw_bodies import feeds_with_raw_bodies
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.merge_feeds import MergePreview
-from feedmill.store.feeds.moves import merged_feeds
 from feedmill.store.feeds.record_refresh import ClaimLost
+from feedmill.store.feeds.url_history import merged_feeds
 from feedmill.store.schema import entries
 from tests.flows.world import ENCRYPTION, HOUR, World, answer, item
 

@@ -13,7 +13,7 @@ from feedmill.model.user import Actor, User
 from feedmill.store.archive.object_garbage import count_garbage
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.entries.add_entries import steps_to_add_revisions
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.lifecycle import private_feeds_of
 from feedmill.store.schema import (
     entries,

@@ -20,7 +20,7 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import deliveries, entries, subscriptions
 from feedmill.store.users.users import add_user
 from feedmill.store.webhooks.delivery_log import to_delivery

@@ -23,7 +23,7 @@ from feedmill.serve import asgi
 from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import entries, feeds, image_tasks
 from feedmill.store.users.api_tokens import add_token
 from feedmill.store.users.users import add_user, user_of_name

@@ -19,7 +19,7 @@ from feedmill.settings import load_settings
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.postgres import PostgresDatabase
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import fetch_log
 from tests.services.redis import own_redis
 from tests.services.server import free_port

@@ -7,8 +7,8 @@ from feedmill.collect.refresh import refresh_feed
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.feeds.feeds import add_feed
 from feedmill.store.schema import subscriptions
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer

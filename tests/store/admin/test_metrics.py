@@ -14,7 +14,7 @@ from feedmill.store.admin import metrics
 from feedmill.store.admin.metrics import BOUNDS, SETTLED_AFTER, DueCounts, FeedCounts, FetchCounter
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import sqlalchemy_dialect
 from feedmill.store.schema import feeds, fetch_log, image_tasks, pool_items
 from tests.databases import emptied

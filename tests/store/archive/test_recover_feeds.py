@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from feedmill.store.archive.recover_feeds import ArchivedFeed, recover_feeds
-from feedmill.store.feeds.feeds import add_feed, all_feeds
+from feedmill.store.feeds.add_feeds import add_feed
+from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.migrations import migrate
 from tests.databases import blank
 

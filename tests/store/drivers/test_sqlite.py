@@ -15,7 +15,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.entries.add_entries import steps_to_add_entries
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import facts
 from tests.cli.disks import fill, protect, small_disk, unprotect

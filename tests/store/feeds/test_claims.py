@@ -13,6 +13,7 @@ from feedmill.errors import ConstraintViolated
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import (
     FENCE,
     LEASE,
@@ -23,7 +24,7 @@ from feedmill.store.feeds.claims import (
     renew_claims,
     take_over_claims,
 )
-from feedmill.store.feeds.feeds import add_feed, feed_of_url
+from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.schema import feeds, fetch_log
 from tests.databases import connect, emptied
 

@@ -10,10 +10,11 @@ import pytest
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.pool import PoolOptions, PoolRule
 from feedmill.model.timestamps import to_iso
+from feedmill.store.archive.prune_old_rows import drop_empty_subscriptions
 from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.visible_entries import visible_entries
-from feedmill.store.feeds.merge_feeds import Merge, drop_empty_subscriptions, merge_feeds, preview_merge
+from feedmill.store.feeds.merge_feeds import Merge, merge_feeds, preview_merge
 from feedmill.store.pools.groups import add_group, advance_gathered, gathered_up_to
 from feedmill.store.schema import (
     entries,

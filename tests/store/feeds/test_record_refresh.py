@@ -24,8 +24,9 @@ from feedmill.model.timestamps import to_iso
 from feedmill.model.translatable_text import TranslatableText
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import LEASE, claim_feeds
-from feedmill.store.feeds.feeds import add_feed, feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.feeds.record_refresh import ClaimLost, find_known_entries, postpone_feeds, record_refresh
 from feedmill.store.schema import entries, feeds, fetch_log, tombstones
 

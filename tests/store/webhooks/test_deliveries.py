@@ -10,7 +10,7 @@ from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed,
 from feedmill.store.admin.dead_letters import retry_all_dead_letters
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import deliveries, subscriptions, webhooks
 from feedmill.store.users.users import add_user

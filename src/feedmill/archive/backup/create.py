@@ -27,7 +27,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.database_snapshot import TABLES, SnapshotReader, open_snapshot, read_table
 from feedmill.store.database import Database
 from feedmill.store.drivers.sqlite import SqliteDatabase
-from feedmill.store.feeds.feeds import feeds_with_http_options
+from feedmill.store.feeds.read_feeds import feeds_with_http_options
 from feedmill.store.migrations import read_migrations
 from feedmill.store.schema import image_tasks, raw_bodies
 

@@ -9,7 +9,7 @@ from feedmill.archive.keys import IMAGES_PREFIX, full_image_key, guid_digest, im
 from feedmill.errors import BlobMissing, ConstraintViolated
 from feedmill.store.archive.image_tasks import UnfetchedImage, record_image_found, unfetched_images
 from feedmill.store.database import Database
-from feedmill.store.feeds.feeds import all_feeds
+from feedmill.store.feeds.read_feeds import all_feeds
 
 
 async def recover_stored_images(db: Database, blobs: Blobs, now: datetime) -> int:

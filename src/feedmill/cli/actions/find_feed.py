@@ -5,8 +5,8 @@ from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
 from feedmill.model.ids import MAX_ID
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 
 
 class UnknownFeed(CallerError):

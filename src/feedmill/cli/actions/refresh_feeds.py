@@ -21,7 +21,7 @@ from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.run.job_handlers import job_outcome_of
 from feedmill.settings import Settings
 from feedmill.store.admin.overview import count_feeds_by_state
-from feedmill.store.feeds.feeds import all_feeds, feeds_of_ids
+from feedmill.store.feeds.read_feeds import all_feeds, feeds_of_ids
 from feedmill.store.jobs.batches import cancel_batch
 
 # After Ctrl-C nobody wants to wait for the slowest server.

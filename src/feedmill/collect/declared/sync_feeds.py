@@ -21,8 +21,8 @@ from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.declared import DeclaredChanges, DeclaredOptions, apply_declared_changes
-from feedmill.store.feeds.feeds import all_feeds
-from feedmill.store.feeds.moves import all_former_urls
+from feedmill.store.feeds.read_feeds import all_feeds
+from feedmill.store.feeds.url_history import all_former_urls
 
 log = get_logger(__name__)
 

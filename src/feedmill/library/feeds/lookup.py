@@ -6,8 +6,8 @@ from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import BadInput
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 
 LONGEST_ID = 15
 

@@ -12,9 +12,9 @@ from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import same_options
 from feedmill.store.admin.feeds import AdminFeed, merge_into, read_admin_feed
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.merge_feeds import MergePreview, preview_merge
-from feedmill.store.feeds.moves import merged_feeds
+from feedmill.store.feeds.url_history import merged_feeds
 
 MOST_DIGITS = 15
 

@@ -16,8 +16,9 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.outbound.fetch_options import decrypt_options, parse_options
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import LOT, feed_ids_by_any_url, lots
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
+from feedmill.store.feeds.read_feeds import feeds_of_ids
+from feedmill.store.lots import LOT, lots
 
 log = get_logger(__name__)
 

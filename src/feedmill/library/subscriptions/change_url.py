@@ -10,7 +10,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.outbound.urls import may_share_secrets
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.add_subscriptions import move_subscription
 from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 

@@ -21,7 +21,7 @@ from feedmill.model.refresh import Schedule
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.add_subscriptions import move_subscription
 from feedmill.store.subscriptions.change_subscription import change_http_options, change_subscription, end_subscription
 from feedmill.store.subscriptions.feed_settings import subscription_settings

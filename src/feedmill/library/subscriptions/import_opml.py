@@ -22,7 +22,9 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.database import Database
-from feedmill.store.feeds.add_feeds import NewFeed, feed_ids_by_any_url, lots
+from feedmill.store.feeds.add_feeds import NewFeed
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
+from feedmill.store.lots import lots
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
 from feedmill.store.subscriptions.subscriptions import count_subscriptions, subscription_ids_by_feed
 

@@ -34,7 +34,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.feeds import feed_of_url
+from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
 from feedmill.store.subscriptions.subscriptions import count_subscriptions, subscription_ids_by_feed, subscription_of
 

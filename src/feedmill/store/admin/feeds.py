@@ -13,11 +13,10 @@ from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import audit_step
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.feeds.feeds import to_feed
 from feedmill.store.feeds.lifecycle import START, STOP
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
-from feedmill.store.feeds.merge_statements import ADD_FORMER_URL
-from feedmill.store.feeds.moves import step_to_update_moved_to
+from feedmill.store.feeds.read_feeds import to_feed
+from feedmill.store.feeds.url_history import step_to_add_former_url, step_to_update_moved_to
 from feedmill.store.schema import feeds, subscriptions
 
 _subscribers = select(func.count()).where(subscriptions.c.feed_id == feeds.c.id).scalar_subquery()
@@ -83,7 +82,7 @@ async def move_feed(
     steps = [
         Step(MOVE, moved),
         step_to_update_moved_to(feed.id, url),
-        Step(ADD_FORMER_URL, {"feed_id": feed.id, "url": feed.url, "until": to_iso(now)}),
+        step_to_add_former_url(feed.id, feed.url, now),
         _due(feed, "an admin changed its address", now),
         audit_step(by, "feed.move", f"{feed.url} -> {url}", now),
     ]

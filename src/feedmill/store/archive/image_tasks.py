@@ -15,7 +15,7 @@ from feedmill.model.image import ImageDownloadFailed, ImageStatus, ImageTask, Im
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_new, one_of
-from feedmill.store.feeds.feeds import encrypted_or_none
+from feedmill.store.feeds.read_feeds import encrypted_or_none
 from feedmill.store.leases import take_with_token
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage
 

@@ -1,4 +1,4 @@
-"""Deletes old lines of the fetch log and finished batches."""
+"""Deletes old rows: fetch log, finished batches, subscriptions to merged feeds that have no entries left."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import Delete, Select, bindparam, func, select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.schema import batches, fetch_log
+from feedmill.store.schema import batches, feeds, fetch_log, subscriptions
 
 LOT = 1000
 
@@ -20,6 +20,10 @@ COUNT_LINES = select(func.count().label("found")).where(_old_line)
 OLD_BATCHES = select(batches.c.id).where(_old_batch).order_by(batches.c.id).limit(LOT)
 DROP_BATCHES = batches.delete().where(one_of(batches.c.id, "ids"))
 COUNT_BATCHES = select(func.count().label("found")).where(_old_batch)
+# Retention has deleted everything that a merged feed had.
+DROP_EMPTY = subscriptions.delete().where(
+    subscriptions.c.feed_id.in_(select(feeds.c.id).where(feeds.c.merged_into.is_not(None), feeds.c.entry_count == 0))
+)
 
 
 async def count_old_log_lines(db: Database, before: datetime) -> int:
@@ -51,3 +55,9 @@ async def _drop_lots(db: Database, some: Select[Any], drop: Delete, before: date
 async def _count(db: Database, count: Select[Any], before: datetime) -> int:
     [row] = await db.query(count, {"before": to_iso(before)})
     return int(row["found"])
+
+
+async def drop_empty_subscriptions(db: Database) -> int:
+    """Ends the subscriptions to merged feeds that have no entries left; returns their number."""
+    [dropped] = await db.batch([Step(DROP_EMPTY)])
+    return dropped

@@ -8,9 +8,10 @@ from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
-from feedmill.store.feeds.add_feeds import feed_ids_by_any_url, feed_ids_by_current_url, lots
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
+from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url, feed_ids_by_current_url
 from feedmill.store.id_sequences import advance_id_sequences
+from feedmill.store.lots import lots
 from feedmill.store.schema import feeds
 
 WHY = "found in the object store"

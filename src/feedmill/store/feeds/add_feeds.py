@@ -1,24 +1,23 @@
-"""Adds many feeds at once and finds feeds by URL; feeds that exist stay as they are."""
+"""Adds feeds, one or many at once; feeds that exist stay as they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, or_
 
 from feedmill.model.encrypted import Encrypted
-from feedmill.model.feed import ArchivePolicy
+from feedmill.model.feed import ArchivePolicy, Feed
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.model.translatable_text import TranslatableText, text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.schema import feed_urls, feeds
-
-# As many rows as every database takes in one batch without complaint.
-LOT = 500
+from feedmill.store.feeds.read_feeds import feed_of_url
+from feedmill.store.lots import lots
+from feedmill.store.schema import feeds
 
 ADD = insert_new(
     feeds,
@@ -36,13 +35,6 @@ ADD = insert_new(
     "next_fetch_at",
     "next_fetch_why",
     "created_at",
-)
-BY_CURRENT_URL = select(feeds.c.url, feeds.c.id, feeds.c.merged_into).where(one_of(feeds.c.url, "urls"))
-BY_FORMER_URL = (
-    select(feed_urls.c.url, func.coalesce(feeds.c.merged_into, feeds.c.id).label("feed_id"))
-    .join(feeds, feeds.c.id == feed_urls.c.feed_id)
-    .where(one_of(feed_urls.c.url, "urls"))
-    .order_by(feed_urls.c.until)
 )
 MARK_ADDED_BY_PERSON = (
     feeds.update().where(one_of(feeds.c.id, "ids"), feeds.c.added_by_person == 0).values(added_by_person=1)
@@ -65,8 +57,6 @@ MAKE_DUE = (
     .where(or_(feeds.c.next_fetch_at.is_(None), feeds.c.next_fetch_at > bindparam("at")))
     .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
 )
-
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +87,15 @@ async def add_feeds(
         await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
 
 
+async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
+    """The feed of that URL, added and due at once if it is new."""
+    await add_feeds(db, [NewFeed(url, title=title, declared=declared)], now, due_at=now)
+    found = await feed_of_url(db, url)
+    if found is None:
+        raise AssertionError(f"{url} was added and is not there")
+    return found
+
+
 def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> list[Step]:
     """Adds the feed that another one has moved to, or makes it due, for the subscribers that are to go over."""
     why = text_to_stored(TranslatableText("{url} moved here", url=moved_from))
@@ -106,25 +105,6 @@ def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> li
         Step(REVIVE, {"url": url}),
         Step(MAKE_DUE, {"url": url, "at": to_iso(now), "why": why}),
     ]
-
-
-async def feed_ids_by_current_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
-    """The feeds whose own URLs these are, also those that have moved away."""
-    found: dict[str, int] = {}
-    for lot in lots(urls):
-        found |= {row["url"]: row["id"] for row in await db.query(BY_CURRENT_URL, {"urls": as_list(list(lot))})}
-    return found
-
-
-async def feed_ids_by_any_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
-    """The feeds that are at these URLs, or were before they moved; a URL that nobody knows is not in it."""
-    found: dict[str, int] = {}
-    for lot in lots(urls):
-        params = {"urls": as_list(list(lot))}
-        found |= {row["url"]: row["feed_id"] for row in await db.query(BY_FORMER_URL, params)}
-        # A feed that was merged into another leaves its row at the old URL: the other one is meant.
-        found |= {row["url"]: row["merged_into"] or row["id"] for row in await db.query(BY_CURRENT_URL, params)}
-    return found
 
 
 async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) -> None:
@@ -157,8 +137,3 @@ def option_values(
         "interval_seconds": None if interval is None else int(interval.total_seconds()),
         "archive_policy": archive_policy,
     }
-
-
-def lots(things: Sequence[Thing], size: int = LOT) -> Iterator[Sequence[Thing]]:
-    for start in range(0, len(things), size):
-        yield things[start : start + size]

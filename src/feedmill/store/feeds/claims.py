@@ -14,7 +14,7 @@ from feedmill.model.feed import Claim, Feed
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.feeds.feeds import feeds_of_ids, to_feed
+from feedmill.store.feeds.read_feeds import feeds_of_ids, to_feed
 from feedmill.store.leases import take_with_token
 from feedmill.store.schema import feeds
 

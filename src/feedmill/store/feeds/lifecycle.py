@@ -15,7 +15,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.object_garbage import RECORD
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, one_of
-from feedmill.store.feeds.add_feeds import LOT
+from feedmill.store.lots import LOT
 from feedmill.store.schema import (
     entries,
     feeds,

@@ -19,6 +19,7 @@ from feedmill.store.dialect import as_list
 from feedmill.store.feeds import merge_statements as sql
 from feedmill.store.feeds.add_feeds import WAKE
 from feedmill.store.feeds.lifecycle import DROP_POOL_ITEMS, IMAGES_TO_GARBAGE
+from feedmill.store.feeds.url_history import step_to_add_former_url
 from feedmill.store.pools.groups import steps_to_add_feed_to_rules
 from feedmill.store.subscriptions.change_subscription import (
     NO_SUBSCRIBERS_REASON,
@@ -133,12 +134,6 @@ async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[
     return len(found.movable)
 
 
-async def drop_empty_subscriptions(db: Database) -> int:
-    """Ends the subscriptions to feeds that have moved away and have no entries left; how many that was."""
-    [dropped] = await db.batch([Step(sql.DROP_EMPTY)])
-    return dropped
-
-
 async def _read_state(db: Database, merge: Merge) -> _MergeState:
     both = merge.both
     same = [row["old"] for row in await db.query(sql.SAME, both)]
@@ -213,7 +208,7 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
 async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:
     """The source rests and says where it went; the target is fetched for those who came."""
     at, why = to_iso(now), TranslatableText("moved to {url}; its older entries stay here", url=merge.target_url)
-    noted = {"target": merge.target, "feed_id": merge.target, "url": merge.source_url, "until": at}
+    is_noted = await db.query(sql.HAS_FORMER_URL, {"target": merge.target, "url": merge.source_url})
     return [
         *steps_to_apply_subscriber_options([merge.source, merge.target]),
         await _step_to_inherit(db, merge),
@@ -221,7 +216,7 @@ async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[St
         Step(REST, {"feed": merge.target, "why": NO_SUBSCRIBERS_REASON}),
         Step(sql.LEAVE_FEED, merge.both | {"at": at}),
         Step(sql.COUNT_ENTRIES, [{"feed": merge.source}, {"feed": merge.target}]),
-        *([] if await db.query(sql.HAS_FORMER_URL, noted) else [Step(sql.ADD_FORMER_URL, noted)]),
+        *([] if is_noted else [step_to_add_former_url(merge.target, merge.source_url, now)]),
         Step(sql.RETIRE, merge.both | {"to": merge.target_url, "why": text_to_stored(why)}),
         Step(sql.UPDATE_EARLIER_MERGES, merge.both | {"to": merge.target_url}),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, func, select
 
-from feedmill.store.dialect import InsertNew, insert, insert_selected, one_of
+from feedmill.store.dialect import InsertNew, insert_selected, one_of
 from feedmill.store.schema import (
     deliveries,
     entries,
@@ -239,9 +239,4 @@ UPDATE_EARLIER_MERGES = (
     feeds.update()
     .where(feeds.c.merged_into == bindparam("source"))
     .values(merged_into=bindparam("target"), moved_to=bindparam("to"))
-)
-ADD_FORMER_URL = insert(feed_urls, "feed_id", "url", "until")
-# Once retention has dropped all that a feed had that moved away, there is nothing left to subscribe to.
-DROP_EMPTY = subscriptions.delete().where(
-    subscriptions.c.feed_id.in_(select(feeds.c.id).where(feeds.c.merged_into.is_not(None), feeds.c.entry_count == 0))
 )

@@ -32,10 +32,9 @@ from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
 from feedmill.store.feeds.add_feeds import steps_to_add_redirect_target
 from feedmill.store.feeds.claims import FENCE, read_claim
-from feedmill.store.feeds.moves import step_to_update_moved_to
+from feedmill.store.feeds.url_history import step_to_add_former_url, step_to_update_moved_to
 from feedmill.store.schema import (
     entries,
-    feed_urls,
     feeds,
     fetch_log,
     raw_bodies,
@@ -159,7 +158,6 @@ RAW = insert(
     "entry_count",
     "new_entries",
 )
-ADD_FORMER_URL = insert(feed_urls, "feed_id", "url", "until")
 
 
 async def record_refresh(db: Database, claim: Claim, decision: RefreshDecision, extra: Sequence[Step] = ()) -> None:
@@ -291,8 +289,10 @@ def _moved(claim: Claim, move: FeedMove, visit: FetchStats) -> list[Step]:
         return steps_to_add_redirect_target(move.to, claim.feed.url, visit.at)
     if not move.settled or move.to is None:
         return []
-    old = {"feed_id": claim.feed.id, "url": claim.feed.url, "until": to_iso(visit.at)}
-    return [Step(ADD_FORMER_URL, old), step_to_update_moved_to(claim.feed.id, move.to)]
+    return [
+        step_to_add_former_url(claim.feed.id, claim.feed.url, visit.at),
+        step_to_update_moved_to(claim.feed.id, move.to),
+    ]
 
 
 def _log(

@@ -10,8 +10,8 @@ from feedmill.model.timestamps import to_iso
 from feedmill.outbound.fetch_options import ENCRYPTION_PURPOSE, encrypt_options
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
-from feedmill.store.feeds.feeds import add_feed, feed_of_url, feeds_of_ids
+from feedmill.store.feeds.add_feeds import NewFeed, add_feed, add_feeds
+from feedmill.store.feeds.read_feeds import feed_of_url, feeds_of_ids
 from feedmill.store.schema import entries, feeds, fetch_log, image_tasks, raw_bodies, subscriptions
 from tests.flows.world import NOW
 from tests.serve.rest.site import Person, Site

@@ -14,8 +14,8 @@ from feedmill.settings import Settings
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
-from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
-from feedmill.store.feeds.feeds import add_feed, feeds_of_ids
+from feedmill.store.feeds.add_feeds import NewFeed, add_feed, add_feeds
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import entries, fetch_log, subscriptions
 from tests.flows.world import NOW
 from tests.serve.rest.admin.test_admin import audit

@@ -7,7 +7,7 @@ import pytest
 from feedmill.model.fetch_outcome import Refused
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON
 from feedmill.store.database import Step
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import feeds
 from tests.serve.rest.site import Site
 from tests.serve.web.admin.test_admin import rows

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from feedmill.store.feeds.feeds import add_feed
+from feedmill.store.feeds.add_feeds import add_feed
 from tests.flows.world import NOW
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles

@@ -6,7 +6,7 @@ import pytest
 from lxml import html
 
 from feedmill.outbound.fetch_options import decrypt_options
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed

@@ -12,7 +12,7 @@ from feedmill.model.feed_state import feed_state
 from feedmill.serve.rest.core.dependencies import TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 router = APIRouter(prefix="/queue", tags=["feeds"])

@@ -37,7 +37,7 @@ from feedmill.serve.rest.feeds.schemas import (
     to_feed_response,
 )
 from feedmill.serve.rest.feeds.settings_schemas import FilterPreviewResponse, FilterRulesRequest
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.feed_settings import subscription_settings
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 

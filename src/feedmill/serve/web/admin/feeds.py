@@ -21,7 +21,7 @@ from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, the_app
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.store.admin.feeds import AdminFeed, feeds_page, pause_feed, read_admin_feed, resume_feed
-from feedmill.store.feeds.moves import merged_feeds
+from feedmill.store.feeds.url_history import merged_feeds
 
 FEEDS_PATH = "/admin/feeds"
 ROWS = 50

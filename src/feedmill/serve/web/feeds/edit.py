@@ -59,7 +59,7 @@ from feedmill.serve.web.filters.filter_fields import (
 )
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
-from feedmill.store.feeds.feeds import feeds_of_ids
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.feed_settings import subscription_settings
 
 FORM = {

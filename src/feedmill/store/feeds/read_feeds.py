@@ -1,32 +1,22 @@
-"""Adds, finds and reads feeds."""
+"""Reads feeds: by URL, by ids, or all."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
-from feedmill.model.hosts import host_of
-from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
+from feedmill.model.timestamps import datetime_or_none, from_iso
 from feedmill.model.translatable_text import text_from_stored
-from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.database import Database, Row
+from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import feeds
 
-FORGET = feeds.update().where(feeds.c.id == bindparam("feed_id")).values(etag=None, last_modified=None)
-
-ADD = insert_new(
-    feeds, "url", "host", "title", "added_by_person", "declared", "next_fetch_at", "next_fetch_why", "created_at"
-)
 BY_URL = select(feeds).where(feeds.c.url == bindparam("url"))
 BY_IDS = select(feeds).where(one_of(feeds.c.id, "ids")).order_by(feeds.c.id)
 ALL = select(feeds).order_by(feeds.c.id)
 WITH_HTTP_OPTIONS = select(feeds).where(feeds.c.http_options.is_not(None)).order_by(feeds.c.id)
-SAVE_DESCRIPTOR_DIGEST = (
-    feeds.update().where(feeds.c.id == bindparam("feed_id")).values(card_sha256=bindparam("digest"))
-)
 
 
 def to_feed(row: Row) -> Feed:
@@ -71,33 +61,6 @@ def to_feed(row: Row) -> Feed:
     )
 
 
-async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
-    """The feed of that URL, made and due at once if it is new."""
-    await db.batch([Step(ADD, _new_row(url, now, title, declared))])
-    found = await feed_of_url(db, url)
-    if found is None:
-        raise AssertionError(f"{url} was added and is not there")
-    return found
-
-
-async def add_feeds_by_url(db: Database, urls: Sequence[str], now: datetime) -> None:
-    """Makes those of these feeds that are new, all due at once."""
-    await db.batch([Step(ADD, [_new_row(url, now, None, declared=False) for url in urls])])
-
-
-def _new_row(url: str, now: datetime, title: str | None, declared: bool) -> dict[str, object]:
-    return {
-        "url": url,
-        "host": host_of(url),
-        "title": title,
-        "added_by_person": int(not declared),
-        "declared": int(declared),
-        "next_fetch_at": to_iso(now),
-        "next_fetch_why": "new feed",
-        "created_at": to_iso(now),
-    }
-
-
 async def feed_of_url(db: Database, url: str) -> Feed | None:
     rows = await db.query(BY_URL, {"url": url})
     return to_feed(rows[0]) if rows else None
@@ -116,18 +79,9 @@ async def all_feeds(db: Database) -> list[Feed]:
     return [to_feed(row) for row in await db.query(ALL)]
 
 
-def step_to_save_descriptor_digest(feed_id: int, digest: str) -> Step:
-    """The step that says what the feed's card in the object store is."""
-    return Step(SAVE_DESCRIPTOR_DIGEST, {"feed_id": feed_id, "digest": digest})
-
-
 def encrypted_or_none(value: str | None) -> Encrypted | None:
     return None if value is None else Encrypted(value)
 
 
 def _length(seconds: int | None) -> timedelta | None:
     return None if seconds is None else timedelta(seconds=seconds)
-
-
-async def forget_validators(db: Database, feed_id: int) -> None:
-    await db.batch([Step(FORGET, {"feed_id": feed_id})])

@@ -1,1 +1,0 @@
-"""Derives a feed's interval, archive policy and schedule from its subscribers; a feed without any rests."""
