@@ -1,15 +1,11 @@
-"""Reads entries that a user may see, with the user's states and labels.
-
-An entry is there for whoever subscribes to its feed, and for whoever starred or labelled it or keeps it for later.
-For all others there is no such entry.
-"""
+"""Reads entries that a user may see (`visibility.py`), with the user's states and labels."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, func, select
 
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.label import EntryLabel
@@ -18,6 +14,7 @@ from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.read_entries import decode_categories, decode_enclosures
 from feedmill.store.entries.unread_lists import UNREAD_LIST_ID, of_user
+from feedmill.store.entries.visibility import has_label_of, is_visible_row
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.subscriptions.feed_settings import decode_settings
 
@@ -30,11 +27,7 @@ _unread_row = and_(
     unread.c.list_id == UNREAD_LIST_ID, unread.c.sort_at == entries.c.sort_at, unread.c.entry_id == entries.c.id
 )
 _own_label = labels.c.user_id == bindparam("of_user")
-_is_labelled = exists().where(
-    entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, _own_label
-)
-_is_kept = or_(subscriptions.c.id.is_not(None), states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
-_may_see = or_(_is_kept, _is_labelled)
+_may_see = is_visible_row(has_label_of(bindparam("of_user")))
 
 
 def _with_what_was_done(source: FromClause) -> Join:
@@ -57,7 +50,6 @@ def _with_labels(source: Join) -> Join:
 _seen = _with_what_was_done(entries)
 # Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
 _beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
-_may_see_row = or_(_is_kept, labels.c.id.is_not(None))
 _listed = select(
     entries.c.id,
     subscriptions.c.id.label("subscription_id"),
@@ -78,7 +70,7 @@ _listed = select(
     entries.c.revision_count,
     labels.c.id.label("label_id"),
     labels.c.name.label("label"),
-    case((_may_see_row, 1), else_=0).label("may_see"),
+    case((is_visible_row(labels.c.id.is_not(None)), 1), else_=0).label("may_see"),
 )
 LISTED = _listed.select_from(_with_labels(_seen)).where(one_of(entries.c.id, "ids"))
 # A row for each way in which its whole article was cut out of its page, or one.

@@ -14,19 +14,16 @@ from sqlalchemy import (
     literal_column,
     not_,
     or_,
-    select,
     true,
 )
 
 from feedmill.store.dialect import one_of
+from feedmill.store.entries.visibility import has_state, is_kept_for_later, is_starred, is_visible
 from feedmill.store.schema import (
     entries,
     entry_labels,
     feeds,
     image_tasks,
-    labels,
-    states,
-    subscriptions,
     unread,
     users,
 )
@@ -36,10 +33,6 @@ from feedmill.store.search.query_shapes import ConditionShape
 Sql = ColumnElement[bool]
 
 _user = bindparam("user_id", type_=BigInteger())
-_state = exists().where(states.c.user_id == _user, states.c.entry_id == entries.c.id)
-_label = exists().where(
-    entry_labels.c.entry_id == entries.c.id, labels.c.id == entry_labels.c.label_id, labels.c.user_id == _user
-)
 _image = exists().where(image_tasks.c.entry_id == entries.c.id)
 _unread = exists().where(
     users.c.id == _user,
@@ -47,11 +40,7 @@ _unread = exists().where(
     unread.c.sort_at == entries.c.sort_at,
     unread.c.entry_id == entries.c.id,
 )
-is_visible: Sql = or_(
-    entries.c.feed_id.in_(select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)),
-    _state.where(or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))),
-    _label,
-)
+may_see: Sql = is_visible(_user)
 
 
 def _carries(media: str) -> Sql:
@@ -61,8 +50,8 @@ def _carries(media: str) -> Sql:
 _KINDS: dict[str, Sql] = {
     "unread": _unread,
     "read": ~_unread,
-    "starred": _state.where(states.c.starred_at.is_not(None)),
-    "later": _state.where(states.c.later_at.is_not(None)),
+    "starred": has_state(_user).where(is_starred),
+    "later": has_state(_user).where(is_kept_for_later),
     "archived": _image.where(image_tasks.c.object_key.is_not(None)),
     "image": or_(entries.c.image_url.is_not(None), _image, _carries("image")),
     "audio": _carries("audio"),

@@ -15,12 +15,17 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
-    union,
 )
 
 from feedmill.store.database import Database
 from feedmill.store.dialect import one_of
-from feedmill.store.schema import entries, entry_labels, labels, states, subscriptions, unread, users
+from feedmill.store.entries.visibility import (
+    entry_ids_of_states,
+    is_kept_for_later,
+    is_starred,
+    visible_entry_ids,
+)
+from feedmill.store.schema import entries, entry_labels, subscriptions, unread, users
 from feedmill.store.search.query_shapes import ConditionShape, PreparedSearch
 
 # So many are looked at one by one in some 20 ms.
@@ -32,23 +37,14 @@ WORDS = ConditionShape("words")
 VISIBLE = ConditionShape("visible")
 
 _user = bindparam("user_id", type_=BigInteger())
-_states = select(states.c.entry_id).where(states.c.user_id == _user)
-_starred = _states.where(states.c.starred_at.is_not(None))
-_later = _states.where(states.c.later_at.is_not(None))
 _its_feeds = select(subscriptions.c.feed_id).where(subscriptions.c.user_id == _user)
-_labelled = select(entry_labels.c.entry_id).join(labels, labels.c.id == entry_labels.c.label_id)
 _FIXED: dict[str, Select[Any] | CompoundSelect[Any]] = {
-    "starred": _starred,
-    "later": _later,
+    "starred": entry_ids_of_states(_user).where(is_starred),
+    "later": entry_ids_of_states(_user).where(is_kept_for_later),
     "unread": select(unread.c.entry_id).where(
         unread.c.list_id == select(users.c.unread_list_id).where(users.c.id == _user).scalar_subquery()
     ),
-    "visible": union(
-        select(entries.c.id).where(entries.c.feed_id.in_(_its_feeds)),
-        _starred,
-        _later,
-        _labelled.where(labels.c.user_id == _user),
-    ),
+    "visible": visible_entry_ids(_user),
 }
 
 

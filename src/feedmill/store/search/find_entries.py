@@ -17,7 +17,7 @@ from feedmill.store.database import Database
 from feedmill.store.entries.visible_entries import ListedEntries, select_listed_entries, to_listed_entries
 from feedmill.store.page_sizes import literal_number, page_size_for
 from feedmill.store.schema import entries
-from feedmill.store.search.conditions import Sql, is_visible, place_of_second, sql_of
+from feedmill.store.search.conditions import Sql, may_see, place_of_second, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_lead
 from feedmill.store.search.index_table import IDS_PER_SECOND, place_seconds, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, prepare_search
@@ -138,7 +138,7 @@ def _start(asked: StatementKey) -> SearchStart:
 def _holds(asked: StatementKey, start: SearchStart) -> Sql:
     """Whether the entry is one that the user may see and that fits, looked up for each that the index names."""
     rest = [_sql(asked, part, start) for part in asked.shape.parts if part.kind != "dated"]
-    entry: Select[Any] = select(literal_column("1")).where(entries.c.id == search_texts.c.entry_id, is_visible, *rest)
+    entry: Select[Any] = select(literal_column("1")).where(entries.c.id == search_texts.c.entry_id, may_see, *rest)
     return exists(asked.dialect.look_up(entry.select_from(entries).correlate(*start.tables)))
 
 
