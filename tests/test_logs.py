@@ -182,7 +182,7 @@ def test_words_that_only_sound_like_keys_stay(capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def tail(monkeypatch: pytest.MonkeyPatch) -> logs.LogBuffer:
-    made = logs.LogBuffer(most=3, longest=100)
+    made = logs.LogBuffer(most=3, max_length=100)
     monkeypatch.setattr(logs, "LOG_BUFFER", made)
     logs.set_up(load_settings(log_format="json", log_level="debug"))
     return made

@@ -29,7 +29,7 @@ from feedmill.outbound.blocked_hosts import BlockedHosts, HostBlocklist
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
-from feedmill.pool_wiring import opened_pools
+from feedmill.pool_wiring import open_pools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
 from feedmill.store.database import Database
@@ -40,7 +40,7 @@ OUTBOUND_TASKS_AT_ONCE = 5
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The world that everything else receives its parts from."""
+    """All services of a process, built from the settings."""
 
     settings: Settings
     db: Database
@@ -59,20 +59,20 @@ class App:
 
 @asynccontextmanager
 async def build_app(settings: Settings) -> AsyncIterator[App]:
-    """Opens the world, with its schema up to date, and closes it again."""
+    """Opens everything, migrates the database, and closes everything at the end."""
     blobs = open_blobs(settings)
     async with open_migrated_database(settings) as db:
         blocks = BlockedHosts(db)
         async with (
             connect_coordination(settings) as coordination,
             open_client(settings, pacer := _pacer(settings, coordination), blocks) as client,
-            open_image_client(settings, pacer, blocks) as for_images,
-            open_outbound_task_client(settings, pacer, blocks) as for_outbound_tasks,
-            opened_pools(settings, db) as pools,
+            open_image_client(settings, pacer, blocks) as image_client,
+            open_outbound_task_client(settings, pacer, blocks) as task_client,
+            open_pools(settings, db) as pools,
         ):
             webhooks, bookmarks = (
-                Webhooks(WebhookSender(db, for_outbound_tasks)),
-                Bookmarks(BookmarkPageFetcher(db, for_outbound_tasks)),
+                Webhooks(WebhookSender(db, task_client)),
+                Bookmarks(BookmarkPageFetcher(db, task_client)),
             )
 
             encryption = Encryption.of(settings)
@@ -85,14 +85,14 @@ async def build_app(settings: Settings) -> AsyncIterator[App]:
             images = ImageTools(
                 db,
                 blobs,
-                for_images,
+                image_client,
                 tools.outage,
                 ImageStorageLimit(db, settings.images_total_bytes),
                 settings.images_at_once,
                 timedelta(seconds=settings.host_gap),
                 encryption=encryption,
             )
-            whole, icons = FullTextFetcher(db, for_outbound_tasks), IconFetcher(db, for_outbound_tasks)
+            whole, icons = FullTextFetcher(db, task_client), IconFetcher(db, task_client)
             yield App(
                 settings,
                 db,
@@ -119,12 +119,12 @@ def open_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -> Clie
 
 
 def open_image_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -> Client:
-    """A client of its own, so that images never take the places of feeds; hosts see them as one."""
+    """A separate client, so that images take no slots from feeds; both share the pacing per host."""
     return _client(settings, pacer, blocks, settings.max_image_bytes, settings.images_at_once)
 
 
 def open_outbound_task_client(settings: Settings, pacer: Pacer, blocks: HostBlocklist) -> Client:
-    """For webhooks, saved pages, icons and whole articles: a slow one holds up neither feeds nor images."""
+    """A client for webhooks, bookmarked pages, icons and full articles: slow ones delay neither feeds nor images."""
     return _client(settings, pacer, blocks, settings.max_feed_bytes, OUTBOUND_TASKS_AT_ONCE)
 
 

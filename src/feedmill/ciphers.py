@@ -1,4 +1,4 @@
-"""AES-256-GCM under a key that HKDF-SHA256 derives; imported only when a secret is read or written."""
+"""AES-256-GCM with a key derived by HKDF-SHA256; imported only when a secret is read or written."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,10 +19,10 @@ class Cipher:
     id: str
     aead: AESGCM
 
-    def decrypt(self, nonce: bytes, sealed: bytes, purpose: bytes) -> bytes:
-        """Raises `ValueError` for what was not sealed with this key, for this purpose."""
+    def decrypt(self, nonce: bytes, ciphertext: bytes, purpose: bytes) -> bytes:
+        """Raises `ValueError` if the text was not encrypted with this key for this purpose."""
         try:
-            return self.aead.decrypt(nonce, sealed, purpose)
+            return self.aead.decrypt(nonce, ciphertext, purpose)
         except InvalidTag as error:
             raise ValueError("the tag does not match") from error
 

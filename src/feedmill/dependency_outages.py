@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 @dataclass(slots=True)
 class DependencyOutage:
-    """A dependency that does not answer: since when, how often it was asked in vain, and for which tasks."""
+    """An outage of a dependency: its start, the number of failures, and the affected tasks."""
 
     since: float
     failures: int = 0
@@ -29,14 +29,14 @@ class DependencyOutage:
 
 
 class DependencyOutages:
-    """The outages that this process sees now. A task is a name, such as `refresh_feeds` or `deliver_webhooks`."""
+    """The current outages in this process. A task is a name, such as `refresh_feeds` or `deliver_webhooks`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._open: dict[str, DependencyOutage] = {}
 
     def failed(self, task: str, error: InfrastructureError) -> None:
-        """Notes that a task could not be done because a dependency does not answer."""
+        """Records that a task failed because a dependency does not answer."""
         dependency = dependency_of(error)
         if dependency not in self._open:
             self._open[dependency] = DependencyOutage(self._clock())
@@ -48,12 +48,12 @@ class DependencyOutages:
         outage.affected.add(task)
 
     def worked(self, task: str) -> None:
-        """Ends the outages that this task suffered from."""
+        """Ends the outages that affected this task."""
         for dependency in [name for name, outage in self._open.items() if task in outage.affected]:
             self.answered(dependency)
 
     def answered(self, dependency: str) -> None:
-        """Ends the outage of a dependency that was seen to answer."""
+        """Ends the outage of a dependency that has answered."""
         if dependency not in self._open:
             return
         outage = self._open.pop(dependency)
@@ -68,7 +68,7 @@ class DependencyOutages:
 
 
 def dependency_of(error: InfrastructureError) -> str:
-    """What does not answer, by the name that `/health` has for it."""
+    """The dependency that failed, by its name in `/health`."""
     match error:
         case DatabaseError():
             return "database"

@@ -1,9 +1,9 @@
 """Encrypts feed logins at rest with a key that is not in the database.
 
-The key follows from the installation's secret key: the setting `secret_key`, or the file `secret.key` of the data
-folder, which is made when the first secret is written. Every process that fetches needs the same one.
+The key is derived from the secret key of the instance: the setting `secret_key`, or the file `secret.key` in the data
+folder, which is created when the first secret is written. Every process that fetches needs the same key.
 
-    enc1:{key id}:{base64 of nonce and ciphertext}      AES-256-GCM, the key by HKDF-SHA256
+    enc1:{key id}:{base64 of nonce and ciphertext}      AES-256-GCM, the key derived by HKDF-SHA256
 
 The key id is the beginning of a hash of the derived key. It tells which of several keys a value needs.
 """
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 FORMAT = "enc1"
 NONCE_BYTES = 12
-# With cryptography, which takes 7 MB: most instances keep no secret of a feed.
+# Imported lazily, because cryptography takes 7 MB and most instances store no secret of a feed.
 MAKE_CIPHER = "feedmill.ciphers:make_cipher"
 KEY_LOCATION_HINT = "setting secret_key, or its file in the data folder"
 
 
 class UnreadableSecret(InfrastructureError):
-    """A secret can't be decrypted: its key is missing or another. Nobody but the operator can help."""
+    """A secret can't be decrypted, because its key is missing or wrong. The operator must act."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encryption:
-    """Encrypts and decrypts. `find_key` gives the secret key, None if there is none yet; `make_key` makes one."""
+    """Encrypts and decrypts. `find_key` returns the secret key, None if there is none yet; `make_key` creates one."""
 
     find_key: Callable[[], str | None]
     make_key: Callable[[], str]
@@ -48,22 +48,22 @@ class Encryption:
         return cls(lambda: find_secret_key(settings), lambda: make_secret_key(settings), old_secret_keys(settings))
 
     def encrypt(self, text: str, purpose: str) -> Encrypted:
-        """`purpose` says what it is; decrypting needs the same, so that one secret can't be put in another's place."""
+        """Encrypts a text. Decryption needs the same `purpose`, so that secrets of different kinds can't be swapped."""
         cipher = _cipher(self.find_key() or self.make_key())
         nonce = token_bytes(NONCE_BYTES)
-        sealed = nonce + cipher.aead.encrypt(nonce, text.encode(), purpose.encode())
-        return Encrypted(f"{FORMAT}:{cipher.id}:{urlsafe_b64encode(sealed).decode()}")
+        ciphertext = nonce + cipher.aead.encrypt(nonce, text.encode(), purpose.encode())
+        return Encrypted(f"{FORMAT}:{cipher.id}:{urlsafe_b64encode(ciphertext).decode()}")
 
     def decrypt(self, encrypted: Encrypted, purpose: str) -> str:
-        """Raises `UnreadableSecret`."""
-        form, _, rest = encrypted.value.partition(":")
+        """Decrypts a text; raises `UnreadableSecret`."""
+        version, _, rest = encrypted.value.partition(":")
         key_id, _, text = rest.partition(":")
-        if form != FORMAT:
+        if version != FORMAT:
             raise UnreadableSecret("a login is kept in a form that can't be read; enter it again")
         cipher = self._cipher_of(key_id)
         try:
-            sealed = urlsafe_b64decode(text)
-            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose.encode()).decode()
+            ciphertext = urlsafe_b64decode(text)
+            return cipher.decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], purpose.encode()).decode()
         except ValueError as error:
             raise UnreadableSecret("a login can't be decrypted, because it was damaged; enter it again") from error
 
@@ -75,7 +75,7 @@ class Encryption:
         return True
 
     def _cipher_of(self, key_id: str) -> "Cipher":
-        # No name here holds a key: a log may show the names of where an error was raised.
+        # No local variable holds a key: a traceback in a log may show local variables.
         for cipher in self._ciphers():
             if cipher.id == key_id:
                 return cipher

@@ -6,25 +6,25 @@ from typing import Any
 
 
 class FeedmillError(Exception):
-    """Whatever stops Feedmill on purpose; its text is one line fit for a person."""
+    """The base of all our errors; the message is one line for people."""
 
 
 class FeedError(FeedmillError):
-    """The feed's fault: record it, back off, try again later."""
+    """The feed's fault: record it, back off, retry later."""
 
 
 class InfrastructureError(FeedmillError):
-    """Our own fault or our machine's: leave no trace, try again."""
+    """Our own fault or our machine's: change nothing, retry."""
 
 
 class CallerError(FeedmillError):
-    """The caller's fault: answer 4xx, or one line and a non-zero exit. `more` is what a program can go on with."""
+    """The caller's fault: a 4xx response, or one line and exit code 2. `more` is further data for programs."""
 
     more: Mapping[str, Any] = MappingProxyType({})
 
 
 class BadInput(CallerError):
-    """What was sent can't be taken. `code` is for programs, the text for people, `field` where it stood."""
+    """The input is invalid. `code` is for programs, the message for people, `field` names the part of the input."""
 
     code = "bad_input"
 
@@ -34,13 +34,13 @@ class BadInput(CallerError):
 
 
 class NotSignedIn(CallerError):
-    """Nobody that we know is asking, or with a key that does not hold."""
+    """The caller is unknown, or the key is not valid."""
 
     code = "not_signed_in"
 
 
 class WrongPassword(NotSignedIn):
-    """The name or the password is wrong; which of them is not said."""
+    """The name or the password is wrong; the error does not tell which."""
 
     code = "wrong_name_or_password"
 
@@ -49,13 +49,13 @@ class WrongPassword(NotSignedIn):
 
 
 class NotAllowed(CallerError):
-    """We know who asks, and they may not."""
+    """The caller is known, but has no right to do this."""
 
     code = "not_allowed"
 
 
 class NotFound(CallerError):
-    """There is no such thing, or it is not the caller's; both sound the same."""
+    """It does not exist, or does not belong to the caller; the error is the same."""
 
     code = "not_found"
 
@@ -67,19 +67,19 @@ class UnknownGroup(NotFound):
 
 
 class Conflict(CallerError):
-    """It is there already, or in a state that does not allow this."""
+    """It exists already, or is in a state that does not allow this."""
 
     code = "conflict"
 
 
 class NameTaken(Conflict):
-    """Somebody has that name already."""
+    """The name is taken."""
 
     code = "name_taken"
 
 
 class GroupExists(Conflict):
-    """There is a pool group of that name already."""
+    """There is a pool group with that name already."""
 
     code = "group_exists"
 
@@ -91,13 +91,13 @@ class AlreadySetUp(Conflict):
 
 
 class LastAdmin(Conflict):
-    """Without this one nobody could administer the installation any more."""
+    """It is the last admin, without whom nobody could administer the instance."""
 
     code = "last_admin"
 
 
 class LimitExceeded(CallerError):
-    """Asked too often, or beyond a quota. `retry_after` in seconds; None when waiting won't help."""
+    """A rate limit or quota is exceeded. `retry_after` is in seconds; None when waiting won't help."""
 
     code = "too_many"
 
@@ -107,52 +107,52 @@ class LimitExceeded(CallerError):
 
 
 class TooLarge(CallerError):
-    """More was sent than is taken."""
+    """The request body is too large."""
 
     code = "too_large"
 
 
 class BadSetting(CallerError):
-    """A setting has a value that Feedmill can't start with."""
+    """A setting has an invalid value."""
 
 
 class ObjectKeyTooLong(CallerError):
-    """An object key is longer than every store can hold."""
+    """An object key is too long for some object stores."""
 
 
 class DatabaseError(InfrastructureError):
-    """The database did not do what it was asked; nothing of the change was kept."""
+    """A database operation failed; nothing was changed."""
 
 
 class DatabaseUnavailable(DatabaseError):
-    """The database can't be reached, is full or read-only. Asking again later may work."""
+    """The database can't be reached, is full or read-only. A later retry may work."""
 
 
 class DatabaseAccessDenied(DatabaseError):
-    """The database does not let us in, or not do this (wrong token or password, a right we lack).
+    """The database denies access or this operation (wrong token or password, a missing right).
 
-    The operator must act; asking again won't help.
+    The operator must act; a retry won't help.
     """
 
 
 class ConstraintViolated(DatabaseError):
-    """A statement broke a constraint (unique, not null, foreign key), so its whole batch was undone."""
+    """A statement violated a constraint (unique, not null, foreign key); its whole batch was rolled back."""
 
 
 class StatementRefused(DatabaseError):
-    """A statement exceeds a documented limit of the database, or the database can't understand it."""
+    """A statement exceeds a documented limit of the database, or is not valid for it."""
 
 
 class CoordinationUnavailable(InfrastructureError):
-    """The place of shared locks and turns does not answer; what it keeps is a hint, so work goes on."""
+    """Redis does not answer; locks and host slots are hints, so work continues."""
 
 
 class EngineUnavailable(InfrastructureError):
-    """The broker takes no jobs. What they speak of is in the database, so they can be made again."""
+    """The broker accepts no jobs. Their state is in the database, so they can be sent again."""
 
 
 class BlobError(InfrastructureError):
-    """The object store did not do what it was asked."""
+    """An operation of the object store failed."""
 
 
 class BlobMissing(BlobError):
@@ -160,11 +160,11 @@ class BlobMissing(BlobError):
 
 
 class BlobUnavailable(BlobError):
-    """The object store can't be reached, is full or read-only. Asking again later may work."""
+    """The object store can't be reached, is full or read-only. A later retry may work."""
 
 
 class NotAFeed(FeedError):
-    """The document is no feed. `looks_like` says what it is: html, empty, json, binary, xml or text."""
+    """The document is not a feed. `looks_like` is html, empty, json, binary, xml or text."""
 
     def __init__(self, looks_like: str) -> None:
         super().__init__(f"not a feed: it looks like {looks_like}")

@@ -21,9 +21,9 @@ _fields: ContextVar[Mapping[str, Any] | None] = ContextVar("log_fields", default
 
 @contextmanager
 def bound_fields(**fields: Any) -> Iterator[None]:
-    """Adds fields to every line that is logged meanwhile, also by tasks that are started meanwhile.
+    """Adds fields to every line that is logged during the block, also by tasks started in it.
 
-    Not structlog's own: that would be imported for each job, whether it logs something or not.
+    Not structlog's own context variables: structlog would be imported for each job, whether it logs or not.
     """
     token = _fields.set({**get_bound_fields(), **fields})
     try:
@@ -56,7 +56,7 @@ def get_logger(name: str) -> LazyLogger:
 
 
 class FirstRecordHandler(logging.Handler):
-    """Stands in for the handlers of `logs` until a library logs something, then hands that record to them."""
+    """Replaces the handlers of `logs` until a library logs something, then passes the record to them."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class FirstRecordHandler(logging.Handler):
 
 
 def set_up_at_first_line(settings: Settings) -> None:
-    """Logs in the form that the settings want, from the first line that anybody writes."""
+    """Configures logging by the settings when the first line is written."""
     root = logging.getLogger()
     root.handlers[:] = [FirstRecordHandler(settings)]
     root.setLevel(settings.log_level.upper())

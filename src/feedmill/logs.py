@@ -21,24 +21,24 @@ from feedmill.settings import Settings
 
 REDACTED = "***"
 SECRET_NAMES = re.compile(r"password|secret|token|authorization|cookie|api_key", re.IGNORECASE)
-# A password inside a URL: scheme://name:password@host; or a key, which the web's addresses may have as their only name.
-# Schemes have an end, because looking for one at each letter of a stranger's long word would take for ever.
+# A password in a URL: scheme://name:password@host; or a key in place of the name, in http and https URLs.
+# The length of the scheme is limited: else the search would take quadratic time on a long word.
 URL_PASSWORD = re.compile(
     r"(?P<before>[a-z][a-z0-9+.-]{0,30}://[^\s/:@]*:|https?://(?=[^\s/:?#]+@))[^\s/?#]+@", re.IGNORECASE
 )
-# What opens a feed whose address is its key: ?token=…
+# A secret in the query of a URL: ?token=…
 URL_KEY = re.compile(
     r"(?P<before>[?&#](?:[\w.-]*(?:token|secret|password|passwd|[_-]key|apikey|signature)|key|auth|sig|pass|pwd)=)[^\s&#]+",
     re.IGNORECASE,
 )
-# Whose own feed it is.
+# The user id in the URL of a private feed.
 PRIVATE_FEED_OWNER = re.compile(rf"{PRIVATE_URL_MARKER}\d+")
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One event. `more` is whatever it says besides, as JSON."""
+    """One log event. `more` has its other fields as JSON."""
 
     at: datetime
     level: str
@@ -48,47 +48,47 @@ class LogLine:
 
 
 class LogBuffer:
-    """The last lines that this process wrote, without whose feeds they are about."""
+    """The last log lines of this process, without the owners of private feeds."""
 
-    def __init__(self, most: int = 1000, longest: int = 4000) -> None:
+    def __init__(self, most: int = 1000, max_length: int = 4000) -> None:
         self._lines: deque[LogLine] = deque(maxlen=most)
-        self._longest = longest
+        self._max_length = max_length
 
-    def keep(self, logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
-        """Takes an event that is fit to be written; the last in a chain of processors."""
+    def add(self, logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+        """Stores an event; the last in a chain of structlog processors."""
         rest = {name: value for name, value in event.items() if name not in ("event", "level", "timestamp")}
         feed_id = rest.get("feed_id")
         self._lines.append(
             LogLine(
                 at=datetime.fromisoformat(event["timestamp"]),
                 level=event["level"],
-                event=self._fit(str(event["event"])),
+                event=self._shorten(str(event["event"])),
                 feed_id=feed_id if isinstance(feed_id, int) else None,
-                more=self._fit(json.dumps(rest, ensure_ascii=False, default=repr, skipkeys=True)) if rest else "",
+                more=self._shorten(json.dumps(rest, ensure_ascii=False, default=repr, skipkeys=True)) if rest else "",
             )
         )
         return ""
 
     def latest(
-        self, least: str = "debug", text: str = "", feed_id: int | None = None, most: int = 200
+        self, min_level: str = "debug", text: str = "", feed_id: int | None = None, most: int = 200
     ) -> list[LogLine]:
-        """The last lines of at least that level, with that text in them, about that feed; the newest first."""
-        levels, wanted = LEVELS[LEVELS.index(least) :], text.casefold()
+        """The last lines of at least that level, that contain the text, about that feed; newest first."""
+        levels, needle = LEVELS[LEVELS.index(min_level) :], text.casefold()
         found = [
             line
             for line in reversed(self._lines.copy())
             if line.level in levels
             and (feed_id is None or line.feed_id == feed_id)
-            and wanted in f"{line.event} {line.more}".casefold()
+            and needle in f"{line.event} {line.more}".casefold()
         ]
         return found[:most]
 
-    def _fit(self, text: str) -> str:
-        return PRIVATE_FEED_OWNER.sub("", text)[: self._longest]
+    def _shorten(self, text: str) -> str:
+        return PRIVATE_FEED_OWNER.sub("", text)[: self._max_length]
 
 
 class LogBufferHandler(logging.Handler):
-    """Hands every record to the tail."""
+    """Passes every record to the log buffer."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.format(record)
@@ -98,7 +98,7 @@ LOG_BUFFER = LogBuffer()
 
 
 def set_up(settings: Settings) -> None:
-    """Sends the logs of Feedmill and of its libraries to stderr in one form."""
+    """Sends the logs of Feedmill and its libraries to stderr in one format."""
     pretty = settings.log_format == "pretty" or (settings.log_format == "auto" and sys.stderr.isatty())
     shared: list[Any] = [
         add_bound_fields,
@@ -107,7 +107,7 @@ def set_up(settings: Settings) -> None:
         structlog.processors.format_exc_info,
         redact_event,
     ]
-    last = _on_a_terminal if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
+    last = _render_for_terminal if pretty else structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
@@ -116,12 +116,12 @@ def set_up(settings: Settings) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=last, foreign_pre_chain=shared))
-    keeper = LogBufferHandler()
-    keeper.setFormatter(structlog.stdlib.ProcessorFormatter(processor=LOG_BUFFER.keep, foreign_pre_chain=shared))
+    buffer_handler = LogBufferHandler()
+    buffer_handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=LOG_BUFFER.add, foreign_pre_chain=shared))
     root = logging.getLogger()
-    root.handlers[:] = [handler, keeper]
+    root.handlers[:] = [handler, buffer_handler]
     root.setLevel(settings.log_level.upper())
-    # What Python itself would write to stderr in its own form.
+    # Warnings and thread exceptions, which Python would write to stderr in its own format.
     logging.captureWarnings(True)
     threading.excepthook = _log_thread_exception
 
@@ -133,11 +133,11 @@ def _log_thread_exception(args: threading.ExceptHookArgs) -> None:
     structlog.get_logger(__name__).error("thread_crashed", thread=name, exc_info=args.exc_value)
 
 
-def _on_a_terminal(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
-    shown = {
+def _render_for_terminal(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+    clean = {
         name: replace_control_characters(value) if isinstance(value, str) else value for name, value in event.items()
     }
-    return structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))(logger, method, shown)
+    return structlog.dev.ConsoleRenderer(colors=not os.environ.get("NO_COLOR"))(logger, method, clean)
 
 
 def add_bound_fields(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -148,23 +148,23 @@ def add_bound_fields(logger: object, method: str, event: MutableMapping[str, Any
 
 def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
-        event[name] = _shown(name, value)
+        event[name] = _redact_field(name, value)
     return event
 
 
 def redact_secrets(value: object) -> object:
-    """The value with every password and token in it hidden, however deep."""
+    """The value with all passwords and tokens replaced, at any depth."""
     match value:
         case str():
             return URL_KEY.sub(rf"\g<before>{REDACTED}", URL_PASSWORD.sub(rf"\g<before>{REDACTED}@", value))
         case BaseException():
             return redact_secrets(repr(value))
         case dict():
-            return {name: _shown(str(name), part) for name, part in value.items()}
+            return {name: _redact_field(str(name), part) for name, part in value.items()}
         case list() | tuple():
             return [redact_secrets(part) for part in value]
     return value
 
 
-def _shown(name: str, value: object) -> object:
+def _redact_field(name: str, value: object) -> object:
     return REDACTED if SECRET_NAMES.search(name) else redact_secrets(value)

@@ -1,4 +1,4 @@
-"""Builds the pools alone, for commands that need nothing that fetches or shows feeds."""
+"""Builds the pools alone, for commands that need neither the fetching nor the pages."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,12 +15,12 @@ REDIS_QUEUES = "feedmill.coordination.connect_redis:connect_pool_queues"
 
 
 @asynccontextmanager
-async def opened_pools(settings: Settings, db: Database) -> AsyncIterator[PoolService]:
-    """Pools on Redis, or on the database alone; at the end the marks that wait are written."""
-    async with AsyncExitStack() as closing:
+async def open_pools(settings: Settings, db: Database) -> AsyncIterator[PoolService]:
+    """Opens the pools, with Redis or the database alone; at the end marks the remaining items as used."""
+    async with AsyncExitStack() as stack:
         lists = None
         if url := settings.redis.get_secret_value():
-            lists = PoolLists(*await closing.enter_async_context(lazy_import(REDIS_QUEUES)(url)))
+            lists = PoolLists(*await stack.enter_async_context(lazy_import(REDIS_QUEUES)(url)))
         pools = PoolService(PoolTools(db, ItemTexts(sanitize_html), lists))
-        closing.push_async_callback(pools.close)
+        stack.push_async_callback(pools.close)
         yield pools

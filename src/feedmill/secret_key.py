@@ -11,7 +11,7 @@ FILE_NAME = "secret.key"
 
 
 def find_secret_key(settings: Settings) -> str | None:
-    """The secret key of this installation, if it has one."""
+    """The secret key of this instance, if it has one."""
     return settings.secret_key.get_secret_value() or _read_key(settings.data / FILE_NAME)
 
 
@@ -23,14 +23,14 @@ def key_location(settings: Settings) -> str:
 
 
 def require_shared_key(settings: Settings) -> None:
-    """Several processes must have one key, so none of them makes up its own."""
+    """Raises `BadSetting` without a key: processes that share data need the same one, so none may create its own."""
     if find_secret_key(settings) is None:
         hint = "give all of them the same, such as 'openssl rand -hex 32' makes"
         raise BadSetting(f"secret_key: several processes need one key ({hint})")
 
 
 def make_secret_key(settings: Settings) -> str:
-    """A key file, unless the database may be shared: then the key must not depend on this machine's folder."""
+    """Creates the key file; raises `BadSetting` if other machines may share the database, since they lack the file."""
     if settings.redis.get_secret_value() or not settings.database_url.startswith("sqlite:"):
         require_shared_key(settings)
     return read_or_make_key(settings.data / FILE_NAME)
@@ -57,7 +57,7 @@ def _check_length(key: str, path: Path) -> str:
 
 
 def read_or_make_key(path: Path) -> str:
-    """The key in a file, which is there as a whole or not at all, and nobody else's to read."""
+    """Reads the key from a file, which is created atomically and readable by its owner only."""
     try:
         if not path.exists():
             _make_key_file(path)
@@ -69,15 +69,15 @@ def read_or_make_key(path: Path) -> str:
 
 def _make_key_file(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{token_hex(4)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f"{path.name}.{token_hex(4)}")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(file, token_hex(32).encode() + b"\n")
         os.fsync(file)
-        os.link(draft, path)
+        os.link(temporary, path)
     except FileExistsError:
-        # Another process was faster: its key is the key.
+        # Another process was faster: its key is used.
         return
     finally:
         os.close(file)
-        draft.unlink()
+        temporary.unlink()

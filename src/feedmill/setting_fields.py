@@ -1,6 +1,6 @@
-"""How a setting is declared, and how its text is parsed and validated.
+"""Declares settings, and parses and validates their values.
 
-Own code rather than pydantic-settings: that takes as long to import as everything else that `feedmill --help` needs.
+Own code rather than pydantic-settings, whose import takes as long as everything else that `feedmill --help` needs.
 """
 
 import math
@@ -25,7 +25,7 @@ LIMITS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 
 class SecretStr:
-    """A text that does not show when it is printed or logged."""
+    """A string that is hidden when it is printed or logged."""
 
     __slots__ = ("_text",)
 
@@ -48,14 +48,14 @@ class SecretStr:
 
 
 class BeforeValidator:
-    """In `Annotated`: changes a value before it is read into its type."""
+    """In `Annotated`: changes a value before it is parsed."""
 
     def __init__(self, change: Callable[[Any], Any]) -> None:
         self.change = change
 
 
 class AfterValidator:
-    """In `Annotated`: checks, and may change, a value of the type; raises `ValueError` for a bad one."""
+    """In `Annotated`: checks a parsed value, and may change it; raises `ValueError`."""
 
     def __init__(self, change: Callable[[Any], Any]) -> None:
         self.change = change
@@ -63,7 +63,7 @@ class AfterValidator:
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """One setting: its type, its default, its limits (`ge`, `gt`, `le`, `lt`) and one sentence on what it is for."""
+    """One setting: its type, default, limits (`ge`, `gt`, `le`, `lt`) and description."""
 
     name: str
     annotation: Any
@@ -76,7 +76,7 @@ class SettingField:
         return ", ".join(f"{LIMITS[kind][0]} {limit}" for kind, limit in self.limits.items())
 
     def read(self, value: object) -> Any:
-        """The value in the type of this setting; raises `ValueError` with what is expected, never with the value."""
+        """Parses the value; raises `ValueError`, whose message says what is expected and never contains the value."""
         found = parse_as(self.annotation, value)
         if not all(LIMITS[kind][1](found, limit) for kind, limit in self.limits.items()):
             raise ValueError(f"it must be {self.limits_in_words}")
@@ -89,7 +89,7 @@ def Field(default: Any, *, description: str, **limits: float) -> Any:
 
 
 def declared_fields(settings: type) -> dict[str, SettingField]:
-    """Every setting of the class, in the order in which they are declared."""
+    """Every setting of the class, in the order of declaration."""
     return {
         field.name: SettingField(field.name, field.type, field.default, **field.metadata)
         for field in dataclass_fields(settings)
@@ -98,7 +98,7 @@ def declared_fields(settings: type) -> dict[str, SettingField]:
 
 
 def parse_as(kind: Any, value: object) -> Any:
-    """The value in the type `kind`; raises `ValueError` that says what is expected."""
+    """Parses the value as the type `kind`; raises `ValueError`, whose message says what is expected."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _read_annotated(parts, value)
@@ -173,7 +173,7 @@ def _read_number(value: object) -> float:
 
 
 def _number(value: object, kind: type[int] | type[float]) -> int | float:
-    """Raises `ValueError` for what is no finite number of that kind."""
+    """Raises `ValueError` unless the value is a finite number of that kind."""
     if isinstance(value, str):
         value = kind(value)
     if (

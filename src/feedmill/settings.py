@@ -1,6 +1,6 @@
-"""Every setting, declared once: its type, its default and one sentence on what it is for.
+"""All settings, each declared once with its type, default and description.
 
-The command line goes before the environment (`FEEDMILL_…`), that before the file, that before the default.
+The command line takes precedence over the environment (`FEEDMILL_…`), that over the file, that over the default.
 """
 
 import os
@@ -42,7 +42,7 @@ def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_host(text: str) -> str:
-    """A host name as it is compared: lower case, without a port or a dot at the end."""
+    """Normalizes a host name: lower case, without a port or a final dot."""
     if text == "*":
         return text
     host = parse_host(text)
@@ -66,7 +66,7 @@ Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts), AfterValidator
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 
 MIN_KEY_LENGTH = 32
-# Words of keys that stand in examples, with which anybody could sign.
+# Words in the keys of examples, which everybody knows.
 EXAMPLE_KEY_WORDS = (
     "changeme",
     "change-me",
@@ -79,7 +79,7 @@ EXAMPLE_KEY_WORDS = (
 )
 
 
-def _no_example(key: SecretStr) -> SecretStr:
+def _refuse_example_key(key: SecretStr) -> SecretStr:
     text = key.get_secret_value()
     if text and len(text) < MIN_KEY_LENGTH:
         raise ValueError(f"a key has at least {MIN_KEY_LENGTH} characters")
@@ -88,7 +88,7 @@ def _no_example(key: SecretStr) -> SecretStr:
     return key
 
 
-SigningKey = Annotated[SecretStr, AfterValidator(_no_example)]
+SigningKey = Annotated[SecretStr, AfterValidator(_refuse_example_key)]
 
 
 SettingOrigin = Literal["command line", "environment", "file", "default"]
@@ -229,7 +229,7 @@ class Settings:
 
     @property
     def database_url(self) -> str:
-        """The database's URL with the default filled in."""
+        """The URL of the database, also if it is the default."""
         return self.database or f"sqlite:///{self.data / 'feedmill.db'}"
 
     def origin(self, name: str) -> SettingOrigin:
@@ -241,36 +241,36 @@ Settings.fields = declared_fields(Settings)
 
 
 def load_settings(**given: Any) -> Settings:
-    """The effective settings; `given` are those from the command line. A bad one raises `BadSetting`."""
+    """Loads the effective settings; `given` are from the command line. Raises `BadSetting` for an invalid one."""
     named = os.environ.get(f"{PREFIX}CONFIG")
     if named and not Path(named).is_file():
         raise BadSetting(f"{PREFIX}CONFIG names {named}, and there is no such file")
     _refuse_unknown_variables()
-    typed = {name: value for name, value in given.items() if value is not None}
-    written = _written_in_file() | _written_in_environment() | typed
+    from_command_line = {name: value for name, value in given.items() if value is not None}
+    written = _values_from_file() | _values_from_environment() | from_command_line
     values, problems = {}, []
     for name, value in written.items():
         try:
-            values[name] = _read(name, value, typed)
+            values[name] = _parse(name, value, from_command_line)
         except ValueError as error:
             problems.append(str(error))
     if problems:
         raise BadSetting("; ".join(problems))
-    return Settings(**values, origins={name: _origin(name, typed) for name in values})
+    return Settings(**values, origins={name: _origin(name, from_command_line) for name in values})
 
 
-def _read(name: str, value: object, typed: Mapping[str, Any]) -> Any:
-    """The value of a setting; raises `ValueError` that names the setting and where it stands."""
+def _parse(name: str, value: object, from_command_line: Mapping[str, Any]) -> Any:
+    """Parses the value of a setting; raises `ValueError`, whose message names the setting and its source."""
     setting = Settings.fields.get(name)
     if setting is None:
-        raise ValueError(_no_setting(_place(name, typed), name))
+        raise ValueError(_unknown_setting(_name_with_source(name, from_command_line), name))
     try:
         return setting.read(value)
     except ValueError as error:
-        raise ValueError(f"{_place(name, typed)}: {error}") from None
+        raise ValueError(f"{_name_with_source(name, from_command_line)}: {error}") from None
 
 
-def _written_in_file() -> dict[str, Any]:
+def _values_from_file() -> dict[str, Any]:
     path = _file()
     try:
         return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
@@ -278,13 +278,13 @@ def _written_in_file() -> dict[str, Any]:
         raise BadSetting(f"{path}: {error}") from None
 
 
-def _written_in_environment() -> dict[str, Any]:
+def _values_from_environment() -> dict[str, Any]:
     variables = {name: f"{PREFIX}{name.upper()}" for name in Settings.fields}
     return {name: os.environ[variable] for name, variable in variables.items() if variable in os.environ}
 
 
-def _origin(name: str, typed: Mapping[str, Any]) -> SettingOrigin:
-    if name in typed:
+def _origin(name: str, from_command_line: Mapping[str, Any]) -> SettingOrigin:
+    if name in from_command_line:
         return "command line"
     return "environment" if f"{PREFIX}{name.upper()}" in os.environ else "file"
 
@@ -297,18 +297,18 @@ def _refuse_unknown_variables() -> None:
     known = {f"{PREFIX}{name.upper()}" for name in Settings.fields} | {f"{PREFIX}CONFIG"}
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}TEST_") and name not in known:
-            raise BadSetting(_no_setting(name, name.removeprefix(PREFIX).lower()))
+            raise BadSetting(_unknown_setting(name, name.removeprefix(PREFIX).lower()))
 
 
-def _no_setting(place: str, name: str) -> str:
+def _unknown_setting(source: str, name: str) -> str:
     likely = get_close_matches(name, Settings.fields, n=1)
     hint = f"did you mean {likely[0]}?" if likely else "take it away, and 'feedmill settings' lists them all"
-    return f"{place} is no setting of Feedmill: {hint}"
+    return f"{source} is no setting of Feedmill: {hint}"
 
 
-def _place(name: str, typed: Mapping[str, Any]) -> str:
-    """A setting's name with where its value stands, unless it was typed just now."""
-    if name in typed:
+def _name_with_source(name: str, from_command_line: Mapping[str, Any]) -> str:
+    """The name of a setting with the source of its value, unless it is from the command line."""
+    if name in from_command_line:
         return name
     variable = f"{PREFIX}{name.upper()}"
     return f"{name} ({variable if variable in os.environ else f'in {_file()}'})"

@@ -15,7 +15,7 @@ from feedmill.coordination.pool_queues import pool_list_name, used_ids_name
 from feedmill.coordination.redis_pool_queues import connect_without_retry
 from feedmill.logs import set_up
 from feedmill.model.pool import PoolItem, PoolKind
-from feedmill.pool_wiring import opened_pools
+from feedmill.pool_wiring import open_pools
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.service import PoolService
 from feedmill.settings import load_settings
@@ -62,7 +62,7 @@ async def _live(job: Job) -> None:
     settings = load_settings(**job.settings, log_level="error")
     set_up(settings)
     db = PostgresDatabase(settings.database, pool_size=3)
-    async with opened_pools(settings, db) as pools:
+    async with open_pools(settings, db) as pools:
         await ROLES[job.role](pools, job, Notes(job.log), stop)
     await db.close()
 

@@ -19,7 +19,7 @@ from redis.asyncio import Redis
 
 from feedmill.coordination.redis import connect
 from feedmill.model.pool import Guarantee, PoolCounts, PoolKind, PoolOptions, PoolRule
-from feedmill.pool_wiring import opened_pools
+from feedmill.pool_wiring import open_pools
 from feedmill.pools.errors import PoolEmpty
 from feedmill.pools.lost_items import LostItemSearch
 from feedmill.pools.service import PoolService
@@ -131,7 +131,7 @@ async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
                 "redis": server.service.url,
             }
             redis = connect(server.service.url)
-            async with opened_pools(load_settings(**settings), db) as pools:
+            async with open_pools(load_settings(**settings), db) as pools:
                 ground = Ground(tmp_path, Job("", 0, settings, ""), pools, db, redis, server)
                 yield ground
                 for _, process in ground.workers:

@@ -14,7 +14,7 @@ from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.pool import PoolKind, PoolRule
-from feedmill.pool_wiring import opened_pools
+from feedmill.pool_wiring import open_pools
 from feedmill.settings import load_settings
 from feedmill.store.schema import batch_jobs, batches, image_tasks
 from tests.faults.scaled import Scaled, scaled_out
@@ -138,7 +138,7 @@ async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_
 
 async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: Scaled) -> None:
     [feed_id, *_] = await _ids(scaled)
-    async with opened_pools(load_settings(redis=scaled.redis.service.url), scaled.world.db) as pools:
+    async with open_pools(load_settings(redis=scaled.redis.service.url), scaled.world.db) as pools:
         await _refresh(scaled, feed_id)
         group = await pools.create("all", PoolRule())
 

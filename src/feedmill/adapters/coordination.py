@@ -14,7 +14,7 @@ REDIS_PING = "feedmill.coordination.connect_redis:ping"
 
 @asynccontextmanager
 async def connect_coordination(settings: Settings) -> AsyncIterator[Coordination]:
-    """Through Redis when there is one."""
+    """Opens coordination through Redis if it is configured, else in memory."""
     url = settings.redis.get_secret_value()
     if not url:
         yield Coordination(MemoryHostSlots(), MemoryLocks(), NoPresence(), _always)
@@ -24,7 +24,7 @@ async def connect_coordination(settings: Settings) -> AsyncIterator[Coordination
 
 
 async def ping_redis(settings: Settings) -> None:
-    """Asks the configured Redis for a sign of life; raises `CoordinationUnavailable` without one."""
+    """Pings the configured Redis; raises `CoordinationUnavailable` if it does not answer."""
     await lazy_import(REDIS_PING)(settings.redis.get_secret_value())
 
 

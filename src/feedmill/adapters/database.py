@@ -21,7 +21,7 @@ D1 = "feedmill.store.drivers.d1:D1Database"
 
 @asynccontextmanager
 async def open_migrated_database(settings: Settings) -> AsyncIterator[Database]:
-    """The database with its schema up to date; closed at the end."""
+    """Opens the database and migrates its schema; closes it at the end."""
     db = open_database(settings)
     try:
         await migrate(db)
@@ -36,7 +36,7 @@ def open_database(settings: Settings) -> Database:
     if not separator:
         raise BadSetting(f"database: {url!r} is no URL; known are {SUPPORTED_URLS}")
     if not _has_hosts(url):
-        # Neither the URL nor the parser's words: a part of the password may be in them.
+        # Neither the URL nor the parser's message: they may contain a part of the password.
         hint = "write #, / and @ in a password as %23, %2F and %40"
         raise BadSetting(f"database: the host or port of the {scheme}:// URL can't be read ({hint})")
     db: Database

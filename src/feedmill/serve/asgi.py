@@ -27,7 +27,7 @@ def create_asgi_app(app: App, work: JobPort) -> Starlette:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """For what not even the pages are asked for: a line break in an address leads past all of them."""
+    """Answers requests that no mount handles: a line break in the path matches none of them."""
     assert isinstance(error, HTTPException)
     if request.url.path.startswith("/api/"):
         return problem_response(error.status_code, "not_found", "there is nothing at this address")
@@ -35,13 +35,13 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 class IgnoreDisconnects:
-    """ASGI middleware that ends such requests without an answer and without a traceback in the log."""
+    """ASGI middleware that ends requests of disconnected clients without a traceback in the log."""
 
-    def __init__(self, inner: ASGIApp) -> None:
-        self._inner = inner
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._inner(scope, receive, send)
+            await self._app(scope, receive, send)
         except ClientDisconnect:
             return

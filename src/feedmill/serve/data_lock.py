@@ -17,7 +17,7 @@ class DataFolderBusy(CallerError):
 
 @contextmanager
 def lock_data_folder(data: Path) -> Iterator[None]:
-    """Holds the data folder for this server; refuses when another one has it."""
+    """Locks the data folder for this server; raises `DataFolderBusy` when another server has it."""
     path = data / LOCK_FILE_NAME
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _lock(file: int, data: Path) -> None:
 
 
 def lock_holder(data: Path) -> str | None:
-    """The process number of the server that runs on the data folder; None when none does."""
+    """The process id of the server that runs on the data folder; None without a server."""
     try:
         file = os.open(data / LOCK_FILE_NAME, os.O_RDONLY)
     except OSError:

@@ -1,6 +1,6 @@
 """Mounts the JSON API and builds it on its first request, to save memory.
 
-FastAPI, pydantic and our models take a quarter of an idle server's memory. Who only reads the pages needs none of them.
+FastAPI, pydantic and our models take a quarter of an idle server's memory. The pages need none of them.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ CREATE_API = "feedmill.serve.rest:create_api"
 
 
 class LazyApi:
-    """Stands where the API is mounted; the first request waits until it is built, in a thread of its own."""
+    """An ASGI app that builds the API in a thread when the first request comes."""
 
     def __init__(self, app: App, work: JobPort) -> None:
-        # Now rather than when the first token is signed, so that a key that can't be kept is told at the start.
+        # Now rather than when the first token is signed, so that a key file that can't be written is reported at start.
         signing_key(app.settings)
         self._app = app
         self._work = work

@@ -26,8 +26,8 @@ class Question:
         return self.asked
 
 
-def sample(question: Question, good_for: timedelta = AT_ONCE) -> CachedQuery[int]:
-    return CachedQuery(question, good_for, virtual_now)
+def sample(question: Question, max_age: timedelta = AT_ONCE) -> CachedQuery[int]:
+    return CachedQuery(question, max_age, virtual_now)
 
 
 @in_virtual_time

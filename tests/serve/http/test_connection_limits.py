@@ -168,7 +168,7 @@ class IdleConnection:
 
     peer: Peer
 
-    def make_room(self) -> None:
+    def close_idle(self) -> None:
         pass
 
     def check_deadlines(self, now: float) -> None:

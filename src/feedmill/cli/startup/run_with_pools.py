@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
 from feedmill.cli.startup.run_with_database import run_with_database
-from feedmill.pool_wiring import opened_pools
+from feedmill.pool_wiring import open_pools
 from feedmill.pools.service import PoolService
 from feedmill.settings import Settings
 from feedmill.store.database import Database
@@ -21,7 +21,7 @@ def run_with_pools(settings: Settings, work: Callable[[OpenedPools], Awaitable[R
     """Opens the database and the pools, runs `work` with them and closes them."""
 
     async def with_pools(db: Database) -> Result:
-        async with opened_pools(settings, db) as pools:
+        async with open_pools(settings, db) as pools:
             return await work(OpenedPools(db, pools))
 
     return run_with_database(settings, with_pools)

@@ -1,1 +1,1 @@
-"""What the API and the pages share of HTTP: authentication, limits, headers, server-sent events, metrics, health."""
+"""HTTP parts that the API and the pages share: authentication, limits, headers, server-sent events, metrics, health."""

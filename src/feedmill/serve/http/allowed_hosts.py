@@ -1,8 +1,8 @@
 """Refuses requests whose Host header names another site, against DNS rebinding.
 
-In that attack a page of `evil.example` has its own name point to an address of ours. The reader's browser then takes
-Feedmill for a part of `evil.example` and lets its scripts read it. What gives it away is the name in `Host`. An IP
-address in `Host` is harmless: such a page did come from that address.
+In that attack `evil.example` makes its own name resolve to our address. The reader's browser then treats Feedmill as a
+part of `evil.example` and lets its scripts read the pages. The `Host` header reveals the attack, because it contains
+that name. An IP address in `Host` is harmless: such a page did come from that address.
 """
 
 import socket
@@ -21,36 +21,36 @@ from feedmill.settings import PREFIX, Settings
 
 MISDIRECTED = 421
 ANY = "*"
-# Nothing secret, and the page that refuses needs its styles.
+# Contains no secrets, and the error page needs the style sheets.
 PUBLIC_FILES = "/static/"
 
 
 class AllowedHosts:
     """ASGI middleware that refuses requests for other hosts with a page that names the setting to change."""
 
-    def __init__(self, inner: ASGIApp, settings: Settings) -> None:
-        self._inner, self._settings = inner, settings
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
         self._hosts = allowed_hosts(settings)
-        # Browsers send the same few names over and over.
+        # Browsers send the same few names again and again.
         self._is_allowed = lru_cache(256)(self._check)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].startswith(PUBLIC_FILES):
-            named = tuple([value for name, value in scope["headers"] if name == b"host"])
-            if not self._is_allowed(named):
-                await self._refuse(Request(scope), named)(scope, receive, send)
+            host_headers = tuple([value for name, value in scope["headers"] if name == b"host"])
+            if not self._is_allowed(host_headers):
+                await self._refuse(Request(scope), host_headers)(scope, receive, send)
                 return
-        await self._inner(scope, receive, send)
+        await self._app(scope, receive, send)
 
-    def _check(self, named: tuple[bytes, ...]) -> bool:
-        if not named:  # HTTP/1.0, as simple health checks speak it; no browser does
+    def _check(self, host_headers: tuple[bytes, ...]) -> bool:
+        if not host_headers:  # HTTP/1.0, as in simple health checks; browsers always send it
             return True
-        host = parse_host(named[0].decode("latin-1")) if len(named) == 1 else None
+        host = parse_host(host_headers[0].decode("latin-1")) if len(host_headers) == 1 else None
         return host is not None and (ANY in self._hosts or _is_local_or_ip(host) or host in self._hosts)
 
-    def _refuse(self, request: Request, named: tuple[bytes, ...]) -> Response:
-        authority = named[0].decode("latin-1")
-        host = parse_host(authority) if len(named) == 1 else None
+    def _refuse(self, request: Request, host_headers: tuple[bytes, ...]) -> Response:
+        authority = host_headers[0].decode("latin-1")
+        host = parse_host(authority) if len(host_headers) == 1 else None
         name, value = self._missing_setting(request.url.scheme, authority, host) if host else ("", "")
         if request.url.path.startswith("/api/"):
             return problem_response(MISDIRECTED, "host_not_allowed", _explain(host, name, value))
@@ -64,24 +64,24 @@ class AllowedHosts:
         return response
 
     def _missing_setting(self, scheme: str, authority: str, host: str) -> tuple[str, str]:
-        """The setting that would allow a host, with its new value."""
+        """The setting that would allow the host, and its new value."""
         if not self._settings.public_url:
             return "public_url", f"{scheme}://{authority}"
         return "allowed_hosts", ",".join([*self._settings.allowed_hosts, host])
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """The names that requests may be for, besides IP addresses and localhost."""
+    """The allowed host names, besides IP addresses and localhost."""
     public = parse_host(urlsplit(settings.public_url).netloc) if settings.public_url else None
     own = parse_host(socket.gethostname())
     names = {*settings.allowed_hosts, parse_host(settings.listen), public, own}
     if own is not None:
-        names.add(f"{own.partition('.')[0]}.local")  # as it is called in a local network, by mDNS
+        names.add(f"{own.partition('.')[0]}.local")  # its mDNS name in the local network
     return frozenset(name for name in names if name)
 
 
 def _is_local_or_ip(host: str) -> bool:
-    """Whether a host can only mean a machine by its address, or this very machine."""
+    """Whether a host is an IP address or this machine."""
     return is_ip_literal(host) or host == "localhost" or host.endswith(".localhost")
 
 

@@ -34,13 +34,13 @@ async def serve_image(request: Request) -> Response:
 
 
 async def serve_image_to(request: Request, user_id: int) -> Response:
-    """The image as this user may see it."""
+    """Serves the image if this user may see it."""
     app: App = request.app.state.app
     image = await find_archived_image(app.db, user_id, IMAGES_PREFIX + request.path_params["rest"])
     if image is None:
         return Response(status_code=404, headers=INERT_HEADERS | NO_STORE)
-    about = {"ETag": _etag(image), "Content-Type": image.content_type, "Accept-Ranges": "bytes"}
-    headers = INERT_HEADERS | CACHE_FOREVER | about
+    image_headers = {"ETag": _etag(image), "Content-Type": image.content_type, "Accept-Ranges": "bytes"}
+    headers = INERT_HEADERS | CACHE_FOREVER | image_headers
     if matches_etag(request, _etag(image)):
         return Response(status_code=304, headers=headers)
     span = _requested_range(request, image)
@@ -71,18 +71,18 @@ def _etag(image: ArchivedImage) -> str:
 
 
 def matches_etag(request: Request, etag: str) -> bool:
-    """Whether the browser says that it has just that."""
+    """Whether `If-None-Match` contains the ETag."""
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
     return etag in known or known == ["*"]
 
 
 def _requested_range(request: Request, image: ArchivedImage) -> range | None:
-    """Which bytes are asked for: all, unless it is one range that can be read; None for one beyond the end."""
+    """The requested bytes: all, unless the request has one valid range; None for a range beyond the end."""
     whole = range(image.size)
-    asked = _RANGE.fullmatch(request.headers.get("range", "")) if request.method == "GET" else None
-    if asked is None or asked[0] == "bytes=-" or request.headers.get("if-range", _etag(image)) != _etag(image):
+    match = _RANGE.fullmatch(request.headers.get("range", "")) if request.method == "GET" else None
+    if match is None or match[0] == "bytes=-" or request.headers.get("if-range", _etag(image)) != _etag(image):
         return whole
-    first, last = asked.groups()
+    first, last = match.groups()
     if not first:
         return whole[max(image.size - int(last), 0) :] or None
     if last and int(last) < int(first):

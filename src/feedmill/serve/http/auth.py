@@ -1,4 +1,4 @@
-"""Finds out who makes a request: API token, access token or session cookie; signs in and out."""
+"""Authenticates requests by API key, access token or session cookie; signs in and out."""
 
 from datetime import UTC, datetime
 
@@ -24,7 +24,7 @@ JWT_MODULE = "feedmill.serve.http.jwt_tokens"
 
 
 async def caller_of(connection: HTTPConnection) -> Caller | None:
-    """Whoever asks; None for nobody that we know. Who sends a key is not looked for among the sessions."""
+    """The caller of a request; None if unknown. If a bearer token is sent, the cookie is ignored."""
     app: App = connection.app.state.app
     if has_bearer_token(connection):
         secret = connection.headers["authorization"][len(BEARER) :].strip()
@@ -33,14 +33,14 @@ async def caller_of(connection: HTTPConnection) -> Caller | None:
 
 
 async def session_caller_of(connection: HTTPConnection) -> Caller | None:
-    """Whoever asks with a browser's session; pages know no keys, for a key may open less than its owner sees there."""
+    """The caller by session cookie only, for pages: an API key may have fewer rights than its owner has there."""
     app: App = connection.app.state.app
     session = session_token_of(connection)
     return await caller_of_cookie(app.db, session, datetime.now(UTC)) if session else None
 
 
 def has_bearer_token(connection: HTTPConnection) -> bool:
-    """Whether a key or an access token is sent. Name and password are not ours: a proxy in front may want them."""
+    """Whether a bearer token is sent. Basic authentication is ignored: it may be for a proxy in front."""
     return (connection.headers.get("authorization", "") + " ").lower().startswith(BEARER)
 
 
@@ -53,7 +53,7 @@ async def _token_caller(app: App, secret: str, now: datetime) -> Caller | None:
 
 
 async def sign_in(app: App, name: str, password: str, request: HTTPConnection) -> tuple[str, Caller]:
-    """The token of a new session, for the cookie, and its caller; else `WrongPassword` or `LimitExceeded`."""
+    """Returns the token of a new session, for the cookie, and its caller; raises `WrongPassword` or `LimitExceeded`."""
     csrf.refuse_other_sites(request)
     return await authentication.sign_in(
         app.db, name, password, origin_of(request), datetime.now(UTC), replacing=session_token_of(request)
@@ -68,11 +68,11 @@ async def sign_out(app: App, request: HTTPConnection) -> None:
 
 
 def origin_of(connection: HTTPConnection) -> RequestOrigin:
-    """Where a request comes from. The address of somebody behind a trusted proxy has become the client's by now."""
+    """Where a request comes from. Behind a trusted proxy the address is already the client's."""
     address = connection.client.host if connection.client else None
     return RequestOrigin(address[:64] if address else None, connection.headers.get("user-agent"))
 
 
 def actor(who: Caller, connection: HTTPConnection) -> Actor:
-    """The caller as the audit log names them."""
+    """The caller for the audit log."""
     return Actor(who.user.id, origin_of(connection).address)

@@ -1,4 +1,4 @@
-"""Caches the result of an expensive query: callers share one execution, at limited frequency."""
+"""Caches the result of an expensive query: callers share one execution, and its frequency is limited."""
 
 import asyncio
 import time
@@ -12,44 +12,44 @@ from feedmill.errors import InfrastructureError
 T = TypeVar("T")
 
 MAX_AGE = timedelta(seconds=5)
-# One that takes a second is asked for every hundred seconds: so all of them take a hundredth of the time at most.
+# A query that takes a second runs every hundred seconds, so queries take at most a hundredth of the time.
 PAUSE_FACTOR = 100
-# Whoever asks waits no longer than this, and gets what was known before.
+# A caller waits no longer than this, and then gets the previous result.
 MAX_WAIT_SECONDS = 5.0
 
 
 class CachedQuery(Generic[T]):
-    """The last answer to a question."""
+    """A query with its last result."""
 
     def __init__(
         self,
-        ask: Callable[[], Awaitable[T]],
-        good_for: timedelta = MAX_AGE,
+        query: Callable[[], Awaitable[T]],
+        max_age: timedelta = MAX_AGE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ask, self._good_for, self._clock = ask, good_for.total_seconds(), clock
-        self._name = f"measure{getattr(ask, '__name__', '')}"
-        self._last: T | None = None
-        self._ask_again_at = 0.0
-        self._asking: asyncio.Task[None] | None = None
+        self._query, self._max_age, self._clock = query, max_age.total_seconds(), clock
+        self._name = f"measure{getattr(query, '__name__', '')}"
+        self._result: T | None = None
+        self._next_run_at = 0.0
+        self._running: asyncio.Task[None] | None = None
 
     async def read(self) -> T | None:
-        """The answer; None when there is none, or none yet."""
-        if self._asking is None and self._clock() >= self._ask_again_at:
-            self._asking = asyncio.create_task(self._ask_anew())
-        if self._asking is not None:
-            await asyncio.wait([self._asking], timeout=MAX_WAIT_SECONDS)
-        return self._last
+        """The result; None if the query failed, or has no result yet."""
+        if self._running is None and self._clock() >= self._next_run_at:
+            self._running = asyncio.create_task(self._run())
+        if self._running is not None:
+            await asyncio.wait([self._running], timeout=MAX_WAIT_SECONDS)
+        return self._result
 
-    async def _ask_anew(self) -> None:
+    async def _run(self) -> None:
         started = self._clock()
         try:
-            self._last = await self._ask()
+            self._result = await self._query()
             DEPENDENCY_OUTAGES.worked(self._name)
         except InfrastructureError as error:
-            self._last = None
+            self._result = None
             DEPENDENCY_OUTAGES.failed(self._name, error)
         finally:
             ended = self._clock()
-            self._ask_again_at = ended + max(self._good_for, (ended - started) * PAUSE_FACTOR)
-            self._asking = None
+            self._next_run_at = ended + max(self._max_age, (ended - started) * PAUSE_FACTOR)
+            self._running = None

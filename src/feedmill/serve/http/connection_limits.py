@@ -1,4 +1,4 @@
-"""Limits the number of open client connections, in all and per address."""
+"""Limits the number of open client connections, in total and per address."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -11,20 +11,20 @@ from feedmill.settings import Network
 
 log = get_logger(__name__)
 
-# An IPv6 customer has at least a /64, and with it as many addresses as they like.
+# An IPv6 client usually controls a whole /64 network.
 IPV6_PREFIX = 64
 LOG_EVERY_SECONDS = 60.0
-# So end connections that browsers open ahead of need, or keep for later.
+# How connections end that browsers open in advance, or keep open.
 ORDINARY_REASONS = frozenset({"idle", "no_request"})
 
 
 class ClientConnection(Protocol):
-    """What the registry needs to know of a connection."""
+    """The methods of a connection that the registry calls."""
 
     peer: "Peer"
 
-    def make_room(self) -> None:
-        """Closes it, because another one needs its place; only called while it has no request."""
+    def close_idle(self) -> None:
+        """Closes it for a new connection; only called while it has no request."""
 
     def check_deadlines(self, now: float) -> None:
         """Closes it if its client has been too slow."""
@@ -41,10 +41,10 @@ class Peer:
 
 
 class ConnectionRegistry:
-    """Every open connection, at most `most` in all and `most_per_address` from one address.
+    """Every open connection, at most `most` in total and `most_per_address` from one address.
 
-    When there is no room, the connection that has been without a request for longest is closed. Only if all of them
-    have one is the new connection refused. Addresses in `proxies` may have any number: they stand for many clients.
+    At a limit, the connection that has been idle longest is closed. The new connection is refused only if all have a
+    request. Addresses in `proxies` have no limit of their own, because many clients are behind them.
     """
 
     def __init__(self, most: int, most_per_address: int, proxies: Collection[Network] = ()) -> None:
@@ -72,16 +72,16 @@ class ConnectionRegistry:
 
     @property
     def refused(self) -> int:
-        """How many connections are being told that there is no room."""
+        """How many connections are being refused."""
         return len(self._refused)
 
     def admit(self, connection: ClientConnection, host: str) -> bool:
-        """Takes a new connection, which has no request yet; False if there is no room for it."""
+        """Admits a new connection, which has no request yet; False at a limit."""
         peer = self._peer(host)
         is_full_for_peer = peer.most is not None and len(peer.open) >= peer.most
-        if is_full_for_peer and not self._make_room(peer.idle):
+        if is_full_for_peer and not self._close_oldest(peer.idle):
             return False
-        if len(self._open) >= self._most and not self._make_room(self._idle):
+        if len(self._open) >= self._most and not self._close_oldest(self._idle):
             return False
         connection.peer = self._peers.setdefault(peer.key, peer)
         connection.peer.open.add(connection)
@@ -90,16 +90,16 @@ class ConnectionRegistry:
         return True
 
     def add_refused(self, connection: ClientConnection) -> None:
-        """Watches a connection that was not admitted until it is closed."""
+        """Tracks a connection that was not admitted until it is closed."""
         self._refused.add(connection)
 
     def set_idle(self, connection: ClientConnection) -> None:
-        """Says that the connection has no request now."""
+        """Records that the connection has no request now."""
         if connection in self._open:
             self._idle[connection] = connection.peer.idle[connection] = None
 
     def set_busy(self, connection: ClientConnection) -> None:
-        """Says that the connection has a request now, so it is not closed to make room."""
+        """Records that the connection has a request now, so that it is not closed for a new one."""
         if connection in self._idle:
             del self._idle[connection], connection.peer.idle[connection]
 
@@ -107,7 +107,7 @@ class ConnectionRegistry:
         return connection in self._idle
 
     def remove(self, connection: ClientConnection) -> None:
-        """Forgets a connection that is closed, or as good as."""
+        """Removes a connection that is closed or closing."""
         self._refused.discard(connection)
         if connection not in self._open:
             return
@@ -119,7 +119,7 @@ class ConnectionRegistry:
             self._peers.pop(peer.key, None)
 
     def check_deadlines(self, now: float) -> None:
-        """Closes connections whose clients are too slow; to be called about every second."""
+        """Closes connections whose clients are too slow; called about every second."""
         for connection in [*self._open, *self._refused]:
             connection.check_deadlines(now)
         self._log_dropped(now)
@@ -129,13 +129,13 @@ class ConnectionRegistry:
         if reason not in ORDINARY_REASONS:
             self._unlogged[reason] += 1
 
-    def _make_room(self, idle: dict[ClientConnection, None]) -> bool:
+    def _close_oldest(self, idle: dict[ClientConnection, None]) -> bool:
         oldest = next(iter(idle), None)
         if oldest is None:
             return False
         self.remove(oldest)
         self.count_dropped("idle_for_new")
-        oldest.make_room()
+        oldest.close_idle()
         return True
 
     def _peer(self, host: str) -> Peer:
@@ -147,7 +147,7 @@ class ConnectionRegistry:
         return Peer(key, None if is_proxy else self._most_per_address)
 
     def _log_dropped(self, now: float) -> None:
-        """One line a minute at most: an attack must not fill the log too."""
+        """Logs at most one line a minute, so that an attack does not fill the log."""
         if self._unlogged and now - self._logged_at >= LOG_EVERY_SECONDS:
             log.warning("connections_dropped", open=len(self._open), **self._unlogged)
             self._logged_at = now
@@ -155,7 +155,7 @@ class ConnectionRegistry:
 
 
 def peer_key(host: str) -> tuple[str, IPv4Address | IPv6Address | None]:
-    """What connections of one client have in common: its IPv4 address, or the /64 network of its IPv6 address."""
+    """The key of a client: its IPv4 address, or the /64 network of its IPv6 address."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:  # a Unix socket has no address

@@ -9,7 +9,7 @@ KEEP_SECONDS = 400 * 24 * 3600
 
 
 def session_token_of(connection: HTTPConnection) -> str | None:
-    """The token of the browser's session; None when it holds none."""
+    """The session token in the cookie; None without one."""
     token = connection.cookies.get(SESSION_COOKIE)
     return token if token and len(token) <= MAX_TOKEN_LENGTH else None
 
@@ -25,5 +25,5 @@ def delete_session_cookie(response: Response, connection: HTTPConnection) -> Non
 
 
 def _is_https(connection: HTTPConnection) -> bool:
-    # A trusted proxy's X-Forwarded-Proto has become the scheme by now.
+    # X-Forwarded-Proto of a trusted proxy is already the scheme.
     return connection.url.scheme in ("https", "wss")

@@ -1,6 +1,6 @@
 """Protects browser sessions against cross-site request forgery.
 
-A page carries a token that follows from the session's own secret, which no script and no other site can read.
+Each page contains a token derived from the session token, which neither scripts nor other sites can read.
 """
 
 import hmac
@@ -17,18 +17,18 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class BadCsrfToken(NotAllowed):
-    """The request does not carry the token of the page it should come from."""
+    """The request has no CSRF token, or a wrong one."""
 
     code = "bad_csrf_token"
 
 
 def csrf_token_for(session: str) -> str:
-    """The token that belongs to a session, given the session's own (the cookie's value)."""
+    """The CSRF token for a session token (the value of the cookie)."""
     return hmac.new(session.encode(), b"feedmill csrf", sha256).hexdigest()
 
 
 def check_csrf_token(request: HTTPConnection, sent: str | None) -> None:
-    """Refuses a change whose token, from the form or the header, is not the session's."""
+    """Raises `BadCsrfToken` unless the token of the form or header belongs to the session."""
     refuse_other_sites(request)
     session = session_token_of(request)
     given = sent or request.headers.get(HEADER) or ""
@@ -37,12 +37,12 @@ def check_csrf_token(request: HTTPConnection, sent: str | None) -> None:
 
 
 def refuse_other_sites(request: HTTPConnection) -> None:
-    """Refuses what a browser says another site made it send; for forms that need no session, such as signing in."""
+    """Raises `BadCsrfToken` for cross-site requests; for forms that need no session, such as signing in."""
     relation, came_from = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if relation is not None:
         is_other = relation not in ("same-origin", "none")
     else:
-        # Without TLS browsers tell the origin only.
+        # Without TLS browsers send only Origin.
         is_other = came_from is not None and came_from.partition("://")[2] != request.headers.get("host")
     if is_other:
         raise BadCsrfToken("this request was made by another site")

@@ -1,6 +1,6 @@
 """`GET /icon/…`: serves the icons of feeds to their subscribers.
 
-The path is the icon's digest, or how that begins: what stands there never changes.
+The path is the icon's digest or a prefix of it, so its content never changes.
 """
 
 import re

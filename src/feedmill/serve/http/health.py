@@ -1,4 +1,4 @@
-"""`GET /health`, `/health/live`, `/health/ready`: checks the server and what it depends on."""
+"""`GET /health`, `/health/live`, `/health/ready`: checks the server and its dependencies."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,23 +19,23 @@ PING = select(literal(1).label("one"))
 
 
 async def health(request: Request) -> JSONResponse:
-    """Each dependency by name. 503 without the database; without another one, what is left to do goes on."""
+    """The state of each dependency. 503 without the database; without another dependency the server still works."""
     states = await check_all(request.app.state.app)
     return _health_response(states, version=__version__)
 
 
 async def ready(request: Request) -> JSONResponse:
-    """Whether requests should be sent here: not without the database."""
+    """200 if requests can be served, which needs the database."""
     return _health_response({"database": await _checked(_database, request.app.state.app)})
 
 
 async def live(request: Request) -> JSONResponse:
-    """200 as long as the event loop turns."""
+    """200 as long as the event loop runs."""
     return _health_response({})
 
 
 async def check_all(app: App) -> dict[str, str]:
-    """`ok`, or what is wrong, for everything that the installation depends on."""
+    """The state of each dependency: `ok`, or what is wrong."""
     checks: dict[str, Callable[[App], Awaitable[str]]] = {"database": _database, "objects": _objects}
     if app.settings.redis.get_secret_value():
         checks |= {"redis": _redis, "workers": _workers, "scheduler": _scheduler}
@@ -90,7 +90,7 @@ async def _scheduler(app: App) -> str:
 
 
 async def _check_role(app: App, role: str) -> str:
-    """Whether somebody does that work; a server that does everything itself counts for all roles."""
+    """Whether a process with that role runs; `feedmill serve` counts for all roles."""
     present = await app.coordination.presence.count_by_role()
     return OK if {role, "serve"} & set(present) else f"no {role} is at work"
 

@@ -1,8 +1,8 @@
 """Streams the progress of a job as numbered server-sent events that a client can resume.
 
-Feeds are numbered in the order in which they ended. A client that comes back with the last number goes on after it,
-at whichever process it comes back to. A feed is told a moment after it ended, because others that ended before it may
-still be about to be written, and would change the numbers.
+Feeds are numbered in the order in which they ended. A client that reconnects with the last number continues after it,
+at any process. A feed is sent a moment after it ended, because outcomes of feeds that ended before it may not be
+committed yet, and would change the numbers.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -25,46 +25,48 @@ HEARTBEAT_TICKS = 15
 
 @dataclass(slots=True)
 class _NumberedOutcomes:
-    """The feeds that ended, in an order that is the same for whoever asks again."""
+    """The feeds that ended, in an order that is the same for every client and process."""
 
     number: int = 0
     waiting: list[JobOutcome] = field(default_factory=list)
 
     def settled(self, before: str) -> list[tuple[int, JobOutcome]]:
-        """Those that ended before then, each with its number; once."""
+        """Returns those that ended before then, each once and with its number."""
         ready = sorted(
-            (each for each in self.waiting if each.finished_at <= before),
-            key=lambda each: (each.finished_at, each.feed_id),
+            (outcome for outcome in self.waiting if outcome.finished_at <= before),
+            key=lambda outcome: (outcome.finished_at, outcome.feed_id),
         )
-        self.waiting = [each for each in self.waiting if each.finished_at > before]
+        self.waiting = [outcome for outcome in self.waiting if outcome.finished_at > before]
         numbered = list(enumerate(ready, self.number + 1))
         self.number += len(ready)
         return numbered
 
 
 async def job_event_stream(
-    work: JobPort, db: Database, batch: Batch, user_id: int, seen: int, tell: Callable[[str], str] = str
+    work: JobPort, db: Database, batch: Batch, user_id: int, seen: int, translate: Callable[[str], str] = str
 ) -> AsyncGenerator[bytes, None]:
-    """The events after the one numbered `seen`, until the job has ended or nobody listens any more.
+    """Yields the events after the one numbered `seen`, until the job has ended or the client is gone.
 
-    `tell` says a message in the language of whoever listens.
+    `translate` renders a message in the client's language.
     """
-    feeds, silent, stands = _NumberedOutcomes(), 0, batch
+    feeds, idle_ticks, current_batch = _NumberedOutcomes(), 0, batch
     async with aclosing(with_idle_ticks(work.watch(batch.id), TICK_SECONDS)) as ticks:
         async for progress in ticks:
-            silent = silent + 1 if progress is None else 0
+            idle_ticks = idle_ticks + 1 if progress is None else 0
             if progress is not None:
                 feeds.waiting += progress.ended
-                stands = progress.batch
-            told = [pair for pair in feeds.settled(_settled_before(stands)) if pair[0] > seen]
-            for line in await _feed_events(db, user_id, told, tell):
+                current_batch = progress.batch
+            outcomes = [pair for pair in feeds.settled(_settled_before(current_batch)) if pair[0] > seen]
+            for line in await _feed_events(db, user_id, outcomes, translate):
                 yield line
             if progress is not None:
                 current = await current_feeds(db, user_id, progress, datetime.now(UTC))
-                yield format_event("progress", progress_fields(stands) | {"current": current})
-            elif silent % HEARTBEAT_TICKS == 0:
+                yield format_event("progress", progress_fields(current_batch) | {"current": current})
+            elif idle_ticks % HEARTBEAT_TICKS == 0:
                 yield HEARTBEAT
-    yield format_event("done", progress_fields(stands) | {"status": stands.status}, done_event_id(stands))
+    yield format_event(
+        "done", progress_fields(current_batch) | {"status": current_batch.status}, done_event_id(current_batch)
+    )
 
 
 def done_event_id(batch: Batch) -> int:
@@ -78,28 +80,28 @@ def progress_fields(batch: Batch) -> dict[str, Any]:
 
 
 def _settled_before(batch: Batch) -> str:
-    """Up to when it is settled which feeds have ended: all, once the job has."""
+    """The time before which the order of ended feeds is final; unlimited once the job has ended."""
     settled = datetime.now(UTC) - SETTLED_AFTER if batch.status == "running" else datetime.max.replace(tzinfo=UTC)
     return to_iso(settled)
 
 
 async def _feed_events(
-    db: Database, user_id: int, told: Sequence[tuple[int, JobOutcome]], tell: Callable[[str], str]
+    db: Database, user_id: int, outcomes: Sequence[tuple[int, JobOutcome]], translate: Callable[[str], str]
 ) -> list[bytes]:
-    mine = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in told])
+    subscription_ids = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in outcomes])
     return [
-        format_event("feed", outcome_fields(outcome, mine.get(outcome.feed_id), tell), number)
-        for number, outcome in told
+        format_event("feed", outcome_fields(outcome, subscription_ids.get(outcome.feed_id), translate), number)
+        for number, outcome in outcomes
     ]
 
 
 def outcome_fields(
-    outcome: JobOutcome, subscription_id: int | None, tell: Callable[[str], str] = str
+    outcome: JobOutcome, subscription_id: int | None, translate: Callable[[str], str] = str
 ) -> dict[str, Any]:
     return {
         "subscription_id": subscription_id,
         "outcome": outcome.outcome,
         "new": outcome.new_entries,
         "ms": outcome.ms,
-        "message": tell(outcome.message) if outcome.message else None,
+        "message": translate(outcome.message) if outcome.message else None,
     }

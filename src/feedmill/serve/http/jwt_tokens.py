@@ -1,8 +1,7 @@
-"""Makes and reads the signed access and refresh tokens (JWT) of API clients.
+"""Creates and reads the signed access and refresh tokens (JWT) of API clients.
 
-Both are signed and name their session. The signature says that we made them; whether they still hold is the
-session's to say, so an access token ends with it, and a refresh token that is not the session's latest is known
-for one that somebody uses a second time.
+Both contain the id of their session. The signature proves that we issued them; whether they are still valid depends on
+the session, so an access token ends with it, and a refresh token that is not the session's latest has been reused.
 """
 
 from datetime import datetime, timedelta
@@ -21,7 +20,7 @@ MAX_TOKEN_LENGTH = 1000
 
 
 def make_token(key: str, kind: str, session: ClientSession, now: datetime) -> str:
-    said = {
+    claims = {
         "typ": kind,
         "sub": str(session.user_id),
         "sid": session.session_id,
@@ -29,15 +28,15 @@ def make_token(key: str, kind: str, session: ClientSession, now: datetime) -> st
         "iat": now,
         "exp": now + LIFETIMES[kind],
     }
-    return jwt.encode(said, key, ALGORITHM)
+    return jwt.encode(claims, key, ALGORITHM)
 
 
 def read_token(key: str, kind: str, token: str) -> ClientSession | None:
-    """The session that a token of that kind names; None for one that we did not make, or that has run out."""
+    """The session of a token of that kind; None if it is not valid or has expired."""
     if len(token) > MAX_TOKEN_LENGTH:
         return None
     try:
-        said: dict[str, Any] = jwt.decode(token, key, [ALGORITHM], {"require": REQUIRED_CLAIMS})
+        claims: dict[str, Any] = jwt.decode(token, key, [ALGORITHM], {"require": REQUIRED_CLAIMS})
     except jwt.InvalidTokenError:
         return None
-    return ClientSession(int(said["sub"]), said["sid"], said["jti"]) if said["typ"] == kind else None
+    return ClientSession(int(claims["sub"]), claims["sid"], claims["jti"]) if claims["typ"] == kind else None

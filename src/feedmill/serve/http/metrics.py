@@ -1,4 +1,4 @@
-"""`GET /metrics`: figures of the installation and of this process for Prometheus."""
+"""`GET /metrics`: metrics of the installation and of this process for Prometheus."""
 
 import asyncio
 import os
@@ -39,12 +39,12 @@ FROM_LOG = f"{INSTALLATION_WIDE} Counted from the fetch log, a minute late, sinc
 
 
 class Metrics:
-    """Asks the database and Redis; each question by itself, so that one without an answer leaves out its own."""
+    """Reads metrics from the database and Redis. Each query is independent: one that fails leaves out only its own."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._fetches = counts.FetchCounter(datetime.now(UTC) - counts.SETTLED_AFTER)
-        questions: list[Callable[[], Awaitable[list[MetricFamily]]]] = [
+        queries: list[Callable[[], Awaitable[list[MetricFamily]]]] = [
             self._feeds,
             self._due,
             self._count_fetches,
@@ -53,7 +53,7 @@ class Metrics:
             self._processes,
             self._health,
         ]
-        self._samples = [CachedQuery(question) for question in questions]
+        self._samples = [CachedQuery(query) for query in queries]
 
     async def text(self) -> str:
         found = await asyncio.gather(*(sample.read() for sample in self._samples))
@@ -91,10 +91,10 @@ class Metrics:
         await counts.count_new_fetches(self._app.db, fetches, datetime.now(UTC))
         outcomes = tuple(MetricSample(number, {"outcome": outcome}) for outcome, number in fetches.by_outcome.items())
         within = {bound / 1000: number for bound, number in zip(counts.BOUNDS, fetches.within, strict=True)}
-        seconds, all_ = fetches.milliseconds / 1000, sum(fetches.by_outcome.values())
+        seconds, total = fetches.milliseconds / 1000, sum(fetches.by_outcome.values())
         return [
             MetricFamily("feedmill_fetches_total", "counter", f"Fetches by outcome. {FROM_LOG}", outcomes),
-            histogram("feedmill_fetch_seconds", f"How long fetches took. {FROM_LOG}", within, all_, seconds),
+            histogram("feedmill_fetch_seconds", f"How long fetches took. {FROM_LOG}", within, total, seconds),
             counter("feedmill_fetched_bytes_total", f"Bytes that fetches brought. {FROM_LOG}", fetches.bytes),
             counter("feedmill_new_entries_total", f"Entries that fetches brought. {FROM_LOG}", fetches.new_entries),
         ]
@@ -161,7 +161,7 @@ def metrics_refusal(request: Request, settings: Settings) -> Response | None:
 
 
 def _is_from_loopback(request: Request) -> bool:
-    """A proxy on this machine asks for others."""
+    """Whether the client is on this machine; not if a proxy on it forwards requests of others."""
     if request.client is None or any(name in request.headers for name in PROXY_HEADERS):
         return False
     return ip_address(request.client.host).is_loopback

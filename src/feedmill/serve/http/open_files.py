@@ -1,4 +1,4 @@
-"""Raises the limit of open files and says how many client connections fit."""
+"""Raises the limit of open files and computes how many client connections fit."""
 
 import resource
 
@@ -7,18 +7,18 @@ from feedmill.settings import Settings
 
 log = get_logger(__name__)
 
-# For the database, Redis, kept objects, logs and what Python itself opens.
+# For the database, Redis, objects, logs and Python itself.
 RESERVED_FILES = 128
-FEWEST_CONNECTIONS = 16
-# What POSIX promises at least, for a system that tells us nothing.
+MIN_CONNECTIONS = 16
+# A low assumption for a system that does not report its limit.
 ASSUMED_LIMIT = 256
 
 
 def reserve_open_files(settings: Settings) -> int:
     """Raises the limit of open files as far as needed and allowed; returns how many clients may be connected."""
-    reserved = _reserved_for_ourselves(settings)
+    reserved = _reserved_files(settings)
     limit = _raise_limit(settings.max_connections + reserved)
-    connections = max(FEWEST_CONNECTIONS, min(settings.max_connections, limit - reserved))
+    connections = max(MIN_CONNECTIONS, min(settings.max_connections, limit - reserved))
     log.info(
         "connection_limit", connections=connections, per_address=settings.connections_per_address, open_files=limit
     )
@@ -34,25 +34,25 @@ def reserve_open_files(settings: Settings) -> int:
     return connections
 
 
-def _reserved_for_ourselves(settings: Settings) -> int:
-    """Each fetch may have two sockets open, while it moves from one server to the next, and a file."""
+def _reserved_files(settings: Settings) -> int:
+    """Each fetch may have two sockets open, during a redirect to another server, and a file."""
     return RESERVED_FILES + 3 * (settings.fetches_at_once + settings.images_at_once)
 
 
-def _raise_limit(wanted: int) -> int:
-    """The limit that holds from now on: what is wanted, if the system allows it."""
+def _raise_limit(needed: int) -> int:
+    """Raises the limit to `needed` if the system allows it; returns the new limit."""
     try:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     except OSError:
         return ASSUMED_LIMIT
     if soft == resource.RLIM_INFINITY:
-        return wanted
-    if soft >= wanted:
+        return needed
+    if soft >= needed:
         return soft
-    raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    raised = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
     except (OSError, ValueError):
-        # systemd's SystemCallFilter=~@resources forbids it, and so do some containers.
+        # Forbidden by systemd's SystemCallFilter=~@resources and in some containers.
         return soft
     return raised

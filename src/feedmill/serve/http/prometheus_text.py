@@ -10,7 +10,7 @@ _ESCAPED = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 
 @dataclass(frozen=True, slots=True)
 class MetricSample:
-    """One line. `suffix` is for the parts of a histogram."""
+    """One sample line. `suffix` is for the parts of a histogram."""
 
     value: float
     labels: Mapping[str, str]
@@ -19,7 +19,7 @@ class MetricSample:
 
 @dataclass(frozen=True, slots=True)
 class MetricFamily:
-    """A metric: what it is called, what kind it is, what it means, and its lines."""
+    """A metric: its name, type, help text and samples."""
 
     name: str
     kind: str
@@ -40,7 +40,7 @@ def counter(name: str, help: str, value: float) -> MetricFamily:
 
 
 def histogram(name: str, help: str, within: Mapping[float, int], count: int, total: float) -> MetricFamily:
-    """`within` has how many were at most as much as each bound, all smaller ones included."""
+    """`within` has the cumulative count for each upper bound."""
     buckets = [MetricSample(number, {"le": _number(bound)}, "_bucket") for bound, number in within.items()]
     rest = (
         MetricSample(count, {"le": "+Inf"}, "_bucket"),

@@ -1,6 +1,6 @@
 """Limits the requests per caller with a token bucket.
 
-Kept in this process alone: it protects the process, and several of them may serve several times as much.
+The buckets are in the memory of this process, which they protect; several processes can serve several times as much.
 """
 
 import time
@@ -15,15 +15,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from feedmill.serve.http.cookies import SESSION_COOKIE
 from feedmill.serve.http.problem_json import problem_response
 
-# More callers than this at a time, and the one that has been silent longest begins anew.
+# With more callers than this, the bucket of the one that has been idle longest is dropped.
 MAX_CALLERS = 10_000
 
 
 class RateLimit:
-    """ASGI middleware that answers 429 to whoever asks too often."""
+    """ASGI middleware that answers 429 to callers that exceed the limit."""
 
-    def __init__(self, inner: ASGIApp, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._inner = inner
+    def __init__(self, app: ASGIApp, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._app = app
         self._per_second = per_minute / 60
         self._burst = max(per_minute / 4, 1)
         self._clock = clock
@@ -32,23 +32,23 @@ class RateLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wait = self._wait(scope) if scope["type"] == "http" and self._per_second else 0.0
         if not wait:
-            await self._inner(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         seconds = ceil(wait)
-        said = f"too many requests: ask again in {seconds} s"
-        await problem_response(429, "too_many", said, headers={"Retry-After": str(seconds)})(scope, receive, send)
+        message = f"too many requests: ask again in {seconds} s"
+        await problem_response(429, "too_many", message, headers={"Retry-After": str(seconds)})(scope, receive, send)
 
     def _wait(self, scope: Scope) -> float:
-        """Seconds until the caller may ask; who shows a key for the first time also takes from their address's bucket.
+        """Seconds until the caller may send a request. A new key also takes from the bucket of the address.
 
-        Else whoever makes up a key for each request would have a full bucket each time.
+        Otherwise a client that invents a key for each request would have a full bucket each time.
         """
-        shown, address = _bucket_keys(scope)
-        wait = self._take(address) if shown is None or shown not in self._buckets else 0.0
-        return wait or (self._take(shown) if shown else 0.0)
+        credential, address = _bucket_keys(scope)
+        wait = self._take(address) if credential is None or credential not in self._buckets else 0.0
+        return wait or (self._take(credential) if credential else 0.0)
 
     def _take(self, name: bytes) -> float:
-        """Takes one request out of the caller's bucket; else the seconds until there is one."""
+        """Takes one token from the bucket and returns 0; if it is empty, the seconds until it has one."""
         now = self._clock()
         left, then = self._buckets.pop(name, (self._burst, now))
         left = min(self._burst, left + (now - then) * self._per_second)
@@ -60,11 +60,11 @@ class RateLimit:
 
 
 def _bucket_keys(scope: Scope) -> tuple[bytes | None, bytes]:
-    """Whose buckets they are: the key's or the session's, if one is shown, and the address's."""
-    asking = HTTPConnection(scope)
-    shown = asking.headers.get("authorization") or asking.cookies.get(SESSION_COOKIE)
-    address = asking.client.host if asking.client else ""
-    return _digest(shown) if shown else None, _digest(address)
+    """The keys of the two buckets: that of the API key or session, if there is one, and that of the address."""
+    connection = HTTPConnection(scope)
+    credential = connection.headers.get("authorization") or connection.cookies.get(SESSION_COOKIE)
+    address = connection.client.host if connection.client else ""
+    return _digest(credential) if credential else None, _digest(address)
 
 
 def _digest(text: str) -> bytes:

@@ -10,15 +10,15 @@ from feedmill.archive.object_store_config import S3Config
 from feedmill.settings import Settings
 
 ALLOW_REMOTE_IMAGES = "feedmill.originals"
-"""Set in a request's scope where the reader asked for images from their own sites."""
+"""Set in a request's scope if the user asked to load images from their original sites."""
 
-# Media may come from anywhere, because they are only asked for when somebody presses play (preload="none").
+# Media may come from anywhere, because they are only loaded when the user presses play (preload="none").
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{images}; "
     "media-src 'self' https: http:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-# Not no-referrer: browsers would then call the origin of our own forms "null". Others learn nothing either way.
+# Not no-referrer: browsers would then send "null" as the origin of our own forms. Other sites get nothing either way.
 COMMON_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -29,14 +29,14 @@ COMMON_HEADERS = {
 
 
 def image_origin(settings: Settings) -> str:
-    """The origin that browsers load archived images from, when that is not this server."""
-    place = object_store_config(settings)
-    if not isinstance(place, S3Config) or not (place.public_url or place.direct):
+    """The origin from which browsers load archived images, if it is not this server."""
+    config = object_store_config(settings)
+    if not isinstance(config, S3Config) or not (config.public_url or config.direct):
         return ""
-    url = urlsplit(place.public_url or place.endpoint or f"https://*.s3.{place.region}.amazonaws.com")
-    if place.public_url or place.path_style:
+    url = urlsplit(config.public_url or config.endpoint or f"https://*.s3.{config.region}.amazonaws.com")
+    if config.public_url or config.path_style:
         return f"{url.scheme}://{url.netloc}"
-    return f"{url.scheme}://{place.bucket}.{url.netloc}"
+    return f"{url.scheme}://{config.bucket}.{url.netloc}"
 
 
 STRICT_HEADERS = {
@@ -44,30 +44,30 @@ STRICT_HEADERS = {
     "Cache-Control": "no-store",
     **COMMON_HEADERS,
 }
-"""The headers of a page without pictures of an object store; for what is answered outside of `SecurityHeaders`."""
+"""The headers of a page without images of an object store; for responses outside of `SecurityHeaders`."""
 
 
 class SecurityHeaders:
-    """Adds the headers to whatever the pages answer, unless an answer has stricter ones of its own."""
+    """ASGI middleware that adds the headers to all responses of the pages, unless a response sets its own."""
 
     def __init__(self, app: ASGIApp, images: str = "") -> None:
         self._app = app
         self._strict = CONTENT_SECURITY_POLICY.format(images=f" {images}" if images else "")
-        self._with_originals = CONTENT_SECURITY_POLICY.format(images=" https: http:")
+        self._with_remote_images = CONTENT_SECURITY_POLICY.format(images=" https: http:")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
-        async def send_safely(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._add(MutableHeaders(scope=message), scope)
             await send(message)
 
-        await self._app(scope, receive, send_safely)
+        await self._app(scope, receive, send_with_headers)
 
     def _add(self, headers: MutableHeaders, scope: Scope) -> None:
-        policy = self._with_originals if scope.get(ALLOW_REMOTE_IMAGES) else self._strict
+        policy = self._with_remote_images if scope.get(ALLOW_REMOTE_IMAGES) else self._strict
         for name, value in (STRICT_HEADERS | {"Content-Security-Policy": policy}).items():
             headers.setdefault(name, value)

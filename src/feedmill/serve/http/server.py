@@ -27,7 +27,7 @@ MAX_UNSENT_BYTES = 131_072
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Takes the port first, so that a port in use is said before anything is touched."""
+    """Binds the port; called first, so that a port in use is reported before anything else happens."""
     family = socket.AF_INET6 if ":" in settings.listen else socket.AF_INET
     listening = socket.socket(family)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,13 +43,13 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def _limit_send_buffers(listening: socket.socket) -> None:
-    """Keeps the kernel from holding megabytes for each client that does not read; connections inherit it."""
+    """Keeps the kernel from buffering megabytes for each client that does not read; connections inherit it."""
     if hasattr(socket, "TCP_NOTSENT_LOWAT"):
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MAX_UNSENT_BYTES)
 
 
 def public_address(settings: Settings) -> str:
-    """Where people open it."""
+    """The URL that users open."""
     return settings.public_url or listening_address(settings)
 
 
@@ -59,14 +59,14 @@ def listening_address(settings: Settings) -> str:
 
 
 async def serve_on(listening: socket.socket, asgi: ASGIApp, settings: Settings) -> None:
-    """Answers until a signal ends it."""
+    """Serves requests until a signal stops the server."""
     most = reserve_open_files(settings)
     registry = ConnectionRegistry(most, settings.connections_per_address, settings.trusted_proxies)
     await DeadlineServer(uvicorn_config(asgi, settings, registry), registry).serve(sockets=[listening])
 
 
 def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegistry) -> uvicorn.Config:
-    """How it is served. What a trusted proxy says of a request becomes the request's address and scheme."""
+    """The configuration of uvicorn. The headers of a trusted proxy set a request's address and scheme."""
     protocol = partial(TimedProtocol, registry=registry, deadlines=Deadlines.from_settings(settings))
     return uvicorn.Config(
         asgi,
@@ -76,7 +76,7 @@ def uvicorn_config(asgi: ASGIApp, settings: Settings, registry: ConnectionRegist
         server_header=False,
         proxy_headers=True,
         forwarded_allow_ips=[str(network) for network in settings.trusted_proxies],
-        # Uvicorn only calls it; a WebSocket would leave the protocol with its deadlines.
+        # uvicorn only calls it. No WebSockets: they would bypass the protocol with its deadlines.
         http=cast("type[TimedProtocol]", protocol),
         ws="none",
         timeout_keep_alive=ceil(settings.keep_alive_seconds),
@@ -90,7 +90,7 @@ class DeadlineServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Takes a signal as the wish to end. Uvicorn itself would raise it again and so kill what is left to do."""
+        """Stops the server on a signal. uvicorn would raise the signal again, which would kill the remaining work."""
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self.handle_exit, number, None)

@@ -1,4 +1,4 @@
-"""The secret key that access tokens are signed with."""
+"""The secret key with which access tokens are signed."""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,7 @@ from feedmill.settings import Settings
 
 
 def signing_key(settings: Settings) -> str:
-    """The key of this installation, made if there is none yet."""
+    """The secret key of this instance; created if there is none yet."""
     return settings.secret_key.get_secret_value() or _stored_key(settings.data / FILE_NAME)
 
 

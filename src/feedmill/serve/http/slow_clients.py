@@ -1,8 +1,8 @@
 """HTTP/1.1 connections (uvicorn) with deadlines: closes those of clients that send or read too slowly.
 
-A client has so many seconds for the head of a request. While it sends a body, or is sent an answer, it must move some
-bytes in every such number of seconds. Deadlines are looked at about once a second for all connections together
-(`ConnectionRegistry.check_deadlines`); a request itself only notes what begins and ends.
+A client has a limited time for the headers of a request. While it sends a body or reads a response, it must transfer
+some bytes in every period. Deadlines are checked about once a second for all connections together
+(`ConnectionRegistry.check_deadlines`); a request itself only records its phases.
 """
 
 import socket
@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer
 from feedmill.settings import Settings
 
-# The least that a client must send, or take, in each period of body_seconds or send_seconds.
+# The minimum rate at which a client must send or read, in each period of body_seconds or send_seconds.
 BYTES_PER_SECOND = 500
 MAX_HEADER_BYTES = 65_536
 REFUSED_AT_ONCE = 64
@@ -31,12 +31,12 @@ ERROR_TEXTS = {
     503: "Too many connections. Try again in a few seconds.\n连接过多，请稍后再试。\n",
 }
 
-# Linux, <linux/tcp.h>: where struct tcp_info has tcpi_bytes_acked.
+# Linux, <linux/tcp.h>: the offset of tcpi_bytes_acked in struct tcp_info.
 TCP_INFO_SIZE, BYTES_ACKED_AT = 128, 120
 
 
 class RequestPhase(Enum):
-    """What of a request has come so far."""
+    """Which part of a request is being received."""
 
     NOTHING = "nothing"
     HEADERS = "headers"
@@ -45,7 +45,7 @@ class RequestPhase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds that a client has."""
+    """Time limits for clients, in seconds."""
 
     headers: float
     body: float
@@ -59,7 +59,7 @@ class Deadlines:
 
 @dataclass(slots=True)
 class TransferProgress:
-    """Whether a count of bytes grows fast enough: a fixed amount in each period."""
+    """Checks whether a count of bytes grows by a fixed amount in each period."""
 
     since: float
     count: int
@@ -74,7 +74,7 @@ class TransferProgress:
 
 
 class _DiscardedTrailers(list[tuple[bytes, bytes]]):
-    """Takes the headers after a chunked body, which nobody reads and of which there may be any number."""
+    """Discards the trailers of a chunked body, which nobody reads and of which there may be any number."""
 
     def append(self, item: tuple[bytes, bytes]) -> None:
         pass
@@ -84,7 +84,7 @@ DISCARDED_TRAILERS = _DiscardedTrailers()
 
 
 class TimedProtocol(HttpToolsProtocol):
-    """A connection that closes itself when its client is too slow, and that counts against the caps."""
+    """A connection that closes itself when its client is too slow, and counts toward the connection limits."""
 
     peer: Peer
 
@@ -99,9 +99,9 @@ class TimedProtocol(HttpToolsProtocol):
         self._body_bytes = 0
         self._body = TransferProgress(0.0, 0)
         self._sending: TransferProgress | None = None
-        self._unanswered: deque[RequestResponseCycle] = deque()
+        self._open_requests: deque[RequestResponseCycle] = deque()
 
-    # What asyncio calls.
+    # Called by asyncio.
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -110,8 +110,8 @@ class TimedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._registry.remove(self)
-        # Uvicorn tells only the newest of several requests that came in one packet.
-        for cycle in self._unanswered:
+        # uvicorn notifies only the newest of several pipelined requests.
+        for cycle in self._open_requests:
             cycle.disconnected = True
             cycle.message_event.set()
         super().connection_lost(exc)
@@ -126,7 +126,7 @@ class TimedProtocol(HttpToolsProtocol):
             if self._header_bytes > MAX_HEADER_BYTES:
                 self._drop("large_headers", 431)
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -137,7 +137,7 @@ class TimedProtocol(HttpToolsProtocol):
         self._body.restart(self.loop.time(), 0)
         self._registry.set_busy(self)
         super().on_headers_complete()
-        self._unanswered.append(self.cycle)
+        self._open_requests.append(self.cycle)
         self.headers = DISCARDED_TRAILERS
 
     def on_body(self, body: bytes) -> None:
@@ -150,14 +150,14 @@ class TimedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self._since, self._answered = self.loop.time(), True
-        self._unanswered.popleft()
+        self._open_requests.popleft()
         super().on_response_complete()
-        if not self._unanswered and not self.transport.get_write_buffer_size():
+        if not self._open_requests and not self.transport.get_write_buffer_size():
             self._registry.set_idle(self)
 
-    # What the registry calls.
+    # Called by the registry.
 
-    def make_room(self) -> None:
+    def close_idle(self) -> None:
         self.transport.close()
 
     def check_deadlines(self, now: float) -> None:
@@ -169,7 +169,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._drop("slow_reading")
         elif self.transport.is_closing():
             return
-        elif self._unanswered:
+        elif self._open_requests:
             if self._is_body_stalled(now):
                 self._drop("slow_body", 408)
         else:
@@ -182,18 +182,18 @@ class TimedProtocol(HttpToolsProtocol):
             case RequestPhase.HEADERS if waited > self._deadlines.headers:
                 self._drop("slow_headers", 408)
             case RequestPhase.BODY if waited > self._deadlines.body:
-                # It was answered before all of its body came; the rest is not waited for any longer.
+                # The response was sent before the whole body arrived; the rest is not waited for any longer.
                 self._drop("slow_body")
             case RequestPhase.NOTHING if waited > until_next_request:
                 self._drop("idle" if self._answered else "no_request")
             case _ if self._sending is None and not self._registry.is_idle(self):
-                self._registry.set_idle(self)  # the end of its answer has only now been sent
+                self._registry.set_idle(self)  # the end of its response has only now been sent
 
     def _is_body_stalled(self, now: float) -> bool:
         if self._reading is not RequestPhase.BODY:
             return False
         if self.flow.read_paused or self.cycle.waiting_for_100_continue:
-            self._body.restart(now, self._body_bytes)  # it is us who do not want more yet
+            self._body.restart(now, self._body_bytes)  # we paused the reading ourselves
         return self._body.is_stalled(now, self._body_bytes, self._deadlines.body)
 
     def _is_send_stalled(self, now: float) -> bool:
@@ -207,27 +207,27 @@ class TimedProtocol(HttpToolsProtocol):
         return self._sending.is_stalled(now, taken, self._deadlines.send)
 
     def _refuse(self) -> None:
-        """Says that there is no room. Closes a little later: closing with unread data would take the answer back."""
+        """Answers 503 and closes a little later: closing with unread data would discard the response."""
         self._registry.count_dropped("refused")
         self._refused, self._since = True, self.loop.time()
         if self._registry.refused >= REFUSED_AT_ONCE:
             self.transport.abort()
             return
         self._registry.add_refused(self)
-        self._write_answer(503, RETRY_AFTER)
+        self._write_response(503, RETRY_AFTER)
         self.transport.write_eof()
 
     def _drop(self, reason: str, status: int | None = None) -> None:
-        """Ends the connection, with an answer if there is one to give and nothing was answered yet."""
+        """Closes the connection, with an error response if `status` is given and no response has started."""
         self._registry.count_dropped(reason)
-        started = any(cycle.response_started for cycle in self._unanswered)
+        started = any(cycle.response_started for cycle in self._open_requests)
         if status is None or started or self.transport.get_write_buffer_size():
             self.transport.abort()
             return
-        self._write_answer(status)
+        self._write_response(status)
         self.transport.close()
 
-    def _write_answer(self, status: int, extra: bytes = b"") -> None:
+    def _write_response(self, status: int, extra: bytes = b"") -> None:
         text = ERROR_TEXTS[status].encode()
         default = b"".join(b"%s: %s\r\n" % header for header in self.server_state.default_headers)
         self.transport.write(
@@ -237,16 +237,17 @@ class TimedProtocol(HttpToolsProtocol):
 
 
 def _reset_on_close(transport: Transport) -> None:
-    """Lets the connection end with a reset: otherwise the kernel keeps what the client does not read for minutes."""
+    """Makes the connection end with a reset: otherwise the kernel keeps unread data for minutes."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _bytes_acknowledged(transport: Transport, unsent: int) -> int:
-    """A number that grows with every byte that the client's side has acknowledged.
+    """A number that grows with every byte that the client has acknowledged.
 
-    The buffer alone would not do: the kernel takes megabytes from it at once, which a slow line needs minutes for.
+    The size of the buffer is not enough: the kernel takes megabytes from it at once, which a slow line transfers in
+    minutes.
     """
     connection = transport.get_extra_info("socket")
     if not hasattr(socket, "TCP_INFO") or connection is None:

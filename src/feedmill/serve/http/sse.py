@@ -1,4 +1,4 @@
-"""Server-sent events: formats events, reads Last-Event-ID, adds ticks to a silent stream."""
+"""Server-sent events: formats events, parses Last-Event-ID, adds ticks to an idle stream."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 MEDIA_TYPE = "text/event-stream"
-# A proxy that gathers answers before it passes them on would make a stream pointless.
+# A proxy must not buffer the stream.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 HEARTBEAT = b": still here\n\n"
 
@@ -16,33 +16,33 @@ Item = TypeVar("Item")
 
 
 def format_event(name: str, data: Any, number: int | None = None) -> bytes:
-    """One event; with a number, a client that comes back says that it has seen it."""
+    """Formats one event; a client that reconnects sends the last number as `Last-Event-ID`."""
     numbered = b"" if number is None else f"id: {number}\n".encode()
     return numbered + f"event: {name}\n".encode() + b"data: " + msgspec.json.encode(data) + b"\n\n"
 
 
 def parse_last_event_id(header: str | None) -> int:
-    """The number of the last event that a client has seen, by its `Last-Event-ID`."""
+    """The number in a `Last-Event-ID` header; 0 without a valid one."""
     return int(header) if header and header.isascii() and header.isdigit() and len(header) < 16 else 0
 
 
 async def with_idle_ticks(stream: AsyncGenerator[Item, None], every: float) -> AsyncGenerator[Item | None, None]:
-    """What the stream says, and None each time that it has said nothing for `every` seconds; ends with it."""
-    coming: asyncio.Future[Item] = asyncio.ensure_future(anext(stream))
+    """Yields the items of the stream, and None whenever it has been idle for `every` seconds."""
+    next_item: asyncio.Future[Item] = asyncio.ensure_future(anext(stream))
     try:
         while True:
-            await asyncio.wait([coming], timeout=every)
-            if not coming.done():
+            await asyncio.wait([next_item], timeout=every)
+            if not next_item.done():
                 yield None
                 continue
             try:
-                item = coming.result()
+                item = next_item.result()
             except StopAsyncIteration:
                 return
             yield item
-            coming = asyncio.ensure_future(anext(stream))
+            next_item = asyncio.ensure_future(anext(stream))
     finally:
-        coming.cancel()
+        next_item.cancel()
         with suppress(asyncio.CancelledError, StopAsyncIteration):
-            await coming
+            await next_item
         await stream.aclose()

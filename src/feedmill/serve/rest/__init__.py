@@ -103,7 +103,7 @@ def create_api(app: App, work: JobPort) -> FastAPI:
     )
     api.state.app, api.state.work = app, work
     api.state.answers = ResponseCache()
-    api.add_middleware(BodyLimit, besides=frozenset({"/api/feeds/import"}))
+    api.add_middleware(BodyLimit, exempt=frozenset({"/api/feeds/import"}))
     api.add_middleware(RateLimit, per_minute=app.settings.api_per_minute)
     install_error_handlers(api)
     api.openapi = description  # type: ignore[method-assign]

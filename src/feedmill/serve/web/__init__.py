@@ -4,7 +4,7 @@ To add a page to the noun <noun>:
 
 1. `<noun>/<page>.py`: coroutines `(request) -> Response` and a list `routes`. Each begins with
    `caller = await signed_in(request)` and ends with `return await render_page(request, "<noun>/<page>.html", …)`.
-   It asks `library/` for what it shows, never the database and never our own API.
+   It reads its data through `library/`, never from the database or our own API.
 2. A change is a POST. `@accepts_form({"name": TEXT, …})` (`core/form_fields.py`) declares the fields of its form;
    `sent = await checked_form(request)` refuses any other form and checks the CSRF token. Then the library does it, and
    `return redirect(path, flash_success("<area>.done", n=3))` shows a message on the next page.
@@ -12,10 +12,10 @@ To add a page to the noun <noun>:
    `main`. The macros of `core/templates/` draw buttons, fields, icons, empty states and the like.
 4. Its texts: `feedmill/i18n/locales/<language>/<area>.json`, used as `t("<area>.key")` in templates. What `library/`
    and others say in English is shown by `tell(text, t)`, with its translation in `told.json`.
-5. Its styles, if it needs any: `static/css/<page>.css` is found by itself and joins the one sheet of all.
+5. Its styles, if it needs any: `static/css/<page>.css` is found automatically and added to the one style sheet.
 6. Its `routes` go into `ROUTES` of `routes.py`; a link to it into `core/templates/sidebar.html`, if it has one.
 
-Errors of `errors.py` may pass: `core/error_pages.py` shows each as a page, or as a fragment where htmx asked.
+Let errors of `errors.py` propagate: `core/error_pages.py` shows each as a page, or as a fragment for htmx.
 """
 
 from starlette.applications import Starlette
@@ -31,9 +31,9 @@ from feedmill.serve.web.routes import ROUTES
 
 
 def create_pages(app: App, work: JobPort) -> Starlette:
-    """The pages, to be mounted at `/` behind everything else."""
+    """The ASGI app of the pages, to be mounted at `/` after everything else."""
     safety = Middleware(SecurityHeaders, images=image_origin(app.settings))
-    # Level 4: pages are made anew for each request, and 9 costs four times as much for a tenth less.
+    # Level 4: pages are compressed for each request, and level 9 costs four times as much for a tenth less.
     gzip = Middleware(GZipMiddleware, minimum_size=600, compresslevel=4)
     web = Starlette(routes=ROUTES, middleware=[safety, gzip], exception_handlers=error_pages.HANDLERS)
     web.router.redirect_slashes = False

@@ -135,7 +135,7 @@ async def test_the_log_is_read_by_level_text_and_feed(alice: Person, monkeypatch
     monkeypatch.setattr("feedmill.serve.rest.admin.log.LOG_BUFFER", tail)
     for level in ("info", "error"):
         said = {"event": f"an {level}", "level": level, "timestamp": "2026-02-18T08:30:00Z", "feed_id": 3}
-        tail.keep(None, level, said)
+        tail.add(None, level, said)
 
     every = (await alice.get("/admin/log")).json()["items"]
     some = (await alice.get("/admin/log", params={"level": "error", "text": "AN", "feed_id": 3})).json()["items"]

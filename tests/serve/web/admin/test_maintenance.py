@@ -30,7 +30,7 @@ def tail(monkeypatch: pytest.MonkeyPatch) -> LogBuffer:
     for number, level in enumerate(LEVELS):
         event = {"event": f"something {level}", "level": level, "timestamp": f"2026-02-18T08:30:0{number}Z"}
         more = {"feed_id": 1, "url": "https://a:hunter2@example.org/"} if level == "warning" else {}
-        made.keep(None, level, logs.redact_event(None, level, event | more))
+        made.add(None, level, logs.redact_event(None, level, event | more))
     return made
 
 

@@ -1,1 +1,1 @@
-"""What all pages share: rendering, layout, forms, flash messages, errors, static files."""
+"""Parts that all pages share: rendering, layout, forms, flash messages, errors, static files."""

@@ -1,6 +1,6 @@
-"""Theme, language, density and typography of this device, kept in a cookie.
+"""Theme, language, density and typography of this device, stored in a cookie.
 
-What the device has no choice of its own for is as the account prefers it.
+Where the device has no value of its own, the preference of the account is used.
 """
 
 from collections.abc import Mapping
@@ -42,10 +42,10 @@ class Appearance:
     justify: str = "no"
     originals: str = "no"
 
-    def changed(self, wishes: Mapping[str, str]) -> "Appearance":
-        """With those of the wishes that are choices of ours."""
+    def changed(self, values: Mapping[str, str]) -> "Appearance":
+        """A copy with those of the given values that are valid."""
         return replace(
-            self, **{name: wishes[name] for name in APPEARANCE_VALUES if wishes.get(name) in APPEARANCE_VALUES[name]}
+            self, **{name: values[name] for name in APPEARANCE_VALUES if values.get(name) in APPEARANCE_VALUES[name]}
         )
 
 
@@ -60,11 +60,13 @@ def _account_appearance(request: Request) -> Appearance:
     return DEFAULT_APPEARANCE.changed(stored_preferences(request))
 
 
-def save_appearance(request: Request, response: Response, look: Appearance) -> None:
-    """Remembers on this device what differs from what the account prefers."""
-    usual = _account_appearance(request)
-    own = {name: value for name, value in asdict(look).items() if value != getattr(usual, name)}
-    response.set_cookie(APPEARANCE_COOKIE, urlencode(own), A_YEAR, secure=request.url.scheme == "https", httponly=True)
+def save_appearance(request: Request, response: Response, appearance: Appearance) -> None:
+    """Stores in the device's cookie what differs from the preferences of the account."""
+    defaults = _account_appearance(request)
+    differing = {name: value for name, value in asdict(appearance).items() if value != getattr(defaults, name)}
+    response.set_cookie(
+        APPEARANCE_COOKIE, urlencode(differing), A_YEAR, secure=request.url.scheme == "https", httponly=True
+    )
 
 
 def language_of(request: Request) -> str:

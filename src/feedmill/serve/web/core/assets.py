@@ -1,7 +1,7 @@
-"""`/static/{hash}/…`: serves style sheet, scripts and icons from memory with a versioned address.
+"""`/static/{hash}/…`: serves style sheet, scripts and icons from memory with a versioned URL.
 
-The hash is that of all files together, so relative addresses between them hold and one change renews all. The styles
-are one file: what is joined zips better, and is asked for once.
+The hash is of all files together, so relative URLs between them work and one change renews all. The styles are joined
+into one file, which compresses better and needs one request.
 """
 
 import gzip
@@ -32,7 +32,7 @@ CACHE_BRIEFLY = "public, max-age=60"
 class Asset:
     content_type: str
     body: bytes
-    zipped: bytes
+    gzipped: bytes
 
 
 def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
@@ -44,18 +44,18 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
 
 
 def _load() -> tuple[dict[str, Asset], str]:
-    read = dict(_walk(files("feedmill.serve.web") / "static"))
-    read[STYLESHEET] = b"\n".join(read.pop(name) for name in stylesheet_order(read))
-    digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in read.items())).hexdigest()[:12]
+    bodies = dict(_walk(files("feedmill.serve.web") / "static"))
+    bodies[STYLESHEET] = b"\n".join(bodies.pop(name) for name in stylesheet_order(bodies))
+    digest = sha256(b"".join(name.encode() + b"\0" + body for name, body in bodies.items())).hexdigest()[:12]
     assets = {
         name: Asset(TYPES[name.rpartition(".")[2]], body, gzip.compress(body, 9, mtime=0))
-        for name, body in read.items()
+        for name, body in bodies.items()
     }
     return assets, digest
 
 
 def stylesheet_order(names: Iterable[str]) -> list[str]:
-    """The styles in the order in which they hold: what a screen needs for itself comes after what all share."""
+    """The style sheets in the order of the cascade: shared ones first, then those of single screens."""
     shared = [f"css/{name}.css" for name in SHARED_STYLES]
     return [*shared, *sorted(name for name in names if name.endswith(".css") and name not in shared)]
 
@@ -64,7 +64,7 @@ ASSETS, VERSION = _load()
 
 
 def asset_url(name: str) -> str:
-    """Where a file of `static/` is served; a name that is not there is a mistake of ours."""
+    """The URL of a file of `static/`; raises `LookupError` for an unknown name."""
     if name not in ASSETS:
         raise LookupError(f"there is no static file {name!r}")
     return f"/static/{VERSION}/{name}"
@@ -74,11 +74,11 @@ async def serve_static_file(request: Request) -> Response:
     asset = ASSETS.get(request.path_params["name"])
     if asset is None:
         return Response(status_code=404)
-    # A page from before an upgrade gets what is there now, and is not told to keep it.
+    # A page from before an upgrade gets the current file, cached only briefly.
     is_current = request.path_params["version"] == VERSION
     headers = {"Cache-Control": CACHE_FOREVER if is_current else CACHE_BRIEFLY, "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(asset.zipped, 200, headers | {"Content-Encoding": "gzip"}, asset.content_type)
+        return Response(asset.gzipped, 200, headers | {"Content-Encoding": "gzip"}, asset.content_type)
     return Response(asset.body, 200, headers, asset.content_type)
 
 

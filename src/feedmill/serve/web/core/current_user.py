@@ -8,17 +8,17 @@ from feedmill.serve.web.core.page import signed_in
 
 
 async def signed_in_admin(request: Request) -> Caller:
-    """An admin who asks; refuses others."""
+    """The caller if it is an admin; raises `NotAllowed` for others."""
     return await _with_scope(request, ADMIN, "only an admin may see this")
 
 
 async def signed_in_pool_user(request: Request) -> Caller:
-    """Somebody who may take items out of pools."""
+    """The caller if it may take items from pools; raises `NotAllowed` for others."""
     return await _with_scope(request, POOLS, "this key opens no pools")
 
 
-async def _with_scope(request: Request, scope: str, why_not: str) -> Caller:
+async def _with_scope(request: Request, scope: str, message: str) -> Caller:
     caller = await signed_in(request)
     if scope not in caller.scopes:
-        raise NotAllowed(why_not)
+        raise NotAllowed(message)
     return caller

@@ -21,16 +21,16 @@ STATUSES_WITH_TEXT = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
 
 
 def error_page(request: Request, status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Response:
-    """A page that says what happened and what to do; `detail` is the error's own sentence."""
-    said = status if status in STATUSES_WITH_TEXT else 500
+    """A page that says what happened and what to do; `detail` is the message of the error."""
+    problem = status if status in STATUSES_WITH_TEXT else 500
     template = "core/error_fragment.html" if is_fragment_request(request) else "core/error_page.html"
-    response = render_template(request, template, status, said=None, problem=said, detail=detail)
+    response = render_template(request, template, status, said=None, problem=problem, detail=detail)
     response.headers.update(headers or {})
     return response
 
 
 def is_fragment_request(request: Request) -> bool:
-    """Whether a part of a page was asked for, by htmx or by our scripts."""
+    """Whether htmx or our scripts request a part of a page."""
     return request.headers.get("hx-request") == "true"
 
 
@@ -60,7 +60,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 
 async def _handle_unexpected_error(request: Request, error: Exception) -> Response:
-    # Starlette answers for these outside of all middleware.
+    # Starlette handles these outside of all middleware, so the headers are added here.
     return error_page(request, 500, headers=STRICT_HEADERS)
 
 

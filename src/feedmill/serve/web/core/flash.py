@@ -15,7 +15,7 @@ A_MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class FlashMessage:
-    """A sentence of the catalogue with its values; `undo` is what `POST /undo` takes."""
+    """A message: the key of its text, the values in it, and the token for `POST /undo` if it can be undone."""
 
     key: str
     values: dict[str, str | int] = field(default_factory=dict)
@@ -31,26 +31,26 @@ def flash_error(key: str, **values: str | int) -> FlashMessage:
     return FlashMessage(key, values, tone="failed")
 
 
-def set_flash(response: Response, said: FlashMessage) -> None:
-    packed = json.dumps([said.key, said.values, said.undo, said.tone], ensure_ascii=False)
+def set_flash(response: Response, message: FlashMessage) -> None:
+    encoded = json.dumps([message.key, message.values, message.undo, message.tone], ensure_ascii=False)
     response.set_cookie(
-        FLASH_COOKIE, urlsafe_b64encode(packed.encode()).decode(), A_MINUTE, httponly=True, samesite="lax"
+        FLASH_COOKIE, urlsafe_b64encode(encoded.encode()).decode(), A_MINUTE, httponly=True, samesite="lax"
     )
 
 
 def read_flash(request: Request, t: Translator) -> FlashMessage | None:
-    """What was said, once, if these words can say it; `clear` the answer that shows it."""
-    packed = request.cookies.get(FLASH_COOKIE)
-    if not packed:
+    """The message of the cookie, if its text exists. The response that shows it must be passed to `clear_flash`."""
+    encoded = request.cookies.get(FLASH_COOKIE)
+    if not encoded:
         return None
     try:
-        key, values, undo, tone = json.loads(urlsafe_b64decode(packed))
-        said = FlashMessage(str(key), {str(name): value for name, value in values.items()}, undo, tone)
-        t(said.key, **said.values)  # type: ignore[arg-type]
+        key, values, undo, tone = json.loads(urlsafe_b64decode(encoded))
+        message = FlashMessage(str(key), {str(name): value for name, value in values.items()}, undo, tone)
+        t(message.key, **message.values)  # type: ignore[arg-type]
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        # Not ours: whoever owns a neighbouring name can set our cookies.
+        # Not ours: another site on the same domain can set our cookies.
         return None
-    return said
+    return message
 
 
 def clear_flash(response: Response) -> None:

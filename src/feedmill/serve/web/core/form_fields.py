@@ -1,8 +1,8 @@
 """Declares the fields of each form and refuses a form that does not match its declaration.
 
-Every route that changes something declares its fields with `@takes`; `page.form` checks what was sent against them. So
-a field that is unknown, missing, sent twice or malformed ends the request before anything is changed. A field whose
-mistakes are shown beside it on the page is declared as `TEXT`, and its handler checks the value.
+Every route that changes something declares its fields with `@accepts_form`; `page.checked_form` checks a request
+against them. So a field that is unknown, missing, sent twice or malformed ends the request before anything changes. A
+field whose errors are shown beside it on the page is declared as `TEXT`, and its handler checks the value.
 """
 
 import re
@@ -21,7 +21,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """`fits` says whether a value can be taken. A browser sends neither an empty tick box nor an unpressed button."""
+    """`fits` tells whether a value is valid. Browsers send no unticked checkboxes and no unused buttons."""
 
     fits: Callable[[str], bool]
     is_required: bool = True
@@ -34,7 +34,7 @@ class FormField:
 
     @property
     def repeated(self) -> "FormField":
-        """Sent any number of times, also not at all."""
+        """The same field, which may be sent any number of times, or not at all."""
         return replace(self, is_required=False, is_repeated=True)
 
     @property
@@ -57,16 +57,16 @@ def _any(value: str) -> bool:
 TEXT = FormField(_any)
 FILE = FormField(_any, is_required=False, is_file=True)
 NUMBER = matching(r"[0-9]{1,15}")
-# A tick box: its value, or nothing.
+# A checkbox: its value, or nothing.
 CHECKBOX = one_of("yes", "").optional
-# Where to go afterwards. Only a page of ours is gone to, whatever it says; nothing else depends on it.
+# The page to redirect to. The handler allows only local paths.
 NEXT_PATH = TEXT.optional
 
 DECLARED_FORMS: dict[Endpoint, Mapping[str, FormField]] = {}
 
 
 def accepts_form(fields: Mapping[str, FormField]) -> Callable[[Endpoint], Endpoint]:
-    """Declares the fields of the form that an endpoint reads; the CSRF token is one of every form."""
+    """Declares the fields of the form that an endpoint accepts; the CSRF token is a field of every form."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
         DECLARED_FORMS[endpoint] = fields
@@ -76,7 +76,7 @@ def accepts_form(fields: Mapping[str, FormField]) -> Callable[[Endpoint], Endpoi
 
 
 def check_form(sent: FormData, declared: Mapping[str, FormField]) -> None:
-    """Raises `BadInput` unless the form has the declared fields, each with a value that it can have."""
+    """Raises `BadInput` unless the form has the declared fields, each with a valid value."""
     given = {name for name, _ in sent.multi_items()} - {CSRF}
     for name in sorted(given - declared.keys()):
         raise BadInput(f"this form has no field “{name[:100]}”", name[:100])

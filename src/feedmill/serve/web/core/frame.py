@@ -17,7 +17,7 @@ from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 CLOSED_FOLDERS_COOKIE = "feedmill_folded"
 
-# Further screens in the sidebar: address, words, icon. Those of admins are shown to admins only.
+# Further screens in the sidebar: path, text key, icon. ADMIN_SCREENS are shown to admins only.
 SCREENS: list[tuple[str, str, str]] = [
     ("/feeds", "feeds.manage", "feed"),
     ("/health-of-feeds", "survey.title", "health"),
@@ -26,7 +26,7 @@ SCREENS: list[tuple[str, str, str]] = [
     ("/pools", "pools.title", "pool"),
 ]
 ADMIN_SCREENS: list[tuple[str, str, str]] = [("/admin", "admin.title", "shield")]
-# Screens of one feed, in the menu of its list: what follows `/feed/n`, words, icon.
+# Screens of one feed, in the menu of its list: the path after `/feed/n`, text key, icon.
 FEED_SCREENS: list[tuple[str, str, str]] = [
     ("/edit", "feed.edit", "settings"),
     ("/health", "health.title", "health"),
@@ -38,7 +38,7 @@ FAILING_STATES = frozenset({"failing", "broken", "gone", "stopped"})
 
 @dataclass(frozen=True, slots=True)
 class SidebarFeed:
-    """`id` is the subscription's."""
+    """A feed in the sidebar; `id` is the id of the subscription."""
 
     id: int
     title: str
@@ -52,7 +52,7 @@ class SidebarFeed:
 
     @property
     def initial(self) -> str:
-        """The first letter or digit of the title, for where an icon would be if there were one."""
+        """The first letter or digit of the title, shown in place of a missing icon."""
         return next((letter.upper() for letter in self.title if letter.isalnum()), "·")
 
 
@@ -65,7 +65,7 @@ class SidebarFolder:
 
     @property
     def unread(self) -> int:
-        """Of every feed in it once, wherever below it stands."""
+        """The unread entries of all feeds in the folder and its subfolders, each feed counted once."""
         return sum({feed.id: feed.unread for feed in self.every_feed()}.values())
 
     def every_feed(self) -> Iterable[SidebarFeed]:
@@ -102,7 +102,7 @@ class Frame:
     job: Batch | None = None
 
     def next_unread(self, path: str) -> tuple[str, str] | None:
-        """The address and name of the next folder, or feed without one, that has something unread."""
+        """The path and name of the next folder, or feed without a folder, that has unread entries."""
         places = [(f"/folder/{each.id}", each.name) for each in self.folders if each.unread]
         places += [(f"/feed/{each.id}", each.title) for each in self.feeds if each.unread]
         others = [place for place in places if place[0] != path]
@@ -110,7 +110,7 @@ class Frame:
 
 
 async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
-    """The sidebar of a user; `folded` is what the device remembers of closed folders: ids between dots."""
+    """Loads the sidebar of a user; `folded` are the ids of closed folders, separated by dots."""
     subscriptions, folders, labels, searches, job = await asyncio.gather(
         subscriptions_of(db, user.id),
         folders_of(db, user.id),
@@ -134,9 +134,9 @@ async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
 def build_folder_tree(
     subscriptions: Sequence[Subscription], folders: Sequence[Folder]
 ) -> tuple[list[SidebarFolder], list[SidebarFeed]]:
-    """The folders at the top with all that is in them, and the feeds that are in none; feeds by their titles.
+    """The top-level folders with their contents, and the feeds without a folder; feeds sorted by title.
 
-    A feed that has moved is left out once all of it is read: its subscriber has the other one here.
+    A feed that has moved is left out once all its entries are read: the user is subscribed to the new feed.
     """
     nodes = {folder.id: SidebarFolder(folder.id, folder.name, [], []) for folder in folders}
     top: list[SidebarFolder] = []

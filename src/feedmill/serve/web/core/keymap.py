@@ -1,7 +1,7 @@
 """The keyboard shortcuts: actions, default keys, presets, and the user's own keymap.
 
-Pages and scripts know an action by the keys that it has from the beginning. What a person chose is told to the scripts
-as a table: the key that is pressed, and the one that it stands for (empty: for nothing any more).
+Pages and scripts identify an action by its default keys. The user's own keys are passed to the scripts as a table from
+the pressed key to the default key that it replaces (empty: the key has no action any more).
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ MAX_KEYS = 3
 Keys = tuple[str, ...]
 Keymap = Mapping[str, Keys]
 
-# Sections of what is done (its words are `keys.do_<name>`) and the keys that do it.
+# Sections of actions (their texts are `keys.do_<name>`) with their default keys.
 KEY_SECTIONS: tuple[tuple[str, tuple[tuple[str, Keys], ...]], ...] = (
     (
         "moving",
@@ -92,7 +92,7 @@ FIXED_ACTIONS = frozenset({"page", "close", "density"})
 DEFAULT_KEYMAP: Keymap = MappingProxyType({action: keys for _, actions in KEY_SECTIONS for action, keys in actions})
 PRESETS: Mapping[str, Keymap] = {
     "usual": DEFAULT_KEYMAP,
-    # There n and p open as j and k do, f stars, and s saves: what that is here is to read it later.
+    # In Miniflux n and p open entries as j and k do, f stars, and s saves, which is read later here.
     "miniflux": MappingProxyType(
         {
             **DEFAULT_KEYMAP,
@@ -112,17 +112,19 @@ def keymap_of(request: Request) -> Keymap:
 
 
 @lru_cache(maxsize=1000)
-def _parse_keymap(kept: str) -> Keymap:
-    """Of what is kept, only what makes sense."""
+def _parse_keymap(encoded: str) -> Keymap:
+    """Parses the stored keymap; the default keymap if it is not valid."""
     chosen = {
-        action: split_keys(keys) for action, keys in parse_qsl(kept, keep_blank_values=True) if is_configurable(action)
+        action: split_keys(keys)
+        for action, keys in parse_qsl(encoded, keep_blank_values=True)
+        if is_configurable(action)
     }
     whole = {**DEFAULT_KEYMAP, **chosen}
     return MappingProxyType(whole) if not keymap_errors(whole) else DEFAULT_KEYMAP
 
 
 def encode_keymap(keymap: Keymap) -> str:
-    """What differs from the beginning, to be kept."""
+    """Encodes what differs from the default keymap."""
     return urlencode({action: ", ".join(keys) for action, keys in keymap.items() if keys != DEFAULT_KEYMAP[action]})
 
 
@@ -130,28 +132,28 @@ def is_configurable(action: str) -> bool:
     return action in DEFAULT_KEYMAP and action not in FIXED_ACTIONS
 
 
-def split_keys(written: str) -> Keys:
-    """`s, g u` is two; of the keys of one, single spaces stand between."""
-    return tuple(" ".join(part.split()) for part in written.split(",") if part.strip())
+def split_keys(text: str) -> Keys:
+    """Splits `s, g u` into `s` and `g u`; the keys of a sequence are separated by single spaces."""
+    return tuple(" ".join(part.split()) for part in text.split(",") if part.strip())
 
 
 def keymap_errors(keymap: Keymap) -> dict[str, str]:
-    """By action what is wrong with its keys: words of `keys`."""
+    """The errors of the keys by action, as text keys of `keys`."""
     users: dict[str, list[str]] = {}
     for action, keys in keymap.items():
         for key in keys:
             users.setdefault(key, []).append(action)
-    beginnings = {key.split()[0] for key in users if " " in key}
-    wrong = {}
+    first_keys = {key.split()[0] for key in users if " " in key}
+    errors = {}
     for action in filter(is_configurable, keymap):
         keys = keymap[action]
         if len(keys) > MAX_KEYS or not all(map(_is_key, keys)):
-            wrong[action] = "keys.not_a_key"
+            errors[action] = "keys.not_a_key"
         elif any(len(users[key]) > 1 for key in keys):
-            wrong[action] = "keys.taken"
-        elif beginnings & set(keys):
-            wrong[action] = "keys.begins_others"
-    return wrong
+            errors[action] = "keys.taken"
+        elif first_keys & set(keys):
+            errors[action] = "keys.begins_others"
+    return errors
 
 
 def _is_key(key: str) -> bool:
@@ -164,12 +166,12 @@ def _is_key(key: str) -> bool:
 @lru_cache(maxsize=100)
 def _key_translations(packed_keymap: str) -> Mapping[str, str]:
     keymap = _parse_keymap(packed_keymap)
-    stands_for = {key: "" for action in DEFAULT_KEYMAP for key in DEFAULT_KEYMAP[action]}
+    replacements = {key: "" for action in DEFAULT_KEYMAP for key in DEFAULT_KEYMAP[action]}
     for action, keys in keymap.items():
-        stands_for |= {key: key if key in DEFAULT_KEYMAP[action] else DEFAULT_KEYMAP[action][0] for key in keys}
-    return {key: meant for key, meant in stands_for.items() if key != meant}
+        replacements |= {key: key if key in DEFAULT_KEYMAP[action] else DEFAULT_KEYMAP[action][0] for key in keys}
+    return {key: default_key for key, default_key in replacements.items() if key != default_key}
 
 
 def key_translations(request: Request) -> Mapping[str, str]:
-    """By the key that is pressed the one that it stands for, where that is another."""
+    """The default key for each pressed key, where they differ."""
     return _key_translations(stored_preferences(request).get(PREFERENCE, ""))

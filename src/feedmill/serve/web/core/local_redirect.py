@@ -7,5 +7,5 @@ HOME = "/"
 
 
 def local_path(path: object, otherwise: str = HOME) -> str:
-    """`path` if it leads to a page of ours, else the other: no redirect leaves this server."""
+    """`path` if it is a local path, else `otherwise`: no redirect leads to another server."""
     return path if isinstance(path, str) and len(path) < 2000 and _LOCAL.fullmatch(path) else otherwise

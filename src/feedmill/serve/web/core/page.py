@@ -40,13 +40,13 @@ from feedmill.serve.web.core.preferences import user_preferences_of
 MAX_FIELDS = 2000
 MAX_FORM_BYTES = 2_000_000
 
-# Python knows codecs that yield what no database keeps, or that end in errors of their own.
+# Other charsets are refused: some Python codecs produce text that no database can store, or raise unusual errors.
 _UTF_8 = re.compile(r"(?:(?!charset).)*(?:charset=\"?utf-8\"?\s*(?:;(?:(?!charset).)*)?)?", re.I | re.S)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
 
 
 class SignInRequired(NotSignedIn):
-    """The page needs somebody; `to` is where they sign in."""
+    """The page needs a signed-in user; `to` is the path of the sign-in page."""
 
     def __init__(self, to: str) -> None:
         super().__init__("sign in first")
@@ -64,38 +64,38 @@ def the_jobs(request: Request) -> JobPort:
 
 
 async def signed_in(request: Request) -> Caller:
-    """Whoever asks; sends others to sign in and back, or to the first run."""
+    """The signed-in caller; redirects others to sign in and back, or to the setup of a new instance."""
     caller = await session_caller_of(request)
     if caller is None:
         if await needs_setup(the_app(request).db):
             raise SignInRequired("/setup")
-        raise SignInRequired(f"/login?next={quote(_address(request))}")
+        raise SignInRequired(f"/login?next={quote(_return_path(request))}")
     request.state.caller = caller
     return caller
 
 
-def _address(request: Request) -> str:
-    """The page that was asked for; the list to start with when it was a change that must not be repeated."""
+def _return_path(request: Request) -> str:
+    """The requested page, for the redirect after signing in; the start page for a request that changes something."""
     if request.method != "GET":
         return "/"
-    # Not what the Host header makes of it; and two slashes at the beginning would be another server.
+    # From the path, not the URL with its Host header; two leading slashes would mean another server.
     path = "/" + str(request.scope["path"]).lstrip("/\\")
     return path + (f"?{request.url.query}" if request.url.query else "")
 
 
-async def checked_form(request: Request, most_bytes: int = MAX_FORM_BYTES) -> FormData:
-    """What was sent, if it comes from a page of ours and has the fields that its route declares with `@takes`.
+async def checked_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> FormData:
+    """The form of a request, if it comes from a page of ours and has the fields declared with `@accepts_form`.
 
-    For people who are signed in by `signed_in` before.
+    Checks the CSRF token if `signed_in` was called before.
     """
     csrf.refuse_other_sites(request)
-    limited = with_body_limit(request, most_bytes, f"a form may have at most {most_bytes // 1_000_000} MB")
+    limited = with_body_limit(request, max_bytes, f"a form may have at most {max_bytes // 1_000_000} MB")
     if not _UTF_8.fullmatch(request.headers.get("content-type", "")):
         raise BadInput("a form is sent in UTF-8")
-    sent = await limited.form(max_fields=MAX_FIELDS, max_part_size=most_bytes)
+    sent = await limited.form(max_fields=MAX_FIELDS, max_part_size=max_bytes)
     if getattr(request.state, "caller", None) is not None:
         csrf.check_csrf_token(request, form_text(sent, csrf.FIELD))
-    # No browser sends it, and PostgreSQL keeps it in no text.
+    # No browser sends NUL, and PostgreSQL can't store it.
     if any("\0" in value for _, value in sent.multi_items() if isinstance(value, str)):
         raise BadInput("a form has no NUL in it")
     if request.query_params:
@@ -105,13 +105,13 @@ async def checked_form(request: Request, most_bytes: int = MAX_FORM_BYTES) -> Fo
 
 
 def form_text(sent: FormData, name: str) -> str:
-    """A field's text; empty when it was not sent."""
+    """The text of a field; empty when it was not sent."""
     value = sent.get(name)
     return value if isinstance(value, str) else ""
 
 
 def redirect(path: str, said: FlashMessage | None = None) -> Response:
-    """The answer to a form: see this page, with a message on it."""
+    """Redirects to a page after a form, with a flash message."""
     response = RedirectResponse(path, 303)
     if said is not None:
         flash.set_flash(response, said)
@@ -119,7 +119,7 @@ def redirect(path: str, said: FlashMessage | None = None) -> Response:
 
 
 async def render_page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page: the template with the frame's values and these. `active` names the sidebar's current view."""
+    """Renders a page: the template with the frame and these values. `active` is the current view in the sidebar."""
     if appearance_of(request).originals == "yes":
         request.scope[ALLOW_REMOTE_IMAGES] = True
     caller: Caller | None = getattr(request.state, "caller", None)
@@ -133,21 +133,21 @@ async def render_page(request: Request, template: str, status: int = 200, **valu
 
 
 def render_template(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """The template alone, without what the frame would load: for fragments."""
+    """Renders a template without the frame, for fragments."""
     return HTMLResponse(
         template_environment().get_template(template).render(_template_values(request) | values), status
     )
 
 
 def translator_and_dates(request: Request) -> tuple[Translator, DateFormatter]:
-    """The words and the times of the reader: `t` and `when` of templates."""
+    """The translator and date formatter of the user: `t` and `when` in templates."""
     t = translator(language_of(request))
     zone = user_preferences_of(request).zone or request.cookies.get(ZONE_COOKIE, "")
     return t, DateFormatter(t, time_zone(zone), datetime.now(UTC))
 
 
 def start_of_day(request: Request) -> datetime:
-    """When the reader's day began."""
+    """The last midnight in the user's time zone."""
     _, when = translator_and_dates(request)
     return when.midnight
 
@@ -164,7 +164,7 @@ def _template_values(request: Request) -> dict[str, Any]:
         "swapped": key_translations(request),
         "user": caller.user if caller else None,
         "csrf": csrf.csrf_token_for(session) if caller and session else "",
-        "here": _address(request),
+        "here": _return_path(request),
         "active": request.url.path,
         "frame": None,
         "said": None,
@@ -172,7 +172,7 @@ def _template_values(request: Request) -> dict[str, Any]:
 
 
 def lang_attribute(language: str | None) -> Markup:
-    """` lang="de"` for what a feed calls its language; nothing when it is no name of one."""
+    """` lang="de"` for the language that a feed declares; empty if it is not valid."""
     if not language or not _LANGUAGE.fullmatch(language):
         return Markup("")
     return Markup(' lang="{}"').format(language)
@@ -180,10 +180,10 @@ def lang_attribute(language: str | None) -> Markup:
 
 @cache
 def template_environment() -> jinja2.Environment:
-    """Templates lie beside the pages of their noun: `feeds/edit.html` is `feeds/templates/edit.html`."""
+    """The Jinja environment. The template `feeds/edit.html` is the file `feeds/templates/edit.html`."""
     folders = [folder.name for folder in files("feedmill.serve.web").iterdir() if (folder / "templates").is_dir()]
     loaders = {name: jinja2.PackageLoader(f"feedmill.serve.web.{name}") for name in folders}
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PrefixLoader(loaders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -191,8 +191,13 @@ def template_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"asset": asset_url, "version": __version__, "choices": APPEARANCE_VALUES, "languages": LANGUAGES}
-    made.globals |= {"feed_screens": FEED_SCREENS, "tell": render_explanation}
-    made.filters["lang"] = lang_attribute
-    made.filters["size"] = format_bytes
-    return made
+    environment.globals |= {
+        "asset": asset_url,
+        "version": __version__,
+        "choices": APPEARANCE_VALUES,
+        "languages": LANGUAGES,
+    }
+    environment.globals |= {"feed_screens": FEED_SCREENS, "tell": render_explanation}
+    environment.filters["lang"] = lang_attribute
+    environment.filters["size"] = format_bytes
+    return environment

@@ -7,7 +7,7 @@ from feedmill.model.ids import MAX_ID
 
 
 def path_id(request: Request, name: str = "id") -> int:
-    """The number of that name in the path; beyond what anything is numbered with there is nothing."""
+    """The id in the path; raises `NotFound` for a number larger than any id."""
     id: int = request.path_params[name]
     if id > MAX_ID:
         raise NotFound("there is no such page")

@@ -1,6 +1,6 @@
 """Draws plots as inline SVG: bars, stacked bars, sparklines, heat grids.
 
-A mark of a plot is a `PlotMark`: its value, what to say of it, and its kind (a class: ok, same, none, failed …).
+Each data point is a `PlotMark`: its value, its tooltip, and its kind (a CSS class: ok, same, none, failed …).
 """
 
 from collections.abc import Sequence
@@ -17,44 +17,44 @@ class PlotMark:
 
 
 def bars(marks: Sequence[PlotMark], title: str, height: int = 64, width: int = 5, gap: int = 1) -> Markup:
-    """Thin bars from left to right; a value of 0 still shows as a line that can be pointed at."""
+    """Thin bars from left to right; a value of 0 is a thin line, so that it has a tooltip."""
     most = max((mark.value for mark in marks), default=0) or 1
     drawn = [
-        _bar(place * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
-        for place, mark in enumerate(marks)
+        _bar(index * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
+        for index, mark in enumerate(marks)
     ]
     return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
 
 
-def _bar(x: int, tall: int, width: int, height: int, mark: PlotMark) -> Markup:
+def _bar(x: int, bar_height: int, width: int, height: int, mark: PlotMark) -> Markup:
     shape = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1">').format(
-        mark.kind, x, height - tall, width, tall
+        mark.kind, x, height - bar_height, width, bar_height
     )
     return shape + Markup("<title>{}</title></rect>").format(mark.title)
 
 
 def shaped_bars(marks: Sequence[PlotMark], title: str, height: int = 72, width: int = 5, gap: int = 1) -> Markup:
-    """Bars that are told apart by their shape too: thin where nothing had changed, under a dot where it failed."""
+    """Bars that also differ in shape: narrower for unchanged, with a dot above for failed."""
     top = 6
     most = max((mark.value for mark in marks), default=0) or 1
     drawn: list[Markup] = []
-    for place, mark in enumerate(marks):
-        x, tall = place * (width + gap), max(2, round((height - top) * mark.value / most))
+    for index, mark in enumerate(marks):
+        x, bar_height = index * (width + gap), max(2, round((height - top) * mark.value / most))
         narrow = 1 if mark.kind == "same" else 0
-        drawn.append(_bar(x + narrow, tall, width - 2 * narrow, height, mark))
+        drawn.append(_bar(x + narrow, bar_height, width - 2 * narrow, height, mark))
         if mark.kind == "failed":
-            drawn.append(_dot(x + width / 2, height - tall - 4))
+            drawn.append(_dot(x + width / 2, height - bar_height - 4))
     return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
 
 
 def stacked_bar(parts: Sequence[PlotMark], most: float, title: str, width: int = 240, height: int = 12) -> Markup:
-    """One bar that lies, made of parts; `most` is what would fill its whole width."""
+    """One horizontal bar made of parts; `most` is the value of the full width."""
     drawn: list[Markup] = []
     x = 0.0
     for part in parts:
-        wide = width * part.value / (most or 1)
-        drawn.append(_part(x, wide, height, part))
-        x += wide
+        part_width = width * part.value / (most or 1)
+        drawn.append(_part(x, part_width, height, part))
+        x += part_width
     return _svg("plot stack", width, height, title, drawn)
 
 
@@ -62,19 +62,21 @@ def _dot(x: float, y: float) -> Markup:
     return Markup('<circle class="failed" cx="{}" cy="{}" r="2"/>').format(x, y)
 
 
-def _part(x: float, wide: float, height: int, part: PlotMark) -> Markup:
-    shape = Markup('<rect class="{}" x="{:.1f}" y="0" width="{:.1f}" height="{}">').format(part.kind, x, wide, height)
+def _part(x: float, part_width: float, height: int, part: PlotMark) -> Markup:
+    shape = Markup('<rect class="{}" x="{:.1f}" y="0" width="{:.1f}" height="{}">').format(
+        part.kind, x, part_width, height
+    )
     return shape + Markup("<title>{}</title></rect>").format(part.title)
 
 
 def sparkline(values: Sequence[float], title: str, width: int = 96, height: int = 20) -> Markup:
-    """One line through the values, as wide as a word."""
+    """A small line chart of the values."""
     if not values:
         return Markup("")
     most = max(values) or 1
     step = width / max(1, len(values) - 1)
     heights = [height - 1 - (height - 2) * value / most for value in values]
-    points = " ".join(f"{place * step:.1f},{y:.1f}" for place, y in enumerate(heights))
+    points = " ".join(f"{index * step:.1f},{y:.1f}" for index, y in enumerate(heights))
     line = Markup('<polyline points="{}"/>').format(points)
     return _svg("plot spark", width, height, title, [line])
 
@@ -88,9 +90,9 @@ def heat_grid(
     margin: int = 36,
     column_names: Sequence[str] = (),
 ) -> Markup:
-    """A grid whose cells are the darker the more they hold, in five steps; a name stands before each row.
+    """A grid of cells, shaded by value in five steps, with a name before each row.
 
-    `column_names` stand below, the empty ones unseen.
+    `column_names` are below the columns; empty ones are not drawn.
     """
     most = max((value for row in rows for value in row), default=0) or 1
     drawn = [
@@ -121,7 +123,7 @@ def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
 def _svg(
     kind: str, width: float, height: int, title: str, drawn: Sequence[Markup], *, stretches: bool = False
 ) -> Markup:
-    """`stretches`: where there is less room it becomes narrower and not lower."""
+    """`stretches`: in a narrow space it keeps its height."""
     ratio = Markup(' preserveAspectRatio="none"') if stretches else ""
     head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}"{} role="img"><title>{}</title>').format(
         kind, width, height, width, height, ratio, title

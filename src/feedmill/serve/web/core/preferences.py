@@ -16,21 +16,21 @@ ALIAS_PREFIXES = ("Etc/", "SystemV/", "posix/", "right/", "US/", "Canada/", "Bra
 
 @dataclass(frozen=True, slots=True)
 class UserPreferences:
-    """`zone` is empty for that of the browser. `marks`: opened, scrolled past as well, or only by hand."""
+    """`zone` is empty for the browser's. `marks`: whether entries become read when opened, scrolled past or by hand."""
 
     zone: str = ""
     keys: str = "on"
     marks: str = "open"
 
     def changed(self, wishes: Mapping[str, str]) -> "UserPreferences":
-        """With those of the wishes that can be had."""
+        """A copy with those of the given values that are valid."""
         fit = {name: wishes[name] for name, values in PREFERENCE_VALUES.items() if wishes.get(name) in values}
         zone = wishes.get("zone", self.zone)
         return replace(self, **fit, zone=zone if zone in time_zones() else "")
 
 
 def stored_preferences(request: Request) -> Mapping[str, str]:
-    """What whoever is signed in prefers; nothing is known of others."""
+    """The preferences of the signed-in user; empty if nobody is signed in."""
     caller: Caller | None = getattr(request.state, "caller", None)
     return preferences_of(caller.user) if caller else {}
 
@@ -41,7 +41,7 @@ def user_preferences_of(request: Request) -> UserPreferences:
 
 @cache
 def time_zones() -> tuple[str, ...]:
-    """The zones by the names of their places, without other names of the same."""
+    """The names of time zones, without aliases."""
     return (
         *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith(ALIAS_PREFIXES)),
         "UTC",

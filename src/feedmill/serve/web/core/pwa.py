@@ -1,6 +1,6 @@
 """Progressive web app: the manifest, the service worker and the offline page.
 
-Both are the same for everybody and know nobody: what a reader opened is kept by the worker alone, until they sign out.
+They are the same for all users: opened articles are stored only by the service worker, until the user signs out.
 """
 
 import json

@@ -14,12 +14,12 @@ from feedmill.serve.web.core.page import render_page, render_template, signed_in
 
 VIEWS = ("unread", "today", "starred", "later", "all", "history")
 ICONS = {"unread": "unread", "starred": "star"}
-LONGEST = 100
+MAX_QUERY_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """`within` is the folder of a feed, to tell those of one name apart."""
+    """`within` is the folder of a feed, to distinguish feeds of the same name."""
 
     path: str
     name: str
@@ -29,18 +29,18 @@ class Destination:
 
 async def show_destinations(request: Request) -> Response:
     caller = await signed_in(request)
-    asked = request.query_params.get("q", "")[:LONGEST]
+    asked = request.query_params.get("q", "")[:MAX_QUERY_LENGTH]
     t, _ = translator_and_dates(request)
     frame = await load_frame(the_app(request).db, caller.user)
-    sought = asked.casefold().split()
-    found = [each for each in destinations(frame, t) if all(word in each.name.casefold() for word in sought)]
+    words = asked.casefold().split()
+    found = [each for each in destinations(frame, t) if all(word in each.name.casefold() for word in words)]
     if is_fragment_request(request):
         return render_template(request, "core/quick_switcher_list.html", places=found, asked=asked)
     return await render_page(request, "core/quick_switcher.html", places=found, asked=asked)
 
 
 def destinations(frame: Frame, t: Translator) -> Iterator[Destination]:
-    """Every place of the sidebar once; views first."""
+    """Every destination of the sidebar once; views first."""
     for name in VIEWS:
         yield Destination(f"/{name}", t(f"frame.{name}"), ICONS.get(name, name))
     feeds = {feed.path: Destination(feed.path, feed.title, "feed") for feed in frame.feeds}

@@ -10,7 +10,7 @@ DONE_EVENT = b"event: done\ndata: \n\n"
 
 
 def fragment_event(part: HTMLResponse) -> bytes:
-    """A part of a page as one event without a name, which htmx swaps in."""
+    """Formats a fragment as one event without a name, which htmx swaps in."""
     lines = bytes(part.body).decode().splitlines()
     return "".join(f"data: {line}\n" for line in lines).encode() + b"\n"
 

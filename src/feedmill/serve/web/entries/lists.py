@@ -21,7 +21,7 @@ from feedmill.serve.web.entries.article_view import ArticleView, article_view, i
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
 from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view
 
-LONGEST_CURSOR = 200
+MAX_CURSOR_LENGTH = 200
 ROWS = 50
 FULL_TEXTS = 12
 
@@ -77,7 +77,7 @@ async def _load(request: Request, user: User, address: ViewAddress) -> Listing:
     app = the_app(request)
     opened = await open_view(app.db, user.id, address, start_of_day(request))
     chosen = list_filter_of(request, address.name, address.usual)
-    cursor, density = request.query_params.get("cursor", "")[:LONGEST_CURSOR], appearance_of(request).density
+    cursor, density = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH], appearance_of(request).density
     beyond = from_cursor(cursor) if cursor else None
     wanted = replace(opened.wanted(chosen), beyond=beyond, most=FULL_TEXTS if density == "full" else ROWS)
     page = await list_entries(app.db, user.id, wanted, datetime.now(UTC))

@@ -44,7 +44,7 @@ from feedmill.serve.web.search.search_view import (
 from feedmill.store.database import Database
 
 ROWS = 50
-LONGEST_CURSOR = 200
+MAX_CURSOR_LENGTH = 200
 LONGEST_NAME = 190
 MOST_SUGGESTIONS = 3
 MOST_TRIED = 6
@@ -137,7 +137,7 @@ async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
 
 
 async def _find(request: Request, user: User, question: SearchForm) -> SearchResults:
-    cursor = request.query_params.get("cursor", "")[:LONGEST_CURSOR] or None
+    cursor = request.query_params.get("cursor", "")[:MAX_CURSOR_LENGTH] or None
     asked = SearchRequest(question.text, question.order, cursor, ROWS, question.narrowed)
     db, words = the_app(request).db, words_to_highlight(question.text)
     found = await run_search(db, user.id, asked, datetime.now(UTC))
