@@ -24,7 +24,7 @@ from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON, count_feeds_
 from feedmill.store.database import Database
 from feedmill.store.feeds.lifecycle import stop_feed
 from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
-from feedmill.store.subscriptions.change_subscription import NO_SUBSCRIBERS_REASON
+from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON
 from tests.flows.conftest import PATIENT, small_world
 from tests.flows.world import World, answer, item
 from tests.www import Answer, ScriptedNames

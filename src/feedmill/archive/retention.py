@@ -31,7 +31,7 @@ from feedmill.store.entries.retired_unread_lists import (
     count_retired_lists,
     drop_retired_lists,
 )
-from feedmill.store.subscriptions.change_subscription import rest_unwanted_feeds
+from feedmill.store.feeds.subscribers import rest_unwanted_feeds
 
 # A day later than our own rows, so that no row refers to an object that the bucket has deleted.
 LIFECYCLE_EXTRA_DAYS = 1

@@ -13,8 +13,8 @@ from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import audit_step
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
+from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON, REST_ALL
 from feedmill.store.schema import blocked_hosts, feeds, users
-from feedmill.store.subscriptions.change_subscription import NO_SUBSCRIBERS_REASON, REST_ALL
 
 BLOCKED_HOST_REASON = "its host is blocked by an admin"
 UNBLOCKED_HOST_REASON = "its host is not blocked any more"

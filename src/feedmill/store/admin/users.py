@@ -9,8 +9,8 @@ from feedmill.errors import ConstraintViolated, LastAdmin
 from feedmill.model.user import ACTIVE, DISABLED, Actor, User
 from feedmill.store.admin.audit_log import audit_step
 from feedmill.store.database import Database, Step
+from feedmill.store.feeds.subscribers import steps_to_rest_unwanted_feeds
 from feedmill.store.schema import subscriptions, users
-from feedmill.store.subscriptions.change_subscription import steps_to_rest_unwanted_feeds
 from feedmill.store.users.sessions import step_to_end_other_sessions
 from feedmill.store.users.users import to_user
 

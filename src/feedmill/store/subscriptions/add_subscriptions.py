@@ -17,14 +17,9 @@ from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
 from feedmill.store.entries.unread_lists import DROP_UNREAD, steps_to_fill_unread
 from feedmill.store.feeds.add_feeds import ADD as ADD_FEED
 from feedmill.store.feeds.add_feeds import WAKE, NewFeed, feed_values
+from feedmill.store.feeds.subscribers import steps_after_unsubscribe, steps_to_apply_subscriber_options
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
-from feedmill.store.subscriptions.change_subscription import (
-    SET_HTTP_OPTIONS,
-    SUBSCRIBED_REASON,
-    step_to_lock_feed,
-    steps_after_unsubscribe,
-    steps_to_apply_subscriber_options,
-)
+from feedmill.store.subscriptions.change_subscription import SET_HTTP_OPTIONS, SUBSCRIBED_REASON, step_to_lock_feed
 from feedmill.store.subscriptions.feed_settings import STORED_SETTINGS, UPDATE_SETTINGS_FLAG_AT_URL, settings_columns
 
 _feed_of_url = select(feeds.c.id).where(feeds.c.url == bindparam("url")).scalar_subquery()

@@ -1,0 +1,84 @@
+"""Derives a feed's interval, archive policy and schedule from its subscribers; a feed without any rests."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, case, exists, func, select
+
+from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.store.database import Database, Step
+from feedmill.store.schema import feeds, subscriptions
+from feedmill.store.subscriptions.feed_settings import UPDATE_SETTINGS_FLAG
+
+NO_SUBSCRIBERS_REASON = "at rest: nobody subscribes to it any more"
+
+_its_subscribers = subscriptions.c.feed_id == feeds.c.id
+_is_wanted = exists().where(_its_subscribers, subscriptions.c.paused == 0)
+_for_subscribers = (feeds.c.declared == 0, feeds.c.added_by_person == 0)
+FORGET_PASSWORDS = (
+    feeds.update()
+    .where(
+        feeds.c.url.like(f"%{PRIVATE_URL_MARKER}%"),
+        feeds.c.http_options.is_not(None),
+        ~exists().where(_its_subscribers),
+    )
+    .values(http_options=None)
+)
+FORGET_PASSWORD = FORGET_PASSWORDS.where(feeds.c.id == bindparam("feed"))
+
+
+def _somebody_keeps(policy: str) -> ColumnElement[bool]:
+    return exists().where(_its_subscribers, func.coalesce(subscriptions.c.archive_policy, "all") == policy)
+
+
+_smallest = select(func.min(subscriptions.c.interval_seconds)).where(_its_subscribers, subscriptions.c.paused == 0)
+_given = case((feeds.c.added_by_person == 1, feeds.c.interval_seconds))
+# The smallest interval wins. What a file declares stays as it says; what a command gave stays until somebody asks.
+APPLY_INTERVAL = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.declared == 0)
+    .values(interval_seconds=func.coalesce(_smallest.scalar_subquery(), _given))
+)
+APPLY_ARCHIVE_POLICY = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), *_for_subscribers, exists().where(_its_subscribers))
+    .values(archive_policy=case((_somebody_keeps("all"), "all"), (_somebody_keeps("starred"), "starred"), else_="none"))
+)
+RESCHEDULE = (
+    feeds.update()
+    .where(feeds.c.id == bindparam("feed"), feeds.c.next_fetch_at.is_not(None), feeds.c.consecutive_failures == 0)
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
+)
+# The claim goes too: else a refresh that runs now would put a time there again.
+REST_ALL = (
+    feeds.update()
+    .where(*_for_subscribers, ~_is_wanted, feeds.c.next_fetch_at.is_not(None))
+    .values(next_fetch_at=None, next_fetch_why=bindparam("why"), claim_token=None, claimed_until=None)
+)
+REST = REST_ALL.where(feeds.c.id == bindparam("feed"))
+
+
+def steps_to_apply_subscriber_options(feed_ids: Sequence[int]) -> list[Step]:
+    """What the subscribers of these feeds want, taken together."""
+    each: list[dict[str, Any]] = [{"feed": feed_id} for feed_id in feed_ids]
+    return [Step(APPLY_INTERVAL, each), Step(APPLY_ARCHIVE_POLICY, each), Step(UPDATE_SETTINGS_FLAG, each)]
+
+
+def steps_after_unsubscribe(feed_id: int) -> list[Step]:
+    """What becomes of a feed that somebody has left."""
+    feed = {"feed": feed_id}
+    return [
+        *steps_to_apply_subscriber_options([feed_id]),
+        Step(REST, feed | {"why": NO_SUBSCRIBERS_REASON}),
+        Step(FORGET_PASSWORD, feed),
+    ]
+
+
+def steps_to_rest_unwanted_feeds() -> list[Step]:
+    """What becomes of the feeds of people who are gone."""
+    return [Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}), Step(FORGET_PASSWORDS)]
+
+
+async def rest_unwanted_feeds(db: Database) -> None:
+    """Feeds that were added for subscribers and have none rest, such as where another feed only seemed to move."""
+    await db.batch(steps_to_rest_unwanted_feeds())
