@@ -17,11 +17,12 @@ from feedmill.archive.feed_descriptors import store_descriptor
 from feedmill.archive.raw_bodies import store_raw_body
 from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.collect import refresh_decision
+from feedmill.collect.discovery.discover import FetchedFeed
 from feedmill.collect.entries import storable_fields
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
-from feedmill.collect.parsing.parse_off_loop import FeedParser, parse_off_loop
+from feedmill.collect.parsing.parse_off_loop import parse_off_loop
 from feedmill.collect.refresh_decision import DecisionContext, NoResponse
 from feedmill.collect.refresh_log import log_refresh, log_unreadable_dates
 from feedmill.collect.scheduling.cadence import CadenceSettings
@@ -73,7 +74,6 @@ class RefreshTools:
     client: Fetcher
     rules: CadenceSettings = field(default_factory=CadenceSettings)
     soft_limit: timedelta = timedelta(seconds=90)
-    parse: FeedParser = parse_off_loop
     sleep: Sleep = asyncio.sleep
     announce: Callable[[Feed, RefreshDecision], None] = lambda feed, decision: None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -84,12 +84,18 @@ class RefreshTools:
     writers: RefreshWriters = field(default_factory=RefreshWriters)
 
 
-async def refresh_feed(tools: RefreshTools, claim: Claim, job_writer: RefreshWriter = write_nothing) -> RefreshDecision:
+async def refresh_feed(
+    tools: RefreshTools,
+    claim: Claim,
+    job_writer: RefreshWriter = write_nothing,
+    prefetched: FetchedFeed | None = None,
+) -> RefreshDecision:
     """Refreshes a feed that the caller has claimed and returns what was recorded.
 
-    `job_writer` records the end of the caller's job in the same batch.
+    `job_writer` records the end of the caller's job in the same batch. `prefetched` is what discovery has fetched and
+    parsed: it is used instead of a request.
     """
-    decision = await _fetch_and_decide(tools, claim.feed)
+    decision = await _fetch_and_decide(tools, claim.feed, prefetched)
     extra_writers: Sequence[RefreshWriter] = (
         _DescriptorWriter(tools),  # remembers which descriptor of the feed the object store has
         tools.writers.pools,  # adds new entries to the pools whose rules they match
@@ -104,10 +110,10 @@ async def refresh_feed(tools: RefreshTools, claim: Claim, job_writer: RefreshWri
     return recorded
 
 
-async def _fetch_and_decide(tools: RefreshTools, feed: Feed) -> RefreshDecision:
+async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None) -> RefreshDecision:
     """fetch → keep raw → parse → decide. Writes nothing but the raw body."""
     started = time.monotonic()
-    outcome = await _fetch(tools, feed)
+    outcome = await _fetch(tools, feed, prefetched)
     if not isinstance(outcome, Response | NotModified):
         return _decide_without_response(tools, feed, outcome, started)
     context = _decision_context(tools, started)
@@ -119,7 +125,7 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed) -> RefreshDecision:
     if body is None:
         return replace(refresh_decision.decide_unchanged(feed, outcome, context), move=move)
     try:
-        parsed = await _parse(tools, body.response)
+        parsed = await _parse(body.response, prefetched)
     except NotAFeed as error:
         return refresh_decision.decide_not_a_feed(feed, body.response, str(error), body.raw, body.sha256, context)
     changes = await _compare(tools, feed, body.response, parsed, context.now)
@@ -129,8 +135,11 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed) -> RefreshDecision:
     return replace(decision, move=move)
 
 
-async def _fetch(tools: RefreshTools, feed: Feed) -> FetchOutcome | None:
+async def _fetch(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None) -> FetchOutcome | None:
     """The outcome of the request and its quick retries; None if they took longer than the soft limit."""
+    if prefetched is not None:
+        tools.outage.saw(feed.url, prefetched.response, tools.clock())
+        return prefetched.response
     options = parse_options(decrypt_options(tools.encryption, feed.http_options))
     try:
         # The fetch alone: slow storage of our own is not the feed's failure.
@@ -169,8 +178,10 @@ async def _keep_raw(tools: RefreshTools, feed: Feed, response: Response) -> _Bod
     return None if feed.last_error_kind is None else _BodyToParse(response, digest, None)
 
 
-async def _parse(tools: RefreshTools, response: Response) -> ParsedFeed:
-    return await tools.parse(response.body, content_type=response.content_type, url=response.final_url)
+async def _parse(response: Response, prefetched: FetchedFeed | None) -> ParsedFeed:
+    if prefetched is not None:
+        return prefetched.parsed
+    return await parse_off_loop(response.body, content_type=response.content_type, url=response.final_url)
 
 
 async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: ParsedFeed, now: datetime) -> EntryDiff:

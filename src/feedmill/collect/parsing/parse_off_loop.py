@@ -12,7 +12,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Protocol
 
 import msgspec
 
@@ -55,12 +54,6 @@ class ParseResult(msgspec.Struct, array_like=True):
 
     feed: ParsedFeed | None = None
     looks_like: str = ""
-
-
-class FeedParser(Protocol):
-    """Parses a document, as `parse_off_loop` does; raises `NotAFeed` if it is none."""
-
-    async def __call__(self, data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed: ...
 
 
 async def parse_off_loop(data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed:
