@@ -16,7 +16,7 @@ from feedmill.archive.retention import PurgeCounts, RetentionPeriods, purge
 from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.restore import RestoreReport, preview_restore, restore_feeds
 from feedmill.collect.restore_bodies import Period
-from feedmill.collect.restore_plan import find_cards, plan_from_index, plan_from_store, preview_from_store
+from feedmill.collect.restore_plan import find_descriptors, plan_from_index, plan_from_store, preview_from_store
 from feedmill.model.feed import Feed
 from feedmill.model.fetch_outcome import FetchOutcome, Response, Validators
 from feedmill.model.timestamps import to_iso
@@ -78,12 +78,12 @@ class ArchiveWorld(World):
         return await preview_restore(self.tools, plan_from_index(self.db, None, period), lambda one: None)
 
     async def rebuild(self) -> RestoreReport:
-        cards, _ = await find_cards(self.blobs)
+        cards, _ = await find_descriptors(self.blobs)
         plans = plan_from_store(self.db, self.blobs, cards, Period(), self.now)
         return await restore_feeds(self.tools, plans, lambda one: None)
 
     async def imagine_rebuild(self) -> RestoreReport:
-        cards, _ = await find_cards(self.blobs)
+        cards, _ = await find_descriptors(self.blobs)
         plans = preview_from_store(self.db, self.blobs, cards, Period(), self.now)
         return await preview_restore(self.tools, plans, lambda one: None)
 

@@ -22,7 +22,7 @@ from feedmill.archive.store_ownership import (
 from feedmill.collect import refresh, restore_target
 from feedmill.collect.restore import RestoreReport
 from feedmill.collect.restore_bodies import Period
-from feedmill.collect.restore_plan import NothingToRestore, find_cards
+from feedmill.collect.restore_plan import NothingToRestore, find_descriptors
 from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.parsed_feed import ParsedFeed
@@ -317,7 +317,7 @@ async def test_a_feed_that_stays_busy_is_left_out(world: ArchiveWorld, monkeypat
     other = await collect(world, [item("b")], path="/other")
     await world.claim(feed)
     tries = count_claims(monkeypatch)
-    monkeypatch.setattr(restore_target, "PATIENCE", 5 * restore_target.POLL_EVERY)
+    monkeypatch.setattr(restore_target, "MAX_WAIT", 5 * restore_target.POLL_EVERY)
 
     assert await world.restore(feed, other) == RestoreReport(bodies=1, busy=1)
     assert tries == 5 * [feed.id] + [other.id]
@@ -551,7 +551,7 @@ async def test_bodies_that_no_card_explains_are_told(world: ArchiveWorld) -> Non
     await collect(world, [item("b")], path="/second")
     await world.blobs.delete_many([descriptor_key(first.id)])
 
-    cards, unknown = await find_cards(world.blobs)
+    cards, unknown = await find_descriptors(world.blobs)
 
     assert (len(cards), unknown) == (1, 1)
 

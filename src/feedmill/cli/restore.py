@@ -21,7 +21,13 @@ from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.collect.restore import ReportProgress, RestoreReport, preview_restore
 from feedmill.collect.restore import restore_feeds as restore_all
 from feedmill.collect.restore_bodies import Period
-from feedmill.collect.restore_plan import RestorePlan, find_cards, plan_from_index, plan_from_store, preview_from_store
+from feedmill.collect.restore_plan import (
+    RestorePlan,
+    find_descriptors,
+    plan_from_index,
+    plan_from_store,
+    preview_from_store,
+)
 from feedmill.store.archive.raw_bodies import count_raw_bodies
 
 OWNED_BY_ANOTHER = (
@@ -94,7 +100,7 @@ async def _from_index(app: App, names: Sequence[str], period: Period, dry_run: b
 
 
 async def _from_store(app: App, period: Period, dry_run: bool, take_ownership: bool) -> RestoreReport:
-    descriptors, unknown = await find_cards(app.blobs)
+    descriptors, unknown = await find_descriptors(app.blobs)
     if unknown:
         have = pluralize(unknown, "feed has", "feeds have")
         click.echo(f"left out: {have} bodies, but no card that says where the feed is", err=True)

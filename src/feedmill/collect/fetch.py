@@ -19,7 +19,7 @@ Jitter = Callable[[], float]
 
 
 class Fetcher(Protocol):
-    """What answers to a URL: the outbound client, or an answer that is there already."""
+    """PORT: requests a URL; the outbound client, or a recorder around it."""
 
     async def get(
         self,
@@ -28,26 +28,26 @@ class Fetcher(Protocol):
         limits: FetchLimits | None = None,
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
-        """Whatever the server does, an outcome comes back."""
+        """Never raises for what a server does: that is an outcome."""
 
 
 async def fetch_feed(
-    web: Fetcher, feed: Feed, rest: Sleep, dice: Jitter = random.random, options: FetchOptions = DEFAULT_OPTIONS
+    web: Fetcher, feed: Feed, sleep: Sleep, jitter: Jitter = random.random, options: FetchOptions = DEFAULT_OPTIONS
 ) -> FetchOutcome:
-    """The feed's answer; `rest` sleeps between tries (and may let others work meanwhile)."""
+    """The outcome of the last try; `sleep` waits between tries, and may let other jobs run meanwhile."""
     validators = Validators(feed.etag, feed.last_modified) if feed.etag or feed.last_modified else None
     outcome = await web.get(feed.url, validators, options=options)
     for attempt in range(QUICK_TRIES):
         if not isinstance(outcome, Retryable):
             break
-        await rest(retry_delay(attempt, dice()).total_seconds())
+        await sleep(retry_delay(attempt, jitter()).total_seconds())
         again = await web.get(feed.url, validators, options=options)
-        # No turn for another try: what is known is that the feed failed.
+        # Without a turn for another try, the last failure is the outcome.
         outcome = outcome if isinstance(again, Deferred) else again
     return outcome
 
 
-def retry_delay(attempt: int, dice: float) -> timedelta:
-    """2 s, 4 s, 8 s … up to 60 s, each shortened by up to half so that many don't come back together."""
-    whole: timedelta = FIRST_DELAY * 2**attempt
-    return min(whole, LONGEST_DELAY) * (1 - dice / 2)
+def retry_delay(attempt: int, jitter: float) -> timedelta:
+    """2 s, 4 s, 8 s … up to 60 s, each shortened by up to half, so that many retries don't come at once."""
+    delay: timedelta = FIRST_DELAY * 2**attempt
+    return min(delay, LONGEST_DELAY) * (1 - jitter / 2)

@@ -1,11 +1,11 @@
-"""Restores entries from the raw bodies that we kept, through today's parser.
+"""Restores entries from the raw bodies in the archive, with today's parser.
 
-    claim → for each kept body, the oldest first: read → parse → compare → store in one batch
+    claim → for each body, the oldest first: read → parse → compare → record in one batch
 
-A body gives what today's parser finds in it and the store lacks. It is taken as of the time it arrived: entries
-without a date get that time, and only the newest complete body, with truncated ones after it, says what is in the feed
-now. A text replaces nothing newer: an entry is revised from the body that brought its present text, or from a later
-one. So a second run changes nothing.
+What the parser finds in a body and the store lacks is added, as of the time when the body arrived: entries without a
+date get that time. The newest complete body, with truncated ones after it, says what is in the feed now. A text
+replaces no newer one: an entry is revised only from the body that brought its present text, or from a later one. So a
+second run changes nothing.
 """
 
 from collections.abc import AsyncIterable, Callable, Sequence
@@ -35,9 +35,9 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What came of bodies: how many there were, what they gave, how many could not be read or were gone.
+    """How many bodies were read, what they added and revised, and how many were no feed or missing.
 
-    `busy` counts the feeds that somebody else held.
+    `busy` counts the feeds that another process had claimed.
     """
 
     bodies: int = 0
@@ -54,12 +54,14 @@ class RestoreReport:
 ReportProgress = Callable[[RestoreReport], None]
 
 
-async def restore_feeds(tools: RefreshTools, plans: AsyncIterable[RestorePlan], tell: ReportProgress) -> RestoreReport:
+async def restore_feeds(
+    tools: RefreshTools, plans: AsyncIterable[RestorePlan], report: ReportProgress
+) -> RestoreReport:
     """Restores feed by feed, each under its claim."""
     total = RestoreReport()
     async for plan in plans:
         try:
-            total += await _restore_claimed(tools, plan, tell)
+            total += await _restore_claimed(tools, plan, report)
         except ClaimLost as error:
             log.warning("restore_claim_lost", feed_id=plan.feed.id, reason=str(error))
             total += RestoreReport(busy=1)
@@ -67,79 +69,79 @@ async def restore_feeds(tools: RefreshTools, plans: AsyncIterable[RestorePlan], 
 
 
 async def preview_restore(
-    tools: RefreshTools, plans: AsyncIterable[RestorePlan], tell: ReportProgress
+    tools: RefreshTools, plans: AsyncIterable[RestorePlan], report: ReportProgress
 ) -> RestoreReport:
-    """What `restore` would do."""
+    """What `restore_feeds` would do; writes nothing."""
     total = RestoreReport()
     async for plan in plans:
-        total += await restore_feed(tools.blobs, DryRunTarget(tools.db, plan.feed), await plan.backups(), tell)
+        total += await restore_feed(tools.blobs, DryRunTarget(tools.db, plan.feed), await plan.list_bodies(), report)
     return total
 
 
-async def _restore_claimed(tools: RefreshTools, plan: RestorePlan, tell: ReportProgress) -> RestoreReport:
-    async with open_claimed_target(tools.db, plan.feed.id, tools.clock) as ledger:
-        if ledger is None:
+async def _restore_claimed(tools: RefreshTools, plan: RestorePlan, report: ReportProgress) -> RestoreReport:
+    async with open_claimed_target(tools.db, plan.feed.id, tools.clock) as target:
+        if target is None:
             log.warning("restore_feed_skipped", feed_id=plan.feed.id)
             return RestoreReport(busy=1)
-        return await restore_feed(tools.blobs, ledger, await plan.backups(), tell)
+        return await restore_feed(tools.blobs, target, await plan.list_bodies(), report)
 
 
 async def restore_feed(
-    blobs: Blobs, ledger: RestoreTarget, backups: Sequence[BodyToRestore], tell: ReportProgress
+    blobs: Blobs, target: RestoreTarget, bodies: Sequence[BodyToRestore], report: ReportProgress
 ) -> RestoreReport:
-    """Replays what was kept of one feed into its ledger; `tell` hears of each body."""
-    # Of a feed that has moved away, nothing is in the feed now.
-    current = [] if ledger.feed.has_moved_away else await current_bodies(blobs, backups)
+    """Replays the bodies of one feed into the target; `report` is called after each."""
+    # A feed that has moved away has no entries now.
+    current = [] if target.feed.has_moved_away else await current_bodies(blobs, bodies)
     total = RestoreReport()
-    for backup in backups:
-        if backup.in_period:
-            one = await _replay_body(blobs, ledger, backup, is_current=backup in current)
-            tell(one)
+    for body in bodies:
+        if body.in_period:
+            one = await _replay_body(blobs, target, body, is_current=body in current)
+            report(one)
             total += one
     return total
 
 
 async def _replay_body(
-    blobs: Blobs, ledger: RestoreTarget, backup: BodyToRestore, *, is_current: bool
+    blobs: Blobs, target: RestoreTarget, source: BodyToRestore, *, is_current: bool
 ) -> RestoreReport:
     try:
-        data = await blobs.get(backup.body.key)
+        data = await blobs.get(source.body.key)
     except BlobMissing:
         return RestoreReport(bodies=1, missing=1)
     try:
-        parsed = await parse_body(data, backup)
+        parsed = await parse_body(data, source)
     except NotAFeed as error:
-        await ledger.write(ReplayChanges(backup.body.at), _index(backup, data, str(error)))
+        await target.write(ReplayChanges(source.body.at), _index_steps(source, data, str(error)))
         return RestoreReport(bodies=1, unreadable=1)
-    replayed = await _compare(ledger, backup, parsed, len(data), is_current=is_current)
+    replay = await _compare(target, source, parsed, len(data), is_current=is_current)
     parse_result = INCOMPLETE if parsed.is_truncated else "ok"
-    await ledger.write(replayed, _index(backup, data, parse_result, len(parsed.entries)))
-    return RestoreReport(bodies=1, added=len(replayed.new), revised=len(replayed.revised))
+    await target.write(replay, _index_steps(source, data, parse_result, len(parsed.entries)))
+    return RestoreReport(bodies=1, added=len(replay.new), revised=len(replay.revised))
 
 
-def _index(backup: BodyToRestore, data: bytes, parse_result: str, entry_count: int = 0) -> Sequence[Step]:
-    """What the index must be told of a body that it does not have."""
-    if backup.body.indexed:
+def _index_steps(source: BodyToRestore, data: bytes, parse_result: str, entry_count: int = 0) -> Sequence[Step]:
+    """The steps that list a body which the index lacks."""
+    if source.body.indexed:
         return ()
-    return (step_to_add_raw_body(backup.body, sha256(data).hexdigest(), parse_result, entry_count),)
+    return (step_to_add_raw_body(source.body, sha256(data).hexdigest(), parse_result, entry_count),)
 
 
 async def _compare(
-    ledger: RestoreTarget, backup: BodyToRestore, parsed: ParsedFeed, size: int, *, is_current: bool
+    target: RestoreTarget, source: BodyToRestore, parsed: ParsedFeed, size: int, *, is_current: bool
 ) -> ReplayChanges:
     entries = await run_in_thread_if_large(size, entries_by_identity, parsed)
-    known, purged = await ledger.find(identities_to_look_up(entries))
-    with_images = ledger.feed.archive_policy is ArchivePolicy.ALL
-    site_url = parsed.link or backup.url
+    known, purged = await target.find(identities_to_look_up(entries))
+    with_images = target.feed.archive_policy is ArchivePolicy.ALL
+    site_url = parsed.link or source.url
     changes = await run_in_thread_if_large(
-        size, compare_entries, entries, known, purged, backup.body.at, site_url=site_url, with_images=with_images
+        size, compare_entries, entries, known, purged, source.body.at, site_url=site_url, with_images=with_images
     )
-    versions = await ledger.versions([*(one.entry_id for one in changes.revised), *changes.returned])
+    times = await target.revision_times([*(one.entry_id for one in changes.revised), *changes.returned])
     return ReplayChanges(
-        at=backup.body.at,
+        at=source.body.at,
         is_current=is_current,
         new=changes.new,
-        revised=tuple(one for one in changes.revised if versions[one.entry_id].at < backup.next_at),
-        seen=tuple(id for id in changes.returned if is_current or versions[id].last_seen_at < backup.body.at),
+        revised=tuple(one for one in changes.revised if times[one.entry_id].at < source.next_at),
+        seen=tuple(id for id in changes.returned if is_current or times[id].last_seen_at < source.body.at),
         facts=feed_facts(parsed),
     )

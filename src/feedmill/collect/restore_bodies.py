@@ -15,7 +15,7 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `since` on and before `until`; None leaves that side open."""
+    """From `since` (inclusive) to `until` (exclusive); None leaves that side open."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -26,7 +26,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class BodyToRestore:
-    """A kept body, where it came from, and when the next body of its feed arrived."""
+    """A raw body, the URL of its feed, and when the next body of the feed arrived."""
 
     body: StoredRawBody
     url: str
@@ -35,34 +35,36 @@ class BodyToRestore:
 
 
 def order_bodies(bodies: Sequence[StoredRawBody], urls: Mapping[int, str], period: Period) -> list[BodyToRestore]:
-    """Bodies as backups, the oldest first; `urls` has where each feed of theirs is."""
-    backups: list[BodyToRestore] = []
+    """The bodies to restore, the oldest first; `urls` has the URL of each feed by id."""
+    newest_first: list[BodyToRestore] = []
     next_at: dict[int, datetime] = {}
     for body in sorted(bodies, key=lambda body: body.at, reverse=True):
-        backups.append(BodyToRestore(body, urls[body.feed_id], next_at.get(body.feed_id, NEVER), body.at in period))
+        newest_first.append(
+            BodyToRestore(body, urls[body.feed_id], next_at.get(body.feed_id, NEVER), body.at in period)
+        )
         next_at[body.feed_id] = body.at
-    return backups[::-1]
+    return newest_first[::-1]
 
 
-async def current_bodies(blobs: Blobs, backups: Sequence[BodyToRestore]) -> list[BodyToRestore]:
-    """The backups that tell what is in the feed now: the newest complete one, and truncated ones after it.
+async def current_bodies(blobs: Blobs, bodies: Sequence[BodyToRestore]) -> list[BodyToRestore]:
+    """The bodies that say what is in the feed now: the newest complete one, and truncated ones after it.
 
-    None if the newest of them is not among those to be replayed.
+    Empty if the newest one is outside of the period.
     """
     current: list[BodyToRestore] = []
-    for backup in reversed(backups):
-        if not backup.in_period:
+    for each in reversed(bodies):
+        if not each.in_period:
             break
         try:
-            parsed = await parse_body(await blobs.get(backup.body.key), backup)
+            parsed = await parse_body(await blobs.get(each.body.key), each)
         except (BlobMissing, NotAFeed):
             continue
-        current.append(backup)
+        current.append(each)
         if not parsed.is_truncated:
             break
     return current
 
 
-async def parse_body(data: bytes, backup: BodyToRestore) -> ParsedFeed:
-    """The body as today's parser reads it; raises `NotAFeed`."""
-    return await parse_off_loop(data, content_type=backup.body.content_type, url=backup.url)
+async def parse_body(data: bytes, source: BodyToRestore) -> ParsedFeed:
+    """Parses the body with today's parser; raises `NotAFeed`."""
+    return await parse_off_loop(data, content_type=source.body.content_type, url=source.url)

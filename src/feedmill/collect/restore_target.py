@@ -14,34 +14,34 @@ from feedmill.store.database import Database, Step
 from feedmill.store.feeds.claims import claim_feeds, release_claims, renew_claims
 from feedmill.store.feeds.record_refresh import find_known_entries
 
-# Bodies that give nothing are not written, so the claim must be kept alive by itself.
+# A body that changes nothing is not written, so the claim has to be renewed.
 RENEW_EVERY = timedelta(seconds=60)
 # A refresh takes seconds; the claim of one that was killed ends within three minutes.
-PATIENCE = timedelta(minutes=4)
+MAX_WAIT = timedelta(minutes=4)
 POLL_EVERY = timedelta(seconds=0.5)
 
 KnownAndPurged = tuple[dict[str, KnownEntry], set[str]]
 
 
 class RestoreTarget(Protocol):
-    """The entries of one feed, as far as a restore is concerned."""
+    """The stored entries of one feed, as a restore reads and writes them."""
 
     @property
     def feed(self) -> Feed: ...
 
     async def find(self, guids: Sequence[str]) -> KnownAndPurged:
-        """What is known of these entries, and which of them were purged."""
+        """The stored entries of these guids, and the guids that were purged."""
 
-    async def versions(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
-        """The versions of these entries."""
+    async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
+        """By id when the present text of an entry came, and when it was last seen."""
 
-    async def write(self, replayed: ReplayChanges, index: Sequence[Step]) -> None:
-        """Keeps what a body gave, and what the index must be told of the body."""
+    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
+        """Writes the changes of one body, and `index_steps` that list the body itself."""
 
 
 @dataclass(slots=True)
 class ClaimedTarget:
-    """The store itself, for as long as the claim holds."""
+    """Writes to the store while the claim holds."""
 
     db: Database
     claim: Claim
@@ -58,13 +58,13 @@ class ClaimedTarget:
     async def find(self, guids: Sequence[str]) -> KnownAndPurged:
         return await find_known_entries(self.db, self.feed.id, guids)
 
-    async def versions(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
+    async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
         return await find_revision_times(self.db, ids)
 
-    async def write(self, replayed: ReplayChanges, index: Sequence[Step]) -> None:
+    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
         now = self.clock()
-        if replayed or index:
-            await record_replay(self.db, self.claim, replayed, now, index)
+        if changes or index_steps:
+            await record_replay(self.db, self.claim, changes, now, index_steps)
         elif now - self._written_at >= RENEW_EVERY:
             await renew_claims(self.db, self.claim.token, now)
         else:
@@ -74,44 +74,47 @@ class ClaimedTarget:
 
 @dataclass(slots=True)
 class DryRunTarget:
-    """The store as it is, with what would be written kept in mind only."""
+    """Reads from the store and keeps the changes in memory."""
 
     db: Database
     feed: Feed
     _known: dict[str, KnownEntry] = field(default_factory=dict)
-    _versions: dict[int, RevisionTimes] = field(default_factory=dict)
+    _revision_times: dict[int, RevisionTimes] = field(default_factory=dict)
     _guids: dict[int, str] = field(default_factory=dict)
 
     async def find(self, guids: Sequence[str]) -> KnownAndPurged:
         known, purged = await find_known_entries(self.db, self.feed.id, guids)
-        self._guids |= {have.id: guid for guid, have in known.items()}
-        asked = set(guids)
-        return known | {guid: have for guid, have in self._known.items() if guid in asked}, purged
+        self._guids |= {entry.id: guid for guid, entry in known.items()}
+        wanted = set(guids)
+        return known | {guid: entry for guid, entry in self._known.items() if guid in wanted}, purged
 
-    async def versions(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
-        return await find_revision_times(self.db, [id for id in ids if id not in self._versions]) | self._versions
+    async def revision_times(self, ids: Sequence[int]) -> dict[int, RevisionTimes]:
+        return (
+            await find_revision_times(self.db, [id for id in ids if id not in self._revision_times])
+            | self._revision_times
+        )
 
-    async def write(self, replayed: ReplayChanges, index: Sequence[Step]) -> None:
-        version = RevisionTimes(replayed.at, replayed.at)
-        for entry in replayed.new:
-            # Ids that no row has.
+    async def write(self, changes: ReplayChanges, index_steps: Sequence[Step]) -> None:
+        times = RevisionTimes(changes.at, changes.at)
+        for entry in changes.new:
+            # Negative ids are those of no row.
             id = -1 - len(self._guids)
-            self._remember(entry.guid, KnownEntry(id, entry.digest, replayed.is_current), version)
-        for revision in replayed.revised:
-            known = KnownEntry(revision.entry_id, revision.digest, replayed.is_current, revision.number)
-            self._remember(self._guids[revision.entry_id], known, version)
+            self._keep(entry.guid, KnownEntry(id, entry.digest, changes.is_current), times)
+        for revision in changes.revised:
+            known = KnownEntry(revision.entry_id, revision.digest, changes.is_current, revision.number)
+            self._keep(self._guids[revision.entry_id], known, times)
 
-    def _remember(self, guid: str, known: KnownEntry, version: RevisionTimes) -> None:
+    def _keep(self, guid: str, known: KnownEntry, times: RevisionTimes) -> None:
         self._guids[known.id] = guid
         self._known[guid] = known
-        self._versions[known.id] = version
+        self._revision_times[known.id] = times
 
 
 @asynccontextmanager
 async def open_claimed_target(
     db: Database, feed_id: int, clock: Callable[[], datetime]
 ) -> AsyncIterator[ClaimedTarget | None]:
-    """The feed's ledger, held for the block, after whoever refreshes it now is done; None if that takes too long."""
+    """Claims the feed for the block, after a refresh that runs has ended; None if that takes too long."""
     claim = await _claim(db, feed_id, clock)
     if claim is None:
         yield None
@@ -123,7 +126,7 @@ async def open_claimed_target(
 
 
 async def _claim(db: Database, feed_id: int, clock: Callable[[], datetime]) -> Claim | None:
-    for _ in range(max(1, int(PATIENCE / POLL_EVERY))):
+    for _ in range(max(1, int(MAX_WAIT / POLL_EVERY))):
         if claims := await claim_feeds(db, [feed_id], clock()):
             return claims[0]
         await asyncio.sleep(POLL_EVERY.total_seconds())

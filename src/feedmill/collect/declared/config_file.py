@@ -10,27 +10,27 @@ from feedmill.errors import CallerError
 from feedmill.lazy_imports import lazy_import
 
 MAX_BYTES = 8_000_000
-# With PyYAML, which takes a megabyte: most instances have no such file.
+# Imported when a YAML file is read: PyYAML takes a megabyte, and most instances have no such file.
 READ_YAML = "feedmill.collect.declared.yaml_document:read_yaml"
 
 KeyPath = tuple[str | int, ...]
 
 
 class BadFile(CallerError):
-    """The file can't be read; the text says what is wrong and where."""
+    """The file is not valid; the text says what is wrong and where."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
-    """What a file says. `places` has line and column of what stands at a path (YAML alone tells them)."""
+    """The values of a file. `places` has line and column by path; it is empty for JSON and TOML."""
 
     data: Any
     places: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
 
 
 def read_config_file(file: FilePath) -> ConfigDocument:
-    """Reads YAML, JSON or TOML, by the end of the file's name; raises `BadFile`."""
-    text = _text(file)
+    """Reads YAML, JSON or TOML, by the suffix of the file; raises `BadFile`."""
+    text = _read_text(file)
     try:
         match file.suffix.lower():
             case ".json":
@@ -47,7 +47,7 @@ def read_config_file(file: FilePath) -> ConfigDocument:
         raise BadFile(f"{file}: it is nested too deeply") from error
 
 
-def _text(file: FilePath) -> str:
+def _read_text(file: FilePath) -> str:
     try:
         with file.open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)

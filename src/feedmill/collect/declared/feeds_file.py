@@ -24,7 +24,7 @@ _UNITS = {"s": _MINUTE / 60, "m": _MINUTE, "min": _MINUTE, "h": 60 * _MINUTE, "d
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A feed as the file wants it."""
+    """A feed as the file declares it."""
 
     address: PastedUrl
     title: str | None = None
@@ -34,21 +34,21 @@ class Declaration:
 
 
 class InvalidValue(Exception):
-    """A value that won't do; the text says why."""
+    """A value is not valid; the text says why."""
 
 
 def find_feeds_file(named: Path | None, data: Path) -> Path | None:
-    """The file that declares feeds: the one that is named, else the one in the data folder, else none."""
+    """The feeds file: the one that the setting names, else the one in the data folder, else None."""
     if named is not None:
         return named
-    there = feeds_files(None, data)
-    if len(there) > 1:
-        raise BadFile(f"{there[0]} and {there[1]} are both there: remove one, or name one with the setting feeds_file")
-    return there[0] if there else None
+    found = feeds_files(None, data)
+    if len(found) > 1:
+        raise BadFile(f"{found[0]} and {found[1]} are both there: remove one, or name one with the setting feeds_file")
+    return found[0] if found else None
 
 
 def read_declarations(file: Path) -> list[Declaration]:
-    """What the file declares; raises `BadFile` for one that is not sound in every part."""
+    """The feeds that the file declares; raises `BadFile` if any part of it is not valid."""
     document = read_config_file(file)
     reader = _Reader(document)
     declared = reader.read()
@@ -59,7 +59,7 @@ def read_declarations(file: Path) -> list[Declaration]:
 
 
 def read_interval(value: object) -> timedelta:
-    """`30m`, `2h`, `1d`, or a number of minutes; from 1 minute to 7 days."""
+    """Parses `30m`, `2h`, `1d` or a number of minutes, from 1 minute to 7 days; raises `InvalidValue`."""
     match = _INTERVAL.fullmatch(str(value).strip())
     if match is None or isinstance(value, bool):
         raise InvalidValue(f"{value!r} is no interval: write 30m, 2h, 1d or a number of minutes")
@@ -70,7 +70,7 @@ def read_interval(value: object) -> timedelta:
 
 
 class _Reader:
-    """Goes through the list once and notes every problem with its place."""
+    """Reads the list once and collects every problem with its line and column."""
 
     def __init__(self, document: ConfigDocument) -> None:
         self._document = document
@@ -130,7 +130,7 @@ class _Reader:
         self.problems.append(f"{self._place(path)}: {message}")
 
     def _place(self, path: config_file.KeyPath) -> str:
-        """Line and column if the format tells them, else which feed of the list."""
+        """Line and column if the format has them, else the number of the feed in the list."""
         for length in range(len(path), -1, -1):
             if place := self._document.places.get(path[:length]):
                 return f"line {place[0]}, column {place[1]}"

@@ -6,6 +6,6 @@ FILE_NAMES = ("feeds.yaml", "feeds.yml", "feeds.json", "feeds.toml")
 
 
 def feeds_files(named: Path | None, data: Path) -> list[Path]:
-    """Those that are there: the one that is named, else any in the data folder."""
+    """The feeds files that exist: the one that the setting names, else all in the data folder."""
     files = [named] if named else [data / name for name in FILE_NAMES]
     return [file for file in files if file.is_file()]

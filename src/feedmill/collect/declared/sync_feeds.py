@@ -1,7 +1,7 @@
-"""Brings the database in line with the feeds file.
+"""Applies the feeds file to the database.
 
-New ones are added and due at once; those that are gone from the file keep their history and rest; those that
-come back wake. A file that is not sound in every part changes nothing.
+New feeds are added and due at once. Feeds that left the file keep their history and are no longer fetched; those that
+come back are due again. A file that is not valid in every part changes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,13 @@ from feedmill.store.feeds.url_history import all_former_urls
 
 log = get_logger(__name__)
 
-# Path, time of change, size and number of each file that could be the one.
+# Path, modification time, size and inode of each feeds file.
 FileSignatures = tuple[tuple[Path, int, int, int], ...]
 
 
 @dataclass(slots=True)
 class DeclaredFeeds:
-    """Follows the file; `follow` costs one look at the file's times as long as it stays the same."""
+    """Follows the feeds file. While the file is unchanged, `follow` only reads its modification time."""
 
     db: Database
     named: Path | None
@@ -40,26 +40,26 @@ class DeclaredFeeds:
     floor: timedelta = SHORTEST_INTERVAL
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     encryption: Encryption = NO_ENCRYPTION
-    _seen: FileSignatures | None = None
+    _applied: FileSignatures | None = None
 
     async def follow(self) -> None:
-        """Brings the database in line with the file if that has changed; the log tells what came of it."""
-        sight = self._look()
-        if sight == self._seen:
+        """Applies the file if it has changed, and logs the result or why it is not valid."""
+        signatures = self._signatures()
+        if signatures == self._applied:
             return
         try:
-            await self._obey(find_feeds_file(self.named, self.data))
+            await self._apply(find_feeds_file(self.named, self.data))
         except (BadFile, BadSetting, UnreadableSecret) as error:
             log.error("feeds_file_invalid", reason=str(error))
-        self._seen = sight
+        self._applied = signatures
 
-    def _look(self) -> FileSignatures:
+    def _signatures(self) -> FileSignatures:
         return tuple(_signature(file) for file in feeds_files(self.named, self.data))
 
-    async def _obey(self, file: Path | None) -> None:
+    async def _apply(self, file: Path | None) -> None:
         if file is None:
-            if self._seen:
-                log.warning("feeds_file_missing", file=str(self._seen[0][0]))
+            if self._applied:
+                log.warning("feeds_file_missing", file=str(self._applied[0][0]))
             return
         declared, now = read_declarations(file), self.clock()
         comparison = compare_feeds(
@@ -79,65 +79,74 @@ def compare_feeds(
     now: datetime,
     encryption: Encryption = NO_ENCRYPTION,
 ) -> DeclaredChanges:
-    """What has to change in the database; `former` tells which feed was at a URL that it moved away from."""
-    meant = _matched_feeds(declared, feeds, former)
-    known = [(wish, feed) for wish, feed in meant if feed is not None]
+    """The changes to make in the database. `former` has the feed ids by URLs that they have moved away from."""
+    matched = _matched_feeds(declared, feeds, former)
+    known = [(declaration, feed) for declaration, feed in matched if feed is not None]
     wanted = {feed.id for _, feed in known}
     return DeclaredChanges(
-        new=tuple(_new(wish, encryption) for wish, feed in meant if feed is None),
+        new=tuple(_new(declaration, encryption) for declaration, feed in matched if feed is None),
         returned=tuple(feed.id for _, feed in known if not feed.declared),
         dropped=tuple(feed.id for feed in feeds if feed.declared and feed.id not in wanted),
-        changed=tuple(_options(wish, feed, floor, now) for wish, feed in known if _differs(wish, feed)),
+        changed=tuple(
+            _options(declaration, feed, floor, now) for declaration, feed in known if _differs(declaration, feed)
+        ),
     )
 
 
 def _matched_feeds(
     declared: Sequence[Declaration], feeds: Sequence[Feed], former: Mapping[str, int]
 ) -> list[tuple[Declaration, Feed | None]]:
-    """Each declaration with the feed that it means, also when that has moved; a feed is meant once."""
+    """Each declaration with its feed, even if that has moved; None if there is none. No feed is matched twice."""
     by_id = {feed.id: feed for feed in feeds}
     by_url = {feed.url: feed for feed in feeds}
-    meant: dict[int | str, tuple[Declaration, Feed | None]] = {}
-    for wish in declared:
-        url = wish.address.url
+    matched: dict[int | str, tuple[Declaration, Feed | None]] = {}
+    for declaration in declared:
+        url = declaration.address.url
         feed = by_url.get(url) or by_id.get(former.get(url, 0))
         if feed is not None and feed.merged_into is not None:
             feed = by_id.get(feed.merged_into, feed)
-        meant.setdefault(url if feed is None else feed.id, (wish, feed))
-    return list(meant.values())
+        matched.setdefault(url if feed is None else feed.id, (declaration, feed))
+    return list(matched.values())
 
 
-def _new(wish: Declaration, encryption: Encryption) -> NewFeed:
+def _new(declaration: Declaration, encryption: Encryption) -> NewFeed:
     return NewFeed(
-        wish.address.url,
-        own_title=wish.title,
-        folder=wish.folder,
-        archive_policy=wish.archive_policy,
-        http_options=encrypt_options(encryption, wish.address.http_options),
-        interval=wish.interval,
+        declaration.address.url,
+        own_title=declaration.title,
+        folder=declaration.folder,
+        archive_policy=declaration.archive_policy,
+        http_options=encrypt_options(encryption, declaration.address.http_options),
+        interval=declaration.interval,
         declared=True,
     )
 
 
-def _differs(wish: Declaration, feed: Feed) -> bool:
+def _differs(declaration: Declaration, feed: Feed) -> bool:
     if feed.added_by_person:
         return False
-    asked = (wish.title, wish.folder, wish.interval, wish.archive_policy)
-    return asked != (feed.own_title, feed.folder, feed.interval, feed.archive_policy)
+    declared = (declaration.title, declaration.folder, declaration.interval, declaration.archive_policy)
+    return declared != (feed.own_title, feed.folder, feed.interval, feed.archive_policy)
 
 
-def _options(wish: Declaration, feed: Feed, floor: timedelta, now: datetime) -> DeclaredOptions:
-    sooner = _sooner(wish, feed, floor, now)
-    return DeclaredOptions(feed.id, wish.title, wish.folder, wish.interval, wish.archive_policy, sooner)
+def _options(declaration: Declaration, feed: Feed, floor: timedelta, now: datetime) -> DeclaredOptions:
+    due_at = _due_by_new_interval(declaration, feed, floor, now)
+    return DeclaredOptions(
+        feed.id, declaration.title, declaration.folder, declaration.interval, declaration.archive_policy, due_at
+    )
 
 
-def _sooner(wish: Declaration, feed: Feed, floor: timedelta, now: datetime) -> datetime | None:
-    """A shorter interval counts at once; not for a feed that is backing off or was never fetched."""
-    if wish.interval is None or wish.interval == feed.interval or feed.consecutive_failures or not feed.last_fetched_at:
+def _due_by_new_interval(declaration: Declaration, feed: Feed, floor: timedelta, now: datetime) -> datetime | None:
+    """When a feed with a new interval is due; None if it is backing off or was never fetched."""
+    if (
+        declaration.interval is None
+        or declaration.interval == feed.interval
+        or feed.consecutive_failures
+        or not feed.last_fetched_at
+    ):
         return None
-    return max(feed.last_fetched_at + max(wish.interval, floor), now)
+    return max(feed.last_fetched_at + max(declaration.interval, floor), now)
 
 
 def _signature(file: Path) -> tuple[Path, int, int, int]:
-    facts = file.stat()
-    return file, facts.st_mtime_ns, facts.st_size, facts.st_ino
+    status = file.stat()
+    return file, status.st_mtime_ns, status.st_size, status.st_ino

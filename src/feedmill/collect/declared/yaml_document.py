@@ -1,4 +1,4 @@
-"""Reads YAML with line and column of each value, without the features that let a small file mean a huge one."""
+"""Reads YAML with line and column of each value. Aliases are refused, because they let a small file expand."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from feedmill.collect.declared.config_file import BadFile, ConfigDocument, KeyPa
 
 MAX_DEPTH = 10
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-# The one written in C is a hundred times faster; not every platform has it.
+# The loader in C is a hundred times faster, but not every platform has it.
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -31,19 +31,19 @@ def read_yaml(file: FilePath, text: str) -> ConfigDocument:
 
 @dataclass(slots=True)
 class _Branch:
-    """A list or mapping that is being read; `key` is the one whose value comes next."""
+    """A list or mapping that is being read; `key` is the key whose value comes next."""
 
-    holds: list[Any] | dict[str, Any]
+    values: list[Any] | dict[str, Any]
     path: KeyPath
     key: str | None = None
 
 
 class _Tree:
-    """Builds plain values from YAML's events. Aliases are refused: with them a small file may mean a huge one."""
+    """Builds plain values from YAML's events."""
 
     def __init__(self) -> None:
         self._places: dict[KeyPath, tuple[int, int]] = {}
-        self._open: list[_Branch] = []
+        self._branches: list[_Branch] = []
         self._root: Any = None
 
     def read(self, text: str) -> ConfigDocument:
@@ -52,13 +52,13 @@ class _Tree:
                 case yaml.ScalarEvent():
                     self._scalar(event)
                 case yaml.SequenceStartEvent():
-                    self._branch(event, [])
+                    self._open_branch(event, [])
                 case yaml.MappingStartEvent():
-                    self._branch(event, {})
+                    self._open_branch(event, {})
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
-                    self._open.pop()
+                    self._branches.pop()
                 case yaml.AliasEvent():
-                    raise _refusal(event, "aliases (*name) are not allowed here")
+                    raise _error(event, "aliases (*name) are not allowed here")
         return ConfigDocument(self._root, self._places)
 
     def _single(self, events: Iterator[Any]) -> Iterator[Any]:
@@ -66,40 +66,40 @@ class _Tree:
         for event in events:
             documents += isinstance(event, yaml.DocumentStartEvent)
             if documents > 1:
-                raise _refusal(event, "a second document begins here")
+                raise _error(event, "a second document begins here")
             yield event
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        branch = self._open[-1] if self._open else None
-        if branch is not None and isinstance(branch.holds, dict) and branch.key is None:
-            if event.value in branch.holds:
-                raise _refusal(event, f"{event.value!r} stands here twice")
+        branch = self._branches[-1] if self._branches else None
+        if branch is not None and isinstance(branch.values, dict) and branch.key is None:
+            if event.value in branch.values:
+                raise _error(event, f"{event.value!r} stands here twice")
             branch.key = event.value
             self._places[(*branch.path, event.value)] = _place(event)
             return
-        self._put(event, None if event.implicit[0] and event.value in NULLS else event.value)
+        self._add(event, None if event.implicit[0] and event.value in NULLS else event.value)
 
-    def _branch(self, event: Any, holds: list[Any] | dict[str, Any]) -> None:
-        if len(self._open) >= MAX_DEPTH:
-            raise _refusal(event, "it is nested too deeply")
-        self._open.append(_Branch(holds, self._put(event, holds)))
+    def _open_branch(self, event: Any, values: list[Any] | dict[str, Any]) -> None:
+        if len(self._branches) >= MAX_DEPTH:
+            raise _error(event, "it is nested too deeply")
+        self._branches.append(_Branch(values, self._add(event, values)))
 
-    def _put(self, event: Any, value: Any) -> KeyPath:
-        """Puts a value into the branch that is open; where that is."""
-        path = self._put_into(self._open[-1], event, value) if self._open else ()
+    def _add(self, event: Any, value: Any) -> KeyPath:
+        """Adds a value to the innermost open branch and returns its path."""
+        path = self._add_to(self._branches[-1], event, value) if self._branches else ()
         if not path:
             self._root = value
         self._places.setdefault(path, _place(event))
         return path
 
-    def _put_into(self, branch: _Branch, event: Any, value: Any) -> KeyPath:
-        if isinstance(branch.holds, list):
-            branch.holds.append(value)
-            return (*branch.path, len(branch.holds) - 1)
+    def _add_to(self, branch: _Branch, event: Any, value: Any) -> KeyPath:
+        if isinstance(branch.values, list):
+            branch.values.append(value)
+            return (*branch.path, len(branch.values) - 1)
         if branch.key is None:
-            raise _refusal(event, "a key must be plain text")
+            raise _error(event, "a key must be plain text")
         key, branch.key = branch.key, None
-        branch.holds[key] = value
+        branch.values[key] = value
         return (*branch.path, key)
 
 
@@ -107,5 +107,5 @@ def _place(event: Any) -> tuple[int, int]:
     return event.start_mark.line + 1, event.start_mark.column + 1
 
 
-def _refusal(event: Any, problem: str) -> yaml.MarkedYAMLError:
+def _error(event: Any, problem: str) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)

@@ -16,7 +16,7 @@ MAX_IMAGES = 200
 
 
 def entries_by_identity(parsed: ParsedFeed) -> dict[str, ParsedEntry]:
-    """The entries by identity, in document order; of true repeats the first stays."""
+    """The entries by identity, in document order. Of entries with the same identity the first is kept."""
     entries: dict[str, ParsedEntry] = {}
     for guid, entry in zip(identify_entries(parsed.entries), parsed.entries, strict=True):
         entries.setdefault(identity(guid), entry)
@@ -40,22 +40,22 @@ def compare_entries(
     site_url: str | None,
     with_images: bool,
 ) -> EntryDiff:
-    """The changes that bring the store to what the feed offers now."""
+    """The changes that make the stored entries equal to those in the feed."""
     new, revised, returned, found = [], [], [], set()
-    # Feeds list the newest first; stored the other way round, later ids are newer.
-    for guid, offer in reversed(list(entries.items())):
-        entry, digest = storable_entry(offer)
-        have = _find(guid, offer, digest, known) if known else None
-        if have is None:
+    # Feeds list the newest first. They are added in reverse, so that newer entries get higher ids.
+    for guid, parsed in reversed(list(entries.items())):
+        entry, digest = storable_entry(parsed)
+        stored = _find_stored(guid, parsed, digest, known) if known else None
+        if stored is None:
             if guid not in purged:
                 new.append(_new_entry(guid, entry, digest, now, site_url, with_images))
             continue
-        found.add(have.id)
-        if digest != have.digest and have.revision_count < MAX_REVISIONS:
-            revised.append(_revision(have, entry, digest))
-        if not have.in_feed:
-            returned.append(have.id)
-    in_feed = [have.id for have in known.values() if have.in_feed]
+        found.add(stored.id)
+        if digest != stored.digest and stored.revision_count < MAX_REVISIONS:
+            revised.append(_revision(stored, entry, digest))
+        if not stored.in_feed:
+            returned.append(stored.id)
+    in_feed = [stored.id for stored in known.values() if stored.in_feed]
     return EntryDiff(
         new=tuple(new),
         revised=tuple(revised),
@@ -65,21 +65,21 @@ def compare_entries(
     )
 
 
-def _find(guid: str, entry: ParsedEntry, digest: str, known: Mapping[str, KnownEntry]) -> KnownEntry | None:
-    """What we have of an entry, also when its guid has begun to repeat, or repeats no more, since then.
+def _find_stored(guid: str, entry: ParsedEntry, digest: str, known: Mapping[str, KnownEntry]) -> KnownEntry | None:
+    """The stored entry, even if its guid was unique then and repeats now, or the other way round.
 
-    `entry` is as the feed gives it: its identity comes from the link before that was normalised.
+    `entry` is as the feed has it: the identity uses the link before it is normalized.
     """
-    if (apart := identity_with_link(entry)) in known:
-        return known[apart]
+    if (with_link := identity_with_link(entry)) in known:
+        return known[with_link]
     if not _has_link_in_identity(guid, entry):
         return known.get(guid)
-    before = known.get(entry.guid or "")
-    return before if before and before.digest == digest else None
+    stored = known.get(entry.guid or "")
+    return stored if stored and stored.digest == digest else None
 
 
 def _has_link_in_identity(guid: str, entry: ParsedEntry) -> bool:
-    """Whether its guid repeats, so that the link is part of its identity."""
+    """Whether the link is part of the entry's identity, because its guid repeats."""
     return guid != entry.guid and guid == identity_with_link(entry)
 
 
@@ -98,7 +98,7 @@ def _new_entry(
         link=entry.link,
         title=entry.title,
         author=entry.author,
-        # With one text only the parser gives it twice; it is kept once.
+        # If there is only one text, the parser returns it as both; it is stored once.
         summary=None if entry.summary == entry.content_html else entry.summary,
         content_html=entry.content_html,
         base_url=base_url,
@@ -111,10 +111,10 @@ def _new_entry(
     )
 
 
-def _revision(have: KnownEntry, entry: ParsedEntry, digest: str) -> Revision:
+def _revision(stored: KnownEntry, entry: ParsedEntry, digest: str) -> Revision:
     return Revision(
-        entry_id=have.id,
-        number=have.revision_count + 1,
+        entry_id=stored.id,
+        number=stored.revision_count + 1,
         digest=digest,
         link=entry.link,
         title=entry.title,

@@ -1,6 +1,6 @@
 """Cleans and shortens the fields of an entry so that every database can store them.
 
-The raw body has what is cut here.
+What is cut here is still in the raw body.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from feedmill.html.links import absolute_url, is_plain_url, safe_link
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry
 
-# In bytes. D1 keeps no row above 2 MB, and these add up to less.
+# In bytes. D1 stores no row above 2 MB, and these add up to less.
 LONGEST_CONTENT = 1_000_000
 LONGEST_SUMMARY = 300_000
 LONGEST_LINE = 20_000
@@ -22,38 +22,38 @@ ADDRESSES = ("link", "image_url", "comments_url")
 
 
 def storable_entry(entry: ParsedEntry) -> tuple[ParsedEntry, str]:
-    """The entry in a form that can be kept, and the digest that tells its versions apart."""
-    told = _digest_input(entry)
-    if b"\x00" in told or len(told) > LONGEST_SUMMARY or not _is_plain(entry):
+    """The entry in a form that can be stored, and the digest of its text."""
+    digested = _digest_input(entry)
+    if b"\x00" in digested or len(digested) > LONGEST_SUMMARY or not _is_plain(entry):
         entry = _cleaned(entry)
-        told = _digest_input(entry)
-    return entry, blake2b(told, digest_size=16).hexdigest()
+        digested = _digest_input(entry)
+    return entry, blake2b(digested, digest_size=16).hexdigest()
 
 
-def text(given: str | None, most: int = LONGEST_LINE) -> str | None:
-    """The text without what can't be kept, at most so many bytes of it."""
-    if given is None or (len(given) * 4 <= most and given.isascii() and "\x00" not in given):
+def text(given: str | None, max_bytes: int = LONGEST_LINE) -> str | None:
+    """The text without characters that can't be stored, cut to so many bytes."""
+    if given is None or (len(given) * 4 <= max_bytes and given.isascii() and "\x00" not in given):
         return given
-    return _bytes(given)[:most].decode("utf-8", "ignore")
+    return _bytes(given)[:max_bytes].decode("utf-8", "ignore")
 
 
 def storable_link(given: str | None) -> str | None:
-    """A link in its normal form; None for one that is relative, or that would run a script or a program."""
+    """A normalized link; None for one that is relative, or whose scheme runs a script or a program."""
     return safe_link(given.replace("\x00", "")) if given else None
 
 
 def language(given: str | None) -> str | None:
-    """A language tag, which is short and ASCII; None for what can't be one."""
+    """A language tag, which is short and ASCII; None for anything else."""
     return given if given and given.isascii() and len(given) <= LONGEST_LANGUAGE and "\x00" not in given else None
 
 
 def identity(given: str) -> str:
-    """An entry's identity; never empty, and without the space at its end that MariaDB does not see."""
+    """An identity that can be stored: never empty, and without spaces at its end, which MariaDB ignores."""
     return _bytes(given).decode().strip() or "?"
 
 
 def _bytes(given: str) -> bytes:
-    """No database of ours keeps NUL in text, and half a surrogate pair is no character."""
+    """UTF-8 without NUL, which no database stores in text, and without lone surrogates."""
     return given.encode("utf-8", "ignore").replace(b"\x00", b"")
 
 
@@ -67,7 +67,7 @@ def _digest_input(entry: ParsedEntry) -> bytes:
 
 
 def _is_plain(entry: ParsedEntry) -> bool:
-    """Whether what is not told by the digest is ordinary: short, ASCII, nothing odd."""
+    """Whether the fields that the digest leaves out need no cleaning: short, ASCII, plain URLs."""
     rest = (entry.image_url, entry.comments_url, entry.base_url, entry.language, *entry.categories)
     joined = "".join([text for text in rest if text])
     short = (entry.title, entry.link, entry.author)
@@ -82,9 +82,9 @@ def _is_plain(entry: ParsedEntry) -> bool:
 
 
 def _cleaned(entry: ParsedEntry) -> ParsedEntry:
-    lines = {name: text(getattr(entry, name)) for name in LINES}
-    lines |= {name: storable_link(getattr(entry, name)) for name in ADDRESSES}
-    lines["base_url"] = absolute_url(entry.base_url) if entry.base_url else None
+    fields = {name: text(getattr(entry, name)) for name in LINES}
+    fields |= {name: storable_link(getattr(entry, name)) for name in ADDRESSES}
+    fields["base_url"] = absolute_url(entry.base_url) if entry.base_url else None
     return replace(
         entry,
         summary=text(entry.summary, LONGEST_SUMMARY),
@@ -92,27 +92,26 @@ def _cleaned(entry: ParsedEntry) -> ParsedEntry:
         language=language(entry.language),
         categories=tuple(_bounded(text(category) or "" for category in entry.categories)),
         enclosures=tuple(_bounded_enclosures(entry.enclosures)),
-        **lines,
+        **fields,
     )
 
 
 def _bounded(texts: Iterable[str]) -> Iterable[str]:
     left = LONGEST_LINE
-    for one in texts:
-        left -= len(one.encode()) + 3
+    for each in texts:
+        left -= len(each.encode()) + 3
         if left < 0:
             return
-        yield one
+        yield each
 
 
 def _bounded_enclosures(enclosures: Sequence[Enclosure]) -> Iterable[Enclosure]:
     left = LONGEST_LIST
-    for one in enclosures:
-        url = storable_link(one.url)
+    for enclosure in enclosures:
+        url = storable_link(enclosure.url)
         if url is None:
             continue
-        kept = replace(one, url=url, type=text(one.type, 200))
-        left -= len(kept.url.encode()) + 300
+        left -= len(url.encode()) + 300
         if left < 0:
             return
-        yield kept
+        yield replace(enclosure, url=url, type=text(enclosure.type, 200))
