@@ -1,8 +1,9 @@
-"""Image tasks, downloaded images and failed downloads."""
+"""Image tasks, downloaded images and failed downloads, icons of feeds."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from feedmill.model.encrypted import Encrypted
 
@@ -51,3 +52,11 @@ class ImageDownloadFailed:
     reason: str
     again_at: datetime | None
     counted: bool = True
+
+
+class StoredIcon(NamedTuple):
+    """An icon of a feed."""
+
+    sha256: str
+    media_type: str
+    body: bytes

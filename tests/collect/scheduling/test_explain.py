@@ -7,7 +7,8 @@ from msgspec import structs
 
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.model.feed import Feed, FeedStatus
-from feedmill.store.feeds.fetch_log import FetchLogLine, FetchTally
+from feedmill.model.fetch_log import FetchLogLine
+from feedmill.store.feeds.fetch_log import FetchTally
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

@@ -7,8 +7,8 @@ from typing import Any
 from feedmill.cli.output.text import print_json_line
 from feedmill.model.feed import Feed
 from feedmill.model.feed_state import feed_state
+from feedmill.model.fetch_log import FetchLogLine
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.store.feeds.fetch_log import FetchLogLine
 
 
 def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:

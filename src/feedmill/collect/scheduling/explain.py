@@ -9,9 +9,10 @@ from feedmill.collect.refresh_decision import FETCHES_UNTIL_MOVE, StoredPollingH
 from feedmill.collect.scheduling.cadence import DAY, SHORTEST_INTERVAL, PublishingPattern, automatic_interval
 from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
 from feedmill.model.feed_state import feed_state
+from feedmill.model.fetch_log import FetchLogLine
 from feedmill.model.relative_times import time_ago, time_until
 from feedmill.model.translatable_text import TranslatableText
-from feedmill.store.feeds.fetch_log import FetchLogLine, FetchTally
+from feedmill.store.feeds.fetch_log import FetchTally
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # What the dice add to an interval is not worth a sentence.

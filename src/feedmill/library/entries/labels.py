@@ -5,11 +5,13 @@ from feedmill.library.users.limits import check_count_limit
 from feedmill.model.label import UserLabel
 from feedmill.store.database import Database
 from feedmill.store.entries import labels
-from feedmill.store.entries.labels import labels_of
-
-__all__ = ["drop_label", "ensure_label", "find_label", "labels_of", "make_label", "rename_label"]
 
 NO_SUCH = "there is no such label"
+
+
+async def labels_of_user(db: Database, user_id: int) -> list[UserLabel]:
+    """The user's labels by name."""
+    return await labels.labels_of(db, user_id)
 
 
 async def find_label(db: Database, user_id: int, label_id: int) -> UserLabel:
@@ -28,7 +30,7 @@ async def make_label(db: Database, user_id: int, name: str) -> UserLabel:
 
 async def ensure_label(db: Database, user_id: int, name: str) -> int:
     """The label of that name, made if it is not there yet."""
-    there = next((label for label in await labels_of(db, user_id) if label.name == name), None)
+    there = next((label for label in await labels_of_user(db, user_id) if label.name == name), None)
     try:
         return (there or await make_label(db, user_id, name)).id
     except Conflict:

@@ -8,11 +8,12 @@ from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_int
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
-from feedmill.store.feeds.fetch_log import SUCCESSES, FetchLogLine, latest_fetches, tally_fetches
+from feedmill.store.feeds.fetch_log import latest_fetches, tally_fetches
 from feedmill.store.feeds.fetch_totals import OutcomeTotals, failures_since, totals_by_outcome
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.feeds.statistics import entries_by_hour
@@ -95,6 +96,12 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
         former=[(url.partition(PRIVATE_URL_MARKER)[0], until) for url, until in former],
         usual_interval=automatic_interval(now, PublishingPattern(feed.rhythm, feed.last_entry_at)),
     )
+
+
+async def last_fetch(db: Database, subscription: Subscription) -> FetchLogLine | None:
+    """The newest line of the feed's log."""
+    lines = await latest_fetches(db, subscription.feed_id, 1)
+    return lines[0] if lines else None
 
 
 def group_failures(failures: Sequence[FetchLogLine]) -> list[FailureGroup]:

@@ -14,11 +14,13 @@ from feedmill.errors import BadInput
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import decrypt_options, parse_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.lots import LOT, lots
+from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 log = get_logger(__name__)
 
@@ -73,6 +75,24 @@ def readable_options(encryption: Encryption, kept: Encrypted | None) -> str | No
     except UnreadableSecret as error:
         log.error("secret_unreadable", reason=str(error))
         return None
+
+
+async def read_login(db: Database, encryption: Encryption, subscription: Subscription) -> str | None:
+    """The options with which the subscriber's own feed is asked for; None for a shared feed."""
+    if not subscription.is_private:
+        return None
+    [feed] = await feeds_of_ids(db, [subscription.feed_id])
+    return readable_options(encryption, feed.http_options)
+
+
+async def subscription_ids_by_url(
+    db: Database, user_id: int, urls: Sequence[str], *, has_login: bool
+) -> dict[str, int]:
+    """By address the user's subscription to the feed there; addresses without one are left out."""
+    targets = await find_feed_targets(db, user_id, dict.fromkeys(urls, has_login))
+    feed_ids = [target.feed_id for target in targets.values() if target.feed_id]
+    mine = await subscription_ids_by_feed(db, user_id, feed_ids)
+    return {url: mine[target.feed_id] for url, target in targets.items() if target.feed_id in mine}
 
 
 def summarize_login(http_options: str | None) -> LoginSummary | None:

@@ -42,6 +42,11 @@ class UserNames:
         return tuple(label.id for label in self.own_labels if fold_text(label.name) == plain)
 
 
+def name_term(kind: str, name: str) -> str:
+    """The term of the search language that asks for the folder or label of this name."""
+    return f'{kind}:"{fold_text(name)}"'
+
+
 async def load_names(db: Database, user_id: int, tokens: Iterable[QueryToken]) -> UserNames:
     """The names that these tokens may need."""
     kinds = {token.kind for token in tokens}

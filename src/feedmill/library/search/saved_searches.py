@@ -5,9 +5,11 @@ from feedmill.library.users.limits import check_count_limit
 from feedmill.model.search_query import SavedSearch
 from feedmill.store.database import Database
 from feedmill.store.search import saved_searches
-from feedmill.store.search.saved_searches import saved_searches_of
 
-__all__ = ["create_saved_search", "drop_saved_search", "saved_searches_of"]
+
+async def saved_searches_of_user(db: Database, user_id: int) -> list[SavedSearch]:
+    """The user's searches in their order."""
+    return await saved_searches.saved_searches_of(db, user_id)
 
 
 async def create_saved_search(db: Database, user_id: int, name: str, text: str) -> SavedSearch:

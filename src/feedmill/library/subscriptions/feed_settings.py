@@ -1,4 +1,4 @@
-"""Validates what a subscriber chooses for a feed."""
+"""Reads and validates what a subscriber chooses for a feed."""
 
 from typing import Any
 
@@ -6,8 +6,15 @@ from feedmill.errors import BadInput, NotFound
 from feedmill.html.selectors import parse_selector
 from feedmill.library.filters.rules import parse_rules
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSetting, FeedSettings, SettingKind
+from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import has_labels
+from feedmill.store.subscriptions.feed_settings import subscription_settings
+
+
+async def settings_of_subscription(db: Database, user_id: int, subscription: Subscription) -> FeedSettings:
+    """What the user chose for the feed."""
+    return await subscription_settings(db, user_id, subscription.id)
 
 
 async def check_feed_settings(db: Database, user_id: int, settings: FeedSettings) -> None:

@@ -1,4 +1,4 @@
-"""Creates, changes and deletes a user's folders."""
+"""Lists, creates, changes and deletes a user's folders."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +25,11 @@ class FolderInItself(Conflict):
     """A folder can't be inside itself, nor inside what is inside it."""
 
     code = "folder_in_itself"
+
+
+async def folders_of_user(db: Database, user_id: int) -> list[Folder]:
+    """All of the user's folders; those of one parent in the order in which they are shown."""
+    return await folders_of(db, user_id)
 
 
 async def find_folder(db: Database, user_id: int, folder_id: int) -> Folder:

@@ -2,10 +2,27 @@
 
 from feedmill.errors import NotFound
 from feedmill.library.subscriptions.folders import find_folder, folder_and_descendants
+from feedmill.model.feed import Feed
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
+from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscription_of, subscriptions_of
+from feedmill.store.subscriptions.subscriptions import (
+    count_subscriptions,
+    subscription_ids_by_feed,
+    subscription_of,
+    subscriptions_of,
+)
+
+
+async def subscriptions_of_user(db: Database, user_id: int) -> list[Subscription]:
+    """All of the user's subscriptions, the oldest first."""
+    return await subscriptions_of(db, user_id)
+
+
+async def has_subscriptions(db: Database, user_id: int) -> bool:
+    """Whether the user subscribes to any feed."""
+    return await count_subscriptions(db, user_id) > 0
 
 
 async def find_subscription(db: Database, user_id: int, subscription_id: int) -> Subscription:
@@ -14,6 +31,20 @@ async def find_subscription(db: Database, user_id: int, subscription_id: int) ->
     if found is None:
         raise NotFound("there is no such subscription")
     return found
+
+
+async def find_subscription_of_feed(db: Database, user_id: int, feed_id: int) -> Subscription:
+    """The user's subscription to a feed, or `NotFound`, also for a feed of others."""
+    mine = await subscription_ids_by_feed(db, user_id, [feed_id])
+    if not mine:
+        raise NotFound("there is no such feed")
+    return await find_subscription(db, user_id, mine[feed_id])
+
+
+async def feed_of_subscription(db: Database, subscription: Subscription) -> Feed:
+    """The feed itself, with what its subscribers share."""
+    [feed] = await feeds_of_ids(db, [subscription.feed_id])
+    return feed
 
 
 async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int | None) -> list[Subscription]:

@@ -3,17 +3,14 @@
 The path is the icon's digest or a prefix of it, so its content never changes.
 """
 
-import re
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from feedmill.library.feeds.icons import icon_of_user, is_icon_name
+from feedmill.model.image import StoredIcon
 from feedmill.serve.http.archived_images import CACHE_FOREVER, INERT_HEADERS, NO_STORE, matches_etag
 from feedmill.serve.http.auth import caller_of
-from feedmill.store.feeds.icons import ICON_NAME_LENGTH, StoredIcon, find_icon
-
-_DIGEST = re.compile(f"[0-9a-f]{{{ICON_NAME_LENGTH},64}}")
 
 
 async def serve_icon(request: Request) -> Response:
@@ -30,9 +27,9 @@ async def serve_icon(request: Request) -> Response:
 
 
 async def _find(request: Request) -> StoredIcon | None:
-    digest = request.path_params["digest"]
-    who = await caller_of(request) if _DIGEST.fullmatch(digest) else None
-    return await find_icon(request.app.state.app.db, who.user.id, digest) if who else None
+    name = request.path_params["digest"]
+    who = await caller_of(request) if is_icon_name(name) else None
+    return await icon_of_user(request.app.state.app.db, who.user.id, name) if who else None
 
 
 routes = [Route("/icon/{digest}", serve_icon)]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, StringConstraints
 from feedmill.api_schemas.entries import SearchResultPage
 from feedmill.library.search.query_tokens import MOST_CHARACTERS
 from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
-from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of
+from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.model.search_query import SavedSearch, SearchOrder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
@@ -61,7 +61,7 @@ async def search_entries(
 @router.get("/searches")
 async def list_searches(app: TheApp, who: Reader) -> SavedSearchPage:
     """The searches that you keep."""
-    found = await saved_searches_of(app.db, who.user.id)
+    found = await saved_searches_of_user(app.db, who.user.id)
     return SavedSearchPage(items=[_to_response(saved) for saved in found])
 
 

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import Integer, and_, bindparam, case, func, select
 
+from feedmill.model.fetch_log import SUCCESSES
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.feeds.fetch_log import SUCCESSES
 from feedmill.store.schema import feeds, fetch_log
 
 _these = one_of(feeds.c.host, "hosts")

@@ -5,12 +5,10 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
+from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import fetch_log
-
-# What a fetch may come to without being a failure.
-SUCCESSES = ("updated", "not_modified", "same")
 
 LATEST = (
     select(fetch_log)
@@ -23,24 +21,6 @@ TALLY = (
     .where(fetch_log.c.feed_id == bindparam("feed_id"), fetch_log.c.at >= bindparam("since"))
     .group_by(fetch_log.c.outcome)
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FetchLogLine:
-    """One line of the log."""
-
-    at: datetime
-    outcome: str
-    http_status: int | None
-    bytes: int
-    ms: int
-    new_entries: int
-    revised_entries: int
-    message: str | None
-
-    @property
-    def failed(self) -> bool:
-        return self.outcome not in SUCCESSES
 
 
 @dataclass(frozen=True, slots=True)

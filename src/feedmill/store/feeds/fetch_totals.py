@@ -5,9 +5,10 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, func, select
 
+from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
-from feedmill.store.feeds.fetch_log import SUCCESSES, FetchLogLine, to_fetch_log_line
+from feedmill.store.feeds.fetch_log import to_fetch_log_line
 from feedmill.store.schema import feeds, fetch_log, subscriptions
 
 _of_feed = and_(fetch_log.c.feed_id == bindparam("feed_id"), fetch_log.c.at >= bindparam("since"))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Integer, String, bindparam, exists, func, select
 
-from feedmill.model.image import DownloadedImage
+from feedmill.model.image import DownloadedImage, StoredIcon
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
@@ -75,12 +75,6 @@ class IconTask(NamedTuple):
     icon_url: str | None
     site_url: str | None
     url: str
-
-
-class StoredIcon(NamedTuple):
-    sha256: str
-    media_type: str
-    body: bytes
 
 
 class IconFailure(NamedTuple):

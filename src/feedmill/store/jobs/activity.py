@@ -7,10 +7,10 @@ from sqlalchemy import Integer, bindparam, func, or_, select
 
 from feedmill.model.batch import Batch
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.fetch_log import SUCCESSES
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import LEASE, is_free
-from feedmill.store.feeds.fetch_log import SUCCESSES
 from feedmill.store.feeds.read_feeds import to_feed
 from feedmill.store.jobs.batches import read_batch
 from feedmill.store.schema import batches, deliveries, feeds, fetch_log

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from feedmill.api_schemas.entries import LabelPage, LabelResponse
-from feedmill.library.entries.labels import drop_label, find_label, labels_of, make_label, rename_label
+from feedmill.library.entries.labels import drop_label, find_label, labels_of_user, make_label, rename_label
 from feedmill.model.label import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/labels", tags=["labels"])
 @router.get("")
 async def list_labels(app: TheApp, who: Reader) -> LabelPage:
     """All of them, by name."""
-    found = await labels_of(app.db, who.user.id)
+    found = await labels_of_user(app.db, who.user.id)
     return LabelPage(items=[_to_response(label) for label in found])
 
 

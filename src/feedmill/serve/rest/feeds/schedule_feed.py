@@ -5,15 +5,12 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from feedmill.errors import NotFound
 from feedmill.library.jobs.start_refresh import refresh_one
-from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.library.subscriptions.lookup import feed_of_subscription, find_subscription_of_feed
 from feedmill.model.feed_state import feed_state
 from feedmill.serve.rest.core.dependencies import TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool
-from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 router = APIRouter(prefix="/queue", tags=["feeds"])
 
@@ -34,17 +31,14 @@ class ScheduleFeedResponse(BaseModel):
 @router.post("/schedule-feed", responses=problem_responses(404))
 async def schedule_feed(app: TheApp, work: TheJobs, who: Writer, asked: ScheduleFeedRequest) -> ScheduleFeedResponse:
     """Has a feed fetched that the caller subscribes to: at once, or when it is due."""
-    mine = await subscription_ids_by_feed(app.db, who.user.id, [asked.feed_id])
-    if not mine:
-        raise NotFound("there is no such feed")
-    [feed] = await feeds_of_ids(app.db, [asked.feed_id])
+    subscription = await find_subscription_of_feed(app.db, who.user.id, asked.feed_id)
+    feed = await feed_of_subscription(app.db, subscription)
     now = app.tools.clock()
     if feed_state(feed, now) == "running":
         return ScheduleFeedResponse(task_id=None, status="already_running", delay_seconds=0)
     if not asked.force_immediate and feed.next_fetch_at is not None and feed.next_fetch_at > now:
         delay = round((feed.next_fetch_at - now).total_seconds())
         return ScheduleFeedResponse(task_id=None, status="queued", delay_seconds=delay)
-    subscription = await find_subscription(app.db, who.user.id, mine[asked.feed_id])
     started = await refresh_one(work, app.db, who.user.id, subscription)
     status: Literal["queued", "already_running"] = "already_running" if started.already_running else "queued"
     return ScheduleFeedResponse(task_id=str(started.job_id), status=status, delay_seconds=0)

@@ -16,11 +16,12 @@ from feedmill.api_schemas.feeds import (
 )
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
-from feedmill.library.feeds.private_feeds import readable_options, summarize_login
+from feedmill.library.feeds.private_feeds import read_login, summarize_login
 from feedmill.library.filters.new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.subscriptions import edit, lookup
 from feedmill.library.subscriptions import subscribe as spine
+from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
@@ -37,9 +38,6 @@ from feedmill.serve.rest.feeds.schemas import (
     to_feed_response,
 )
 from feedmill.serve.rest.feeds.settings_schemas import FilterPreviewResponse, FilterRulesRequest
-from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.subscriptions.feed_settings import subscription_settings
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 router = APIRouter(prefix="/feeds", tags=["feeds"])
 
@@ -59,8 +57,9 @@ class RefreshAllRequest(RequestBody):
 @router.get("", response_model=FeedPage, responses={304: {"description": "As it was"}})
 async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
     """All subscriptions, with what is unread, how each fares, and when it is fetched next and why."""
+    mine = await lookup.subscriptions_of_user(app.db, who.user.id)
     # The hook is for sentences, which are more than text.
-    body = msgspec.json.encode({"items": await subscriptions_of(app.db, who.user.id), "next": None}, enc_hook=str)
+    body = msgspec.json.encode({"items": mine, "next": None}, enc_hook=str)
     headers = {"ETag": f'"{blake2b(body, digest_size=16).hexdigest()}"', "Cache-Control": "private, no-cache"}
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
@@ -179,10 +178,6 @@ async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> sp
 
 
 async def _detail(app: App, user_id: int, subscription: Subscription) -> FeedDetailResponse:
-    settings = await subscription_settings(app.db, user_id, subscription.id)
-    if not subscription.is_private:
-        return FeedDetailResponse.whole(subscription, settings, None)
-    [feed] = await feeds_of_ids(app.db, [subscription.feed_id])
-    return FeedDetailResponse.whole(
-        subscription, settings, summarize_login(readable_options(app.tools.encryption, feed.http_options))
-    )
+    settings = await settings_of_subscription(app.db, user_id, subscription)
+    login = await read_login(app.db, app.tools.encryption, subscription)
+    return FeedDetailResponse.whole(subscription, settings, summarize_login(login))

@@ -11,7 +11,6 @@ from feedmill.model.subscription import Folder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, PathId, RequestBody, ShortText, StrictInt
-from feedmill.store.subscriptions.folders import folders_of
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 
@@ -38,7 +37,7 @@ class FolderChanges(RequestBody):
 @router.get("")
 async def list_folders(app: TheApp, who: Reader) -> FolderPage:
     """All folders; those of one parent in the order in which they are shown."""
-    return FolderPage(items=[_response(folder) for folder in await folders_of(app.db, who.user.id)])
+    return FolderPage(items=[_response(folder) for folder in await own.folders_of_user(app.db, who.user.id)])
 
 
 @router.post("", status_code=201, responses=problem_responses(404, 409))

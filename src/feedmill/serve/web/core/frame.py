@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from feedmill.library.entries.labels import labels_of
+from feedmill.library.entries.labels import labels_of_user
 from feedmill.library.jobs.user_jobs import running_job
-from feedmill.library.search.saved_searches import saved_searches_of
+from feedmill.library.search.saved_searches import saved_searches_of_user
+from feedmill.library.subscriptions.folders import folders_of_user
+from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.batch import Batch
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 CLOSED_FOLDERS_COOKIE = "feedmill_folded"
 
@@ -112,10 +112,10 @@ class Frame:
 async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
     """Loads the sidebar of a user; `folded` are the ids of closed folders, separated by dots."""
     subscriptions, folders, labels, searches, job = await asyncio.gather(
-        subscriptions_of(db, user.id),
-        folders_of(db, user.id),
-        labels_of(db, user.id),
-        saved_searches_of(db, user.id),
+        subscriptions_of_user(db, user.id),
+        folders_of_user(db, user.id),
+        labels_of_user(db, user.id),
+        saved_searches_of_user(db, user.id),
         running_job(db, user.id),
     )
     tree, loose = build_folder_tree(subscriptions, folders)

@@ -13,7 +13,7 @@ from feedmill.html.placeholders import RemoteImageReplacer
 from feedmill.i18n.catalogue import translator
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
-from feedmill.library.entries.labels import labels_of
+from feedmill.library.entries.labels import labels_of_user
 from feedmill.model.label import UserLabel
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.appearance import language_of
@@ -77,7 +77,7 @@ async def load_article(request: Request, user_id: int, entry_id: int, view: View
     opened = await _open_view_or_unread(request, user_id, view)
     within = opened.wanted(list_filter_of(request, opened.address.name, opened.address.usual))
     article = await read_article(app.db, app.blobs, user_id, entry_id, datetime.now(UTC), within=within)
-    return await article_view(request, article, opened.address, await labels_of(app.db, user_id))
+    return await article_view(request, article, opened.address, await labels_of_user(app.db, user_id))
 
 
 async def _open_view_or_unread(request: Request, user_id: int, view: ViewAddress) -> OpenedView:

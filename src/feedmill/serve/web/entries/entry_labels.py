@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
-from feedmill.library.entries.labels import ensure_label, labels_of
+from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.entries.lists import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
@@ -31,12 +31,12 @@ async def change_entry_labels(request: Request) -> Response:
     if not await entry_summaries(db, user_id, [entry_id]):
         raise NotFound("there is no such entry")
     ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
-    if ticked - {str(label.id) for label in await labels_of(db, user_id)}:
+    if ticked - {str(label.id) for label in await labels_of_user(db, user_id)}:
         raise NotFound("there is no such label")
     name = new_label_name(sent)
     if name:
         ticked.add(str(await ensure_label(db, user_id, name)))
-    every = [label.id for label in await labels_of(db, user_id)]
+    every = [label.id for label in await labels_of_user(db, user_id)]
     marks = EntryMarks(
         add_labels=tuple(id for id in every if str(id) in ticked),
         remove_labels=tuple(id for id in every if str(id) not in ticked),
@@ -44,7 +44,8 @@ async def change_entry_labels(request: Request) -> Response:
     await apply_marks_to_entry(db, user_id, entry_id, marks, datetime.now(UTC))
     if is_fragment_request(request):
         [entry] = await entry_summaries(db, user_id, [entry_id])
-        return render_template(request, "entries/changed_labels.html", entry=entry, labels=await labels_of(db, user_id))
+        labels = await labels_of_user(db, user_id)
+        return render_template(request, "entries/changed_labels.html", entry=entry, labels=labels)
     return redirect(local_path(sent.get("next")), flash_success("article.labelled"))
 
 

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
-from feedmill.library.entries.labels import drop_label, find_label, labels_of, make_label, rename_label
+from feedmill.library.entries.labels import drop_label, find_label, labels_of_user, make_label, rename_label
 from feedmill.model.user import User
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -68,7 +68,7 @@ def _wrong(error: BadInput | Conflict) -> str:
 async def _shown(
     request: Request, user: User, errors: dict[str, str] | None = None, status: int = 200, name: str = ""
 ) -> Response:
-    labels = await labels_of(the_app(request).db, user.id)
+    labels = await labels_of_user(the_app(request).db, user.id)
     return await render_page(request, "entries/labels.html", status, labels=labels, errors=errors or {}, name=name)
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
-from feedmill.library.feeds.private_feeds import LoginSummary, readable_options, summarize_login
+from feedmill.library.feeds.private_feeds import LoginSummary, read_login, summarize_login
 from feedmill.library.filters.new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
 from feedmill.library.subscriptions.change_url import change_subscription_url
@@ -19,6 +19,7 @@ from feedmill.library.subscriptions.edit import (
     check_settings_change,
     update_subscription,
 )
+from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
@@ -59,8 +60,6 @@ from feedmill.serve.web.filters.filter_fields import (
 )
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
-from feedmill.store.feeds.read_feeds import feeds_of_ids
-from feedmill.store.subscriptions.feed_settings import subscription_settings
 
 FORM = {
     "title": TEXT,
@@ -104,7 +103,7 @@ async def show_edit_form(request: Request) -> Response:
     caller = await signed_in(request)
     db, user = the_app(request).db, caller.user
     feed = await find_subscription(db, user.id, path_id(request))
-    settings = await subscription_settings(db, user.id, feed.id)
+    settings = await settings_of_subscription(db, user.id, feed)
     return await _shown(request, user, FeedEditForm(feed, await _login(request, feed), feed.url, settings))
 
 
@@ -216,11 +215,8 @@ async def _save_changes(request: Request, user: User, feed: Subscription, sent: 
 
 
 async def _stored_options(request: Request, feed: Subscription) -> str | None:
-    if not feed.is_private:
-        return None
     app = the_app(request)
-    [row] = await feeds_of_ids(app.db, [feed.feed_id])
-    return readable_options(app.tools.encryption, row.http_options)
+    return await read_login(app.db, app.tools.encryption, feed)
 
 
 async def _login(request: Request, feed: Subscription) -> LoginSummary | None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import BadInput
 from feedmill.i18n.explanations import render_explanation
-from feedmill.library.feeds.health import force_full_fetch, health_report, read_feed_health
+from feedmill.library.feeds.health import force_full_fetch, health_report, last_fetch, read_feed_health
 from feedmill.library.feeds.health_overview import health_overview
 from feedmill.library.jobs.start_refresh import refresh_one
 from feedmill.library.jobs.user_jobs import find_job
@@ -36,7 +36,6 @@ from feedmill.serve.web.core.page import (
 )
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.feeds.health_plots import HealthPlots
-from feedmill.store.feeds.fetch_log import latest_fetches
 
 LONGEST_URL = 2048
 # So long a person waits for the answer; later the page tells of it when it is loaded again.
@@ -106,10 +105,10 @@ async def _fetch(request: Request, user: User, mine: Subscription) -> FlashMessa
     except TimeoutError:
         job = await find_job(db, user.id, started.job_id)
         return flash_success("health.refresh_waits" if job.waiting else "health.refresh_runs")
-    last = await latest_fetches(db, mine.feed_id, 1)
-    if not last or last[0].failed:
+    last = await last_fetch(db, mine)
+    if last is None or last.failed:
         return flash_error("health.refresh_failed")
-    return flash_success("health.refreshed", n=last[0].new_entries)
+    return flash_success("health.refreshed", n=last.new_entries)
 
 
 async def _pause(request: Request, user: User, id: int) -> FlashMessage:

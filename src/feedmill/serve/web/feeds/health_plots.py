@@ -10,9 +10,9 @@ from feedmill.i18n.catalogue import Translator
 from feedmill.i18n.dates import DateFormatter
 from feedmill.library.feeds.health import FailureGroup, FeedHealth
 from feedmill.model.byte_sizes import format_bytes
+from feedmill.model.fetch_log import FetchLogLine
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.serve.web.core.plots import PlotMark, bars, heat_grid, shaped_bars
-from feedmill.store.feeds.fetch_log import FetchLogLine
 
 DAYS = 90
 ERROR_DAYS = 30

@@ -3,13 +3,18 @@
 from starlette.datastructures import FormData
 
 from feedmill.errors import BadInput
-from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders, folder_paths
+from feedmill.library.subscriptions.folders import (
+    check_folders,
+    clip_path,
+    ensure_folders,
+    folder_paths,
+    folders_of_user,
+)
 from feedmill.library.subscriptions.http_options import RequestOptionsForm, parse_http_options
 from feedmill.model.feed import ArchivePolicy
 from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, matching, one_of
 from feedmill.serve.web.core.page import form_text
 from feedmill.store.database import Database
-from feedmill.store.subscriptions.folders import folders_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 INTERVALS = (15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 7 * DAY)
@@ -39,7 +44,7 @@ ADD_FEED_FIELDS = {
 
 async def folder_options(db: Database, user_id: int) -> list[tuple[int, str]]:
     """Every folder of the user with the names that lead to it, in the order of those."""
-    paths = folder_paths(await folders_of(db, user_id))
+    paths = folder_paths(await folders_of_user(db, user_id))
     return [(id, " / ".join(path)) for id, path in sorted(paths.items(), key=lambda pair: _spelled(pair[1]))]
 
 

@@ -15,6 +15,7 @@ from feedmill.library.feeds.table import FeedTable, FeedTableQuery, feed_table
 from feedmill.library.jobs.start_refresh import refresh_selected
 from feedmill.library.subscriptions.edit import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.folders import check_folders
+from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
@@ -30,7 +31,6 @@ from feedmill.serve.web.feeds.option_fields import (
     read_interval,
     read_policy,
 )
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 SORTS = ("title", "folder", "unread", "items", "last", "next", "state", "size")
 STATES = ("healthy", "queued", "failing", "broken", "gone", "stopped", "paused", "resting", "moved")
@@ -132,7 +132,7 @@ async def change_many(request: Request) -> Response:
 
 async def _selected(request: Request, user: User, sent: FormData) -> list[Subscription]:
     ids = {read_id(each) for each in sent.getlist("id") if isinstance(each, str)}
-    return [each for each in await subscriptions_of(the_app(request).db, user.id) if each.id in ids]
+    return [each for each in await subscriptions_of_user(the_app(request).db, user.id) if each.id in ids]
 
 
 async def _change(request: Request, user: User, kind: str, value: str) -> SubscriptionChange:

@@ -3,7 +3,7 @@
 from starlette.datastructures import FormData
 
 from feedmill.errors import NotFound
-from feedmill.library.entries.labels import ensure_label, labels_of
+from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.filters.rules import BadRule
 from feedmill.model.feed_settings import MAX_RETENTION_DAYS
 from feedmill.serve.web.core.page import form_text
@@ -17,7 +17,7 @@ _RULE_MISTAKES = frozenset({"not_in_rules", "rules_too_long", "too_many_rules"})
 
 
 async def label_options(db: Database, user_id: int) -> list[tuple[int, str]]:
-    return [(label.id, label.name) for label in await labels_of(db, user_id)]
+    return [(label.id, label.name) for label in await labels_of_user(db, user_id)]
 
 
 async def read_labels(db: Database, user_id: int, sent: FormData) -> tuple[int, ...]:

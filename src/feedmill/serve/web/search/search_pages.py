@@ -13,7 +13,7 @@ from feedmill.library.entries.labels import find_label
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
 from feedmill.library.search.query_tokens import MOST_CHARACTERS, BadSearch
 from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
-from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of
+from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.library.search.snippets import add_snippets
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -162,7 +162,7 @@ async def _suggestions(request: Request, user: User, question: SearchForm) -> li
 
 async def _show_page(request: Request, user: User, question: SearchForm, status: int = 200, **more: Any) -> Response:
     """The page; `more` is what is known beyond `EMPTY_RESULT`."""
-    saved = await saved_searches_of(the_app(request).db, user.id)
+    saved = await saved_searches_of_user(the_app(request).db, user.id)
     kept = next((search for search in saved if search.query == question.whole), None)
     active = search_path(question.whole) if question.text else PATH
     values = dict(EMPTY_RESULT) | more | {"question": question, "saved": saved, "kept": kept, "examples": EXAMPLES}

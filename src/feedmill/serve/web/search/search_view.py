@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from feedmill.library.entries.lists import EntrySummary
 from feedmill.library.search.query_hints import terms_of
+from feedmill.library.search.query_names import name_term
 from feedmill.model.search_query import SearchOrder
 from feedmill.serve.web.entries.article_view import ArticleView, item_path
 from feedmill.serve.web.entries.list_views import ViewAddress
-from feedmill.store.search.tokenizer import fold_text
 
 PATH = "/search"
 # Terms that a search can be narrowed with at a touch; their words are `search.only_<name>`.
@@ -76,7 +76,7 @@ class SearchForm:
         address = self.within.address
         if address.kind == "feed":
             return f"feed:{address.id}"
-        return f'{address.kind}:"{fold_text(self.within.name)}"'
+        return name_term(address.kind, self.within.name)
 
     @property
     def whole(self) -> str:

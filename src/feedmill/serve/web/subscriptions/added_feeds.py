@@ -12,6 +12,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, CallerError
 from feedmill.library.filters.rules import BadRule, parse_rules
 from feedmill.library.jobs.user_jobs import find_job
+from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe_to_candidate
 from feedmill.model.batch import REFRESH_ONE
 from feedmill.model.feed_settings import FeedSettings
@@ -44,7 +45,6 @@ from feedmill.serve.web.filters.filter_fields import read_labels
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, the_discovery_cache, url_in_text
 from feedmill.serve.web.subscriptions.subscribe import subscribe_page
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 MAX_AT_ONCE = 50
 
@@ -177,7 +177,7 @@ async def _row_events(request: Request, user: User, ids: Sequence[int], job_id: 
 
 
 async def _rows(request: Request, user: User, ids: Sequence[int]) -> list[Subscription]:
-    by_id = {each.id: each for each in await subscriptions_of(the_app(request).db, user.id)}
+    by_id = {each.id: each for each in await subscriptions_of_user(the_app(request).db, user.id)}
     return [by_id[id] for id in ids if id in by_id]
 
 

@@ -10,14 +10,13 @@ from feedmill.collect.discovery.candidates import FeedCandidate
 from feedmill.collect.discovery.request_log import DiscoveryStep, ignore_step
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import CallerError
-from feedmill.library.feeds.private_feeds import find_feed_targets
+from feedmill.library.feeds.private_feeds import subscription_ids_by_url
 from feedmill.library.subscriptions.errors import NotSubscribable
 from feedmill.library.subscriptions.subscribe import discover
 from feedmill.model.user import User
 from feedmill.serve.web.core.page import the_app
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem, tried_urls
 from feedmill.store.database import Database
-from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 MAX_URL_LENGTH = 4096
 
@@ -98,8 +97,6 @@ async def discover_at(
 async def _subscribed_by_url(db: Database, user_id: int, urls: list[str], options: str | None) -> dict[str, int]:
     """By address the user's subscription to the feed there."""
     try:
-        places = await find_feed_targets(db, user_id, dict.fromkeys(urls, options is not None))
+        return await subscription_ids_by_url(db, user_id, urls, has_login=options is not None)
     except CallerError:
         return {}
-    mine = await subscription_ids_by_feed(db, user_id, [place.feed_id for place in places.values() if place.feed_id])
-    return {url: mine[place.feed_id] for url, place in places.items() if place.feed_id in mine}

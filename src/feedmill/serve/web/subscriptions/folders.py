@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
 from feedmill.library.subscriptions import folders as own
+from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Folder
 from feedmill.model.user import User
 from feedmill.serve.web.core.flash import flash_success
@@ -16,8 +17,6 @@ from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.feeds.option_fields import read_id
-from feedmill.store.subscriptions.folders import folders_of
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 FOLDERS_PATH = "/folders"
 
@@ -104,9 +103,9 @@ async def _shown(
 async def _rows(request: Request, user: User) -> list[FolderRow]:
     """Every folder before those in it."""
     db = the_app(request).db
-    there = await folders_of(db, user.id)
+    there = await own.folders_of_user(db, user.id)
     counts: dict[int, int] = {}
-    for subscription in await subscriptions_of(db, user.id):
+    for subscription in await subscriptions_of_user(db, user.id):
         for id in subscription.folder_ids:
             counts[id] = counts.get(id, 0) + 1
     names = {id: " / ".join(path) for id, path in own.folder_paths(there).items()}

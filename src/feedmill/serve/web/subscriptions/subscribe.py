@@ -14,6 +14,7 @@ from starlette.routing import Route
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import BadInput
 from feedmill.library.feeds.starters import TOPICS
+from feedmill.library.subscriptions.lookup import has_subscriptions
 from feedmill.model.user import User
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.form_fields import accepts_form
@@ -31,7 +32,6 @@ from feedmill.serve.web.feeds.option_fields import ADD_FEED_FIELDS, INTERVALS, P
 from feedmill.serve.web.filters.filter_fields import label_options
 from feedmill.serve.web.subscriptions.discovery import DiscoveryView, discover_at, url_in_text
 from feedmill.serve.web.subscriptions.subscribe_problems import display_host
-from feedmill.store.subscriptions.subscriptions import count_subscriptions
 
 
 async def show_subscribe(request: Request) -> Response:
@@ -118,7 +118,7 @@ async def subscribe_page(
     values = await _option_values(request, user) | {"url": url, "found": found, "errors": errors or {}, "results": []}
     if is_fragment_request(request):
         return render_template(request, "subscriptions/subscribe_form.html", status, **values)
-    is_new = not await count_subscriptions(the_app(request).db, user.id)
+    is_new = not await has_subscriptions(the_app(request).db, user.id)
     return await render_page(
         request, "subscriptions/subscribe.html", status, is_new=is_new, topics=TOPICS, wrong="", **values
     )

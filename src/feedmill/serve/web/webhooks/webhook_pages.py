@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded, NotFound
 from feedmill.library.cursors import cursor_at
+from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.library.webhooks.service import StillPending
 from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Webhook, WebhookEvent
@@ -15,7 +16,6 @@ from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_succe
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
 from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app
 from feedmill.serve.web.core.path_ids import path_id
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 WEBHOOKS_PATH = "/settings/webhooks"
 EVENTS = tuple(event for event in WebhookEvent if event is not WebhookEvent.TEST)
@@ -147,7 +147,7 @@ async def _show_one(
         secret=secret,
         deliveries=page,
         older=f"{_path(hook.id)}?cursor={cursor_at(last.id)}" if last else None,
-        feeds={each.feed_id: each for each in await subscriptions_of(app.db, user_id)},
+        feeds={each.feed_id: each for each in await subscriptions_of_user(app.db, user_id)},
     )
 
 
