@@ -229,7 +229,7 @@ async def test_who_has_a_whole_network_of_ipv6_is_one(db: Database) -> None:
     await waits(db, "alice", RequestOrigin("2001:db8:1:2:ffff::1"))
     await authenticate(db, "alice", GOOD, RequestOrigin("2001:db8:1:3::1"), NOW)
     mapped, plain = AttemptSource("alice", "::ffff:192.0.2.1"), AttemptSource("alice", "192.0.2.1")
-    assert mapped.patience == plain.patience
+    assert mapped.limits == plain.limits
 
 
 async def test_many_guesses_at_once_are_no_more_than_one_after_the_other(any_db: Database) -> None:

@@ -1,7 +1,7 @@
 """Creates, lists and revokes API tokens; none is more powerful than what it is created with.
 
-A key that is made with another key has no more scopes and pool groups, ends no later, and is revoked with it. It makes
-no further keys.
+A token that is created with another token has no more scopes and pool groups, expires no later, is revoked with it, and
+creates no further tokens.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,22 +29,22 @@ async def create_api_token(
     now: datetime,
     pool_groups: Sequence[str] | None = None,
 ) -> tuple[str, ApiToken]:
-    """The key itself, which nobody can show again, and what is known of it. `pool_groups` are names or ids."""
+    """The secret, which is not stored and cannot be shown again, and the token. `pool_groups` are names or ids."""
     wanted = frozenset(scopes)
     if who.key is not None and who.key.made_by is not None:
         raise NotAllowed("a key that was made with a key makes no further ones")
-    if beyond := sorted(wanted - who.scopes):
-        raise NotAllowed(f"you can't give what you don't have: {', '.join(beyond)}")
-    ends = _end(who.key, expires_at, now)
+    if missing := sorted(wanted - who.scopes):
+        raise NotAllowed(f"you can't give what you don't have: {', '.join(missing)}")
+    expiry = _expiry(who.key, expires_at, now)
     groups = await _groups(db, who, wanted, pool_groups)
     if len(await tokens_of(db, who.user.id, now)) >= MAX_API_TOKENS:
         raise LimitExceeded(f"you have {MAX_API_TOKENS} keys: revoke one that you don't need")
     secret = TOKEN_PREFIX + token_urlsafe(32)
-    return secret, await add_token(db, who.user.id, name, secret, wanted, now, ends, groups, who)
+    return secret, await add_token(db, who.user.id, name, secret, wanted, now, expiry, groups, who)
 
 
 async def list_api_tokens(db: Database, who: Caller, now: datetime) -> list[ApiToken]:
-    """The caller's tokens that hold, the newest first."""
+    """The caller's valid tokens, the newest first."""
     return await tokens_of(db, who.user.id, now)
 
 
@@ -54,8 +54,8 @@ async def revoke_api_token(db: Database, who: Caller, token_id: int, now: dateti
         raise NotFound("you have no such key")
 
 
-def _end(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> datetime | None:
-    """When the key ends: with the key that makes it, unless an earlier time is given."""
+def _expiry(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> datetime | None:
+    """When the token expires: with the token that creates it, unless an earlier time is given."""
     if expires_at is not None and not now < expires_at < now + MAX_LIFETIME:
         raise BadInput("a key ends in the future, and within a hundred years", field="expires_at")
     latest = maker.expires_at if maker else None
@@ -65,7 +65,7 @@ def _end(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> 
 
 
 async def _groups(db: Database, who: Caller, scopes: frozenset[str], named: Sequence[str] | None) -> list[int] | None:
-    """The ids of the groups that the key is limited to, by default those of the key that makes it; None for all."""
+    """The ids of the groups that the token is limited to, by default those of its creator; None for all."""
     limit = who.key.pool_groups if who.key else None
     if named is None:
         return None if limit is None else [group.id for group in limit]

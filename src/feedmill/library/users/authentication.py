@@ -13,15 +13,15 @@ from feedmill.store.users.api_tokens import token_digest
 
 
 async def authenticate(db: Database, name: str, password: str, origin: RequestOrigin, now: datetime) -> User:
-    """The user of that name, if the password is theirs; whatever is wrong sounds and takes the same."""
-    known = _name(name)
-    place = sign_in_limits.AttemptSource(known or name, origin.address)
-    await sign_in_limits.count_attempt(db, place, now)
-    found = await users.user_with_password_hash(db, known) if known else None
+    """The user with that name and password. Every failure has the same message and takes the same time."""
+    normal = _normal_name(name)
+    source = sign_in_limits.AttemptSource(normal or name, origin.address)
+    await sign_in_limits.count_attempt(db, source, now)
+    found = await users.user_with_password_hash(db, normal) if normal else None
     user, password_hash = found or (None, None)
     if not await passwords.verify_password(password_hash, password) or user is None or user.status != ACTIVE:
         raise WrongPassword
-    await db.batch(sign_in_limits.forget_attempts(place))
+    await db.batch(sign_in_limits.forget_attempts(source))
     if password_hash and passwords.is_outdated(password_hash):
         await db.batch([users.step_to_rehash_password(user.id, password_hash, await passwords.hash_password(password))])
     return user
@@ -30,7 +30,7 @@ async def authenticate(db: Database, name: str, password: str, origin: RequestOr
 async def sign_in(
     db: Database, name: str, password: str, origin: RequestOrigin, now: datetime, replacing: str | None = None
 ) -> tuple[str, Caller]:
-    """A new session's token, and who it speaks for; the session that the browser held before ends."""
+    """The token of a new session, and its caller; the session that the browser had before ends."""
     user = await authenticate(db, name, password, origin, now)
     return await begin_session(db, user, origin, now, replacing)
 
@@ -38,7 +38,7 @@ async def sign_in(
 async def begin_session(
     db: Database, user: User, origin: RequestOrigin, now: datetime, replacing: str | None = None
 ) -> tuple[str, Caller]:
-    """A new browser session for somebody who has just shown or chosen the password."""
+    """Begins a browser session for a user who has just entered or chosen the password."""
     token = token_urlsafe(32)
     ended = token_digest(replacing) if replacing else None
     session_id = await sessions.begin_session(db, user.id, BROWSER, token_digest(token), origin, now, ended)
@@ -50,8 +50,8 @@ async def sign_out(db: Database, token: str) -> None:
     await sessions.end_session_by_token(db, token_digest(token))
 
 
-def _name(typed: str) -> str | None:
-    """The name that is meant; None for what can be none, which is refused like any other wrong one."""
+def _normal_name(typed: str) -> str | None:
+    """The normalized name; None if it cannot be a name, which fails like any other wrong name."""
     try:
         return normalize_user_name(typed)
     except BadInput:

@@ -1,7 +1,7 @@
 """Checks how much a user may have: counts, and the quota of bytes.
 
-A quota of bytes counts what is kept of the person's feeds, bodies and images; a feed of several people counts for
-each. What their feeds bring comes all the same; when it is used up nothing can be added that would be kept besides.
+The quota of bytes counts the raw bodies and images of the user's feeds; a feed with several subscribers counts for
+each. A used-up quota does not stop the user's feeds, but nothing more can be added.
 """
 
 from typing import Literal
@@ -13,7 +13,7 @@ from feedmill.store.users.users import count_owned, user_of_id
 
 CountedKind = Literal["bookmarks", "folders", "labels", "saved_searches", "webhooks"]
 
-# More than anybody reads with, and few enough to be shown, loaded and searched whole.
+# More than anybody needs, and few enough to load and show all of them.
 MAX_COUNTS: dict[CountedKind, int] = {
     "bookmarks": 50_000,
     "folders": 2_000,
@@ -24,7 +24,7 @@ MAX_COUNTS: dict[CountedKind, int] = {
 
 
 class ByteQuotaReached(LimitExceeded):
-    """As much is kept for the user as may be."""
+    """The user's quota of bytes is used up."""
 
     code = "quota_bytes"
 
@@ -34,14 +34,14 @@ class ByteQuotaReached(LimitExceeded):
 
 
 async def check_count_limit(db: Database, user_id: int, kind: CountedKind, adding: int = 1) -> None:
-    """Raises `LimitExceeded` when the user would have more of a kind than anybody may."""
+    """Raises `LimitExceeded` if the user would have more of a kind than is allowed."""
     most = MAX_COUNTS[kind]
     if await count_owned(db, user_id, kind) + adding > most:
         raise LimitExceeded(f"you may have at most {most:,} {kind.replace('_', ' ')}")
 
 
 async def check_byte_quota(db: Database, user_id: int) -> None:
-    """Raises `ByteQuotaReached` when the user's quota of bytes is used up."""
+    """Raises `ByteQuotaReached` if the user's quota of bytes is used up."""
     user = await user_of_id(db, user_id)
     if user is None or user.quota_bytes is None:
         return

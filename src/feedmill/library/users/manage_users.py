@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w.@+-]+")
 
 
 def normalize_user_name(name: str) -> str:
-    """The one form of a name, however it was typed; `BadInput` for what can't be one."""
+    """The normal form of a user name; raises `BadInput` for text that cannot be one."""
     normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).strip().casefold())
     if not _NAME.fullmatch(normal) or not any(letter.isalnum() for letter in normal) or len(normal) > LONGEST_NAME:
         raise BadInput(f"A name has 1 to {LONGEST_NAME} letters, digits or . _ - @ +", field="name")
@@ -39,19 +39,19 @@ async def find_user(db: Database, typed: str) -> User | None:
 
 
 async def needs_setup(db: Database) -> bool:
-    """Whether there is no account yet."""
+    """Whether there is no user yet."""
     return await users.count_users(db) == 0
 
 
 async def create_first_admin(db: Database, name: str, password: str, now: datetime) -> User:
-    """Makes the admin, who is subscribed to every feed that is there; `AlreadySetUp` for whoever comes second."""
+    """Creates the first admin, subscribed to every stored feed; raises `AlreadySetUp` if there is a user already."""
     normal = normalize_user_name(name)
     passwords.check_password_length(password)
     return await add_first_admin(db, normal, await passwords.hash_password(password), now)
 
 
 async def make_user(db: Database, name: str, password: str, is_admin: bool, now: datetime, by: Actor) -> User:
-    """A further account; `NameTaken` when somebody has that name."""
+    """Creates a user; raises `NameTaken`."""
     normal = normalize_user_name(name)
     passwords.check_password_length(password)
     return await users.add_user(db, normal, await passwords.hash_password(password), is_admin, now, by)
@@ -67,14 +67,14 @@ async def change_password(
     *,
     revoke_keys: bool = False,
 ) -> AccessEnded:
-    """A new password for who knows the current one; it ends every session but the one it is changed in."""
+    """Changes the password of a caller who knows the current one; ends all other sessions."""
     passwords.check_password_length(new)
-    place = sign_in_limits.AttemptSource(who.user.name, origin.address)
-    await sign_in_limits.count_attempt(db, place, now)
+    source = sign_in_limits.AttemptSource(who.user.name, origin.address)
+    await sign_in_limits.count_attempt(db, source, now)
     found = await users.user_with_password_hash(db, who.user.name)
     if not await passwords.verify_password(found[1] if found else None, current):
         raise BadInput("The current password is wrong.", field="current")
-    await db.batch(sign_in_limits.forget_attempts(place))
+    await db.batch(sign_in_limits.forget_attempts(source))
     by = Actor(who.user.id, origin.address)
     return await set_password(db, who.user, new, who.session_id, now, by, revoke_keys=revoke_keys)
 
@@ -82,7 +82,7 @@ async def change_password(
 async def set_password(
     db: Database, user: User, new: str, but_session: int | None, now: datetime, by: Actor, *, revoke_keys: bool = False
 ) -> AccessEnded:
-    """A new password without the old one, as an admin gives it; it ends every session but `but_session`."""
+    """Sets a password without asking for the old one, for admins; ends every session but `but_session`."""
     passwords.check_password_length(new)
     changes = [
         users.set_password(user.id, await passwords.hash_password(new)),
@@ -94,7 +94,7 @@ async def set_password(
 async def sign_out_elsewhere(
     db: Database, who: Caller, origin: RequestOrigin, now: datetime, *, revoke_keys: bool = False
 ) -> AccessEnded:
-    """Ends every session but the one it is asked in, and all keys if that is wanted."""
+    """Ends every session but the caller's own, and revokes all tokens if `revoke_keys`."""
     by = Actor(who.user.id, origin.address)
     return await _end_access(db, [users.step_to_lock_user(who.user.id)], who.user, who.session_id, now, by, revoke_keys)
 
@@ -102,7 +102,7 @@ async def sign_out_elsewhere(
 async def _end_access(
     db: Database, changes: list[Step], user: User, but_session: int | None, now: datetime, by: Actor, revoke_keys: bool
 ) -> AccessEnded:
-    """Runs `changes`, which write to the user's row first: whoever makes a key meanwhile waits for it."""
+    """Runs `changes`, which must lock the user's row first: adding a token waits for it."""
     ends = [sessions.step_to_drop_expired_sessions(now), sessions.step_to_end_other_sessions(user.id, but_session)]
     revokes = [api_tokens.step_to_revoke_all_tokens(user.id, now), audit_step(by, "user.revoke_keys", user.name, now)]
     counts = await db.batch([*changes, *ends, *(revokes if revoke_keys else ())])
@@ -112,7 +112,7 @@ async def _end_access(
 
 
 async def remove_user(db: Database, user: User, by: Actor, now: datetime) -> None:
-    """Ends an account: signed out first, then its subscriptions and private feeds, then whatever else was theirs.
+    """Deletes a user: ends the sessions first, then the subscriptions and private feeds, then all other data.
 
     A private feed goes with its entries, images and raw bodies, because nobody else may ever read it. The account
     itself goes last, so that deleting it again finishes what a crash left undone.

@@ -12,9 +12,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from feedmill.errors import BadInput
 
 MIN_LENGTH, MAX_LENGTH = 8, 1000
-# 19 MiB each: a small machine can sign several people in at once.
+# 19 MiB each, so that a small machine can verify several at once.
 HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-# Of no password that anybody has; it is checked where there is no user, so that this takes as long.
+# The hash of no password. It is verified for unknown users, so that the time does not tell them apart.
 DUMMY_HASH = "$argon2id$v=19$m=19456,t=2,p=1$45FtKJMrj52e/jiqN0vpqg$apiCNlAJueAs0uhILym9z0FFyXfZRn0eVYGZLCZFwT4"
 _THREADS = ThreadPoolExecutor(2, thread_name_prefix="passwords")
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def check_password_length(password: str) -> None:
-    """Refuses what is too short to be a password, or longer than anybody types."""
+    """Raises `BadInput` for a password that is too short or too long."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         raise BadInput(f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters.", field="password")
 
@@ -32,13 +32,13 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password_hash: str | None, password: str) -> bool:
-    """Whether the password is the one; takes as long when there is none to compare with."""
+    """Whether the password is right; takes the same time when there is no hash."""
     found = await _in_thread(lambda: _verify(password_hash or DUMMY_HASH, _normalized(password)))
     return found and password_hash is not None
 
 
 def is_outdated(password_hash: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Whether the hash was made with parameters other than the current ones."""
     return HASHER.check_needs_rehash(password_hash)
 
 
@@ -50,7 +50,7 @@ def _verify(password_hash: str, password: str) -> bool:
 
 
 def _normalized(password: str) -> str:
-    """One form for letters that keyboards send in several."""
+    """The Unicode normal form, because keyboards send some letters in several forms."""
     return unicodedata.normalize("NFKC", password[:MAX_LENGTH])
 
 

@@ -16,7 +16,7 @@ def preferences_of(user: User) -> Mapping[str, str]:
 
 
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
-    """The user with these preferences beside those that are not named."""
+    """Saves these preferences and keeps the others; the user as changed."""
     settings = msgspec.json.encode({**preferences_of(user), **changes}).decode()
     await db.batch([set_user_settings(user.id, settings)])
     return replace(user, settings=settings)
@@ -24,7 +24,7 @@ async def save_preferences(db: Database, user: User, changes: Mapping[str, str])
 
 @lru_cache(maxsize=1000)
 def _read(settings: str) -> Mapping[str, str]:
-    """What is not ours to read counts as nothing: preferences keep nobody from their pages."""
+    """The stored preferences; unreadable ones count as none, so that pages still open."""
     try:
         return msgspec.json.decode(settings, type=dict[str, str])
     except msgspec.MsgspecError:

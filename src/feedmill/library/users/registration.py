@@ -10,16 +10,16 @@ from feedmill.store.database import Database
 
 
 async def is_registration_open(db: Database, settings: Settings) -> bool:
-    """Whether visitors may: not before there is an admin."""
+    """Whether visitors may register: not before there is an admin."""
     return settings.registration and not await manage_users.needs_setup(db)
 
 
 async def register_user(
     db: Database, settings: Settings, name: str, password: str, origin: RequestOrigin, now: datetime
 ) -> User:
-    """Makes the account; `NotAllowed` unless the setting `registration` is on, `NameTaken` when somebody has it."""
+    """Creates the user; raises `NotAllowed` unless the setting `registration` is on, and `NameTaken`."""
     if not await is_registration_open(db, settings):
         raise NotAllowed("accounts are made by the admin here")
-    # Counted like tries to sign in: it costs as much, and it tells which names are taken.
+    # Counted like a sign-in attempt: it costs as much, and it tells which names are taken.
     await sign_in_limits.count_attempt(db, sign_in_limits.AttemptSource("", origin.address), now)
     return await manage_users.make_user(db, name, password, False, now, Actor(None, origin.address))

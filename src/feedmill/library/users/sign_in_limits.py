@@ -1,7 +1,7 @@
 """Limits failed sign-in attempts by name and by address.
 
-Tries are counted before the password is looked at, three ways: for a name from one address, for a name from
-anywhere, and for an address with any name. Refused tries are not counted, so the wait ends whatever a stranger does.
+Attempts are counted before the password is verified, in three ways: for a name from one address, for a name from
+anywhere, and for an address with any name. Refused attempts are not counted, so a stranger cannot prolong the wait.
 """
 
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ from feedmill.store.users.sign_in_attempts import (
     step_to_uncount_attempt,
 )
 
-# When others try at the same moment, the count is read again so many times.
+# How often the counts are read again when other attempts are counted at the same time.
 ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimit:
-    """So many tries cost no wait; from then on each doubles it, up to a longest."""
+    """So many attempts are free; after that each doubles the wait, up to the longest."""
 
     free: int
     longest: timedelta
 
     def wait(self, seen: SignInAttempts, now: datetime) -> timedelta:
-        """How long from now until the next try is looked at."""
+        """How long from now until the next attempt is allowed."""
         beyond = seen.times - self.free
         if beyond < 0 or not is_recent(seen, now):
             return timedelta(0)
@@ -44,19 +44,19 @@ class AttemptLimit:
 
 PAIR_LIMIT = AttemptLimit(free=5, longest=timedelta(minutes=15))
 ADDRESS_LIMIT = AttemptLimit(free=30, longest=timedelta(minutes=15))
-# Short, because the owner waits as well.
+# Short, because the owner of the name waits too.
 NAME_LIMIT = AttemptLimit(free=20, longest=timedelta(minutes=1))
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptSource:
-    """What a try is counted under."""
+    """The name and address that an attempt is counted under."""
 
     name: str
     address: str | None
 
     @property
-    def patience(self) -> dict[str, AttemptLimit]:
+    def limits(self) -> dict[str, AttemptLimit]:
         of_name = {self._key("name", self.name): NAME_LIMIT}
         if self.address is None:
             return of_name
@@ -72,13 +72,13 @@ class AttemptSource:
         return sha256("\n".join(parts).encode(errors="replace")).hexdigest()
 
 
-async def count_attempt(db: Database, place: AttemptSource, now: datetime) -> None:
-    """Counts a try, or refuses it with the time to wait."""
-    patience = place.patience
+async def count_attempt(db: Database, source: AttemptSource, now: datetime) -> None:
+    """Counts an attempt, or raises `LimitExceeded` with the time to wait."""
+    limits = source.limits
     for _ in range(ROUNDS):
-        seen = await read_sign_in_attempts(db, list(patience))
-        waits = {rule: rule.wait(seen[key], now) for key, rule in patience.items()}
-        if waits[NAME_LIMIT] and await _is_signed_in_here(db, place):
+        seen = await read_sign_in_attempts(db, list(limits))
+        waits = {limit: limit.wait(seen[key], now) for key, limit in limits.items()}
+        if waits[NAME_LIMIT] and await _is_signed_in_here(db, source):
             waits[NAME_LIMIT] = timedelta(0)
         if any(waits.values()):
             raise _refusal(max(waits.values()))
@@ -87,15 +87,15 @@ async def count_attempt(db: Database, place: AttemptSource, now: datetime) -> No
     raise _refusal(timedelta(seconds=1))
 
 
-def forget_attempts(place: AttemptSource) -> list[Step]:
-    """The steps that forget the tries of somebody who is who they say; an address keeps those for other names."""
-    own = [key for key in place.patience if key != place.address_key]
-    return [step_to_forget_attempts(own), step_to_uncount_attempt(place.address_key)]
+def forget_attempts(source: AttemptSource) -> list[Step]:
+    """The steps that clear the attempts of a user who signed in; the address keeps those for other names."""
+    own = [key for key in source.limits if key != source.address_key]
+    return [step_to_forget_attempts(own), step_to_uncount_attempt(source.address_key)]
 
 
-async def _is_signed_in_here(db: Database, place: AttemptSource) -> bool:
-    """Whether the name's owner is signed in at this address: no stranger's tries hold them up there."""
-    return place.address is not None and await is_signed_in_from(db, place.name, place.address)
+async def _is_signed_in_here(db: Database, source: AttemptSource) -> bool:
+    """Whether the user is signed in at this address, where attempts of others must not make them wait."""
+    return source.address is not None and await is_signed_in_from(db, source.name, source.address)
 
 
 def _refusal(wait: timedelta) -> LimitExceeded:
@@ -104,7 +104,7 @@ def _refusal(wait: timedelta) -> LimitExceeded:
 
 
 def _network(address: str) -> str:
-    """The address, or the network that one household has of IPv6."""
+    """The IPv4 address, or the IPv6 network of one household."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -21,9 +21,9 @@ from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import pool_groups, sessions, token_pool_groups, tokens, users
 from feedmill.store.users.users import record_usage, step_to_lock_user, step_to_set_last_seen, to_user
 
-# How a key begins, so that it is known for what it is.
+# The prefix of every API token, by which it is told from an access token.
 TOKEN_PREFIX = "fm_"  # noqa: S105
-# How often it is written down that a key is in use.
+# How often the last use of a token is recorded.
 USED_EVERY = timedelta(minutes=1)
 
 _maker = tokens.alias("maker")
@@ -36,7 +36,7 @@ def _not_ended(key: FromClause) -> ColumnElement[bool]:
 _holds = and_(_not_ended(tokens), or_(tokens.c.made_by.is_(None), and_(_maker.c.id.is_not(None), _not_ended(_maker))))
 _with_maker = tokens.outerjoin(_maker, _maker.c.id == tokens.c.made_by)
 
-# --- making one -------------------------------------------------------------------------------------------
+# --- adding -------------------------------------------------------------------------------------------
 
 _texts = ("name", "token_hash", "scopes", "created_at", "expires_at")
 _values = (
@@ -76,7 +76,7 @@ LIMIT = insert_selected(
     .where(tokens.c.token_hash == bindparam("new_token_hash")),
 )
 
-# --- using, listing and revoking them ---------------------------------------------------------------------
+# --- checking, listing and revoking ---------------------------------------------------------------------
 
 _key = tuple(column.label(f"key_{column.name}") for column in tokens.c)
 HOLDER = (
@@ -115,7 +115,7 @@ REVOKE_MADE_WITH = REVOKE_ALL.where(tokens.c.made_by == bindparam("token_id"))
 
 
 def token_digest(secret: str) -> str:
-    """What is kept of a secret. It is long and random, so that a plain hash is enough."""
+    """The digest that is stored of a secret. The secret is long and random, so a plain hash is enough."""
     return sha256(secret.encode()).hexdigest()
 
 
@@ -130,7 +130,7 @@ async def add_token(
     groups: Sequence[int] | None = None,
     maker: Caller | None = None,
 ) -> ApiToken:
-    """A new key, limited to `groups` if there are any; `NotSignedIn` when what `maker` asked with has ended."""
+    """Adds a token, limited to `groups` if given; raises `NotSignedIn` if the session or token of `maker` has ended."""
     at, token_hash = to_iso(now), token_digest(secret)
     row = {
         "of_user": user_id,
@@ -143,7 +143,8 @@ async def add_token(
         "limited": int(groups is not None),
         "groups": as_list(list(groups or ())),
     }
-    # Whoever revokes all keys of the user does it before or after this, and then what `maker` asked with has ended.
+    # The lock orders this with revoking all tokens of the user: if that came first, the session or token of `maker`
+    # has ended.
     [_, added, _] = await db.batch([step_to_lock_user(user_id), _add(row, maker), Step(LIMIT, row)])
     if not added:
         raise NotSignedIn("the session or key that this was asked with has ended")
@@ -160,24 +161,24 @@ def _add(row: dict[str, Any], maker: Caller | None) -> Step:
 
 
 async def tokens_of(db: Database, user_id: int, now: datetime) -> list[ApiToken]:
-    """A user's keys that hold, the newest first."""
+    """A user's valid tokens, the newest first."""
     return await _tokens(db, await db.query(OF_USER, {"user_id": user_id, "now": to_iso(now)}))
 
 
 async def revoke_token(db: Database, user_id: int, token_id: int, now: datetime) -> bool:
-    """Takes a key back for good, with the keys that were made with it; False when the user has no such one."""
+    """Revokes a token and those that were made with it; False when the user has no such token."""
     row = {"token_id": token_id, "of_user": user_id, "now": to_iso(now)}
     [revoked, _] = await db.batch([Step(REVOKE, row), Step(REVOKE_MADE_WITH, row)])
     return revoked == 1
 
 
 def step_to_revoke_all_tokens(user_id: int, now: datetime) -> Step:
-    """The step that takes all keys of a user back."""
+    """The step that revokes all tokens of a user."""
     return Step(REVOKE_ALL, {"of_user": user_id, "now": to_iso(now)})
 
 
 async def find_token_holder(db: Database, token_hash: str, now: datetime) -> tuple[User, ApiToken] | None:
-    """The active user of the key with this digest, and the key; None if it no longer holds."""
+    """The active user of the token with this digest, and the token; None if it is not valid."""
     rows = await db.query(HOLDER, {"token_hash": token_hash, "now": to_iso(now)})
     if not rows:
         return None
@@ -186,7 +187,7 @@ async def find_token_holder(db: Database, token_hash: str, now: datetime) -> tup
 
 
 async def record_token_use(db: Database, user: User, key: ApiToken, now: datetime) -> None:
-    """Writes down that the key is in use; at most once in `USED_EVERY`."""
+    """Records the use of a token; at most once in `USED_EVERY`."""
     if key.last_used_at is not None and key.last_used_at >= now - USED_EVERY:
         return
     at = {"now": to_iso(now), "lately": to_iso(now - USED_EVERY)}

@@ -14,10 +14,10 @@ from feedmill.store.dialect import InsertNew, as_list, insert, one_of
 from feedmill.store.schema import entries, facts, feeds, subscriptions, unread, users
 from feedmill.store.users.users import count_users, steps_to_add_user, user_of_name
 
-# So many feeds, or feeds with so many entries, are filled in with one batch.
+# The most feeds, and the most entries of them, that one batch makes unread.
 FEEDS_PER_LOT, ENTRIES_PER_LOT = 200, 5000
 
-# Not insert_new: whoever comes second is refused, with all that stands in the same batch.
+# Not insert_new: a second admin must be refused, with the whole batch.
 ONCE = insert(facts, "name", "value")
 SUBSCRIBE = subscriptions.insert().from_select(
     ["user_id", "feed_id", "created_at"],
@@ -30,7 +30,7 @@ SUBSCRIBED = (
     .order_by(feeds.c.id)
 )
 _these = (subscriptions.c.user_id == bindparam("user_id"), one_of(subscriptions.c.feed_id, "feed_ids"))
-# The feeds and the counts first, as in a refresh: so one comes after the other and sees what it wrote.
+# Locks the feeds and counts first, as a refresh does, so that each sees what the other wrote.
 LOCK_FEEDS = feeds.update().where(one_of(feeds.c.id, "feed_ids")).values(fence=0)
 LOCK_COUNTS = subscriptions.update().where(*_these).values(unread_count=0)
 FILL = InsertNew(unread).from_select(
@@ -57,7 +57,7 @@ COUNT = (
 
 
 async def add_first_admin(db: Database, name: str, password_hash: str, now: datetime) -> User:
-    """Makes the first account, subscribed to every feed that is there; `AlreadySetUp` for whoever comes second."""
+    """Creates the first admin, subscribed to every stored feed; raises `AlreadySetUp` if there is a user already."""
     at = to_iso(now)
     if await count_users(db):
         raise AlreadySetUp("there is an admin already: sign in")

@@ -12,7 +12,7 @@ from feedmill.store.dialect import insert
 from feedmill.store.schema import sessions, users
 from feedmill.store.users.users import record_usage, step_to_set_last_seen, to_user
 
-# How often it is written down that a session is in use.
+# How often the last use of a session is recorded.
 SEEN_EVERY = timedelta(minutes=5)
 LONGEST_AGENT = 500
 
@@ -80,7 +80,7 @@ async def begin_session(
     now: datetime,
     replacing: str | None = None,
 ) -> int:
-    """Begins a session; the one of the token hash `replacing` ends, and so do those that have run out."""
+    """Begins a session; the one with the token hash `replacing` ends, and all expired sessions are deleted."""
     at = to_iso(now)
     row = {
         "user_id": user_id,
@@ -109,22 +109,22 @@ async def end_session_by_token(db: Database, token_hash: str) -> None:
 
 
 def step_to_end_other_sessions(user_id: int, but: int | None) -> Step:
-    """The step that ends a user's sessions, all or all but one."""
+    """The step that ends all sessions of a user, or all but one."""
     return Step(END_OTHERS, {"of_user": user_id, "but_session": but or 0})
 
 
 def step_to_drop_expired_sessions(now: datetime) -> Step:
-    """The step that forgets the sessions that have run out."""
+    """The step that deletes expired sessions."""
     return Step(DROP_EXPIRED, {"now": to_iso(now)})
 
 
 async def end_session(db: Database, user_id: int, session_id: int) -> bool:
-    """Ends a session; False when the user has no such one."""
+    """Ends a session; False when the user has no such session."""
     return await db.batch([Step(END, {"of_user": user_id, "session_id": session_id})]) == [1]
 
 
 async def renew_session(db: Database, session_id: int, old_hash: str, new_hash: str, now: datetime) -> bool:
-    """Replaces the token of a session by the next one; False when the old one is not its latest."""
+    """Replaces the token of a session by the next one; False when `old_hash` is not its current token."""
     values = {"session_id": session_id, "old_hash": old_hash, "new_hash": new_hash}
     times = {"now": to_iso(now), "until": to_iso(now + SESSION_LIFETIME)}
     return await db.batch([Step(RENEW, values | times)]) == [1]
@@ -143,7 +143,7 @@ async def find_client_session_holder(db: Database, session_id: int, now: datetim
 
 
 async def record_session_use(db: Database, holder: SessionHolder, now: datetime) -> None:
-    """Writes down that the session is in use, and so makes it last; at most once in `SEEN_EVERY`."""
+    """Records the use of a session and extends it; at most once in `SEEN_EVERY`."""
     if holder.last_seen_at >= now - SEEN_EVERY:
         return
     at = {"now": to_iso(now), "lately": to_iso(now - SEEN_EVERY), "until": to_iso(now + SESSION_LIFETIME)}
@@ -160,7 +160,7 @@ async def sessions_of(db: Database, user_id: int, now: datetime) -> list[Session
 
 
 async def is_signed_in_from(db: Database, name: str, address: str) -> bool:
-    """Whether the user of that name has a session that was begun at this address."""
+    """Whether the user of that name has a session that began at this address."""
     return bool(await db.query(FROM_ADDRESS, {"name": name, "address": address}))
 
 

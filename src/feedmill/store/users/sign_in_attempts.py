@@ -12,13 +12,13 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.schema import sign_in_tries as tries
 
-# Tries that are older don't count.
+# Older attempts do not count.
 ATTEMPTS_KEPT_FOR = timedelta(days=1)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 SEEN = select(tries).where(one_of(tries.c.of_whom, "keys"))
 BEGIN = insert_new(tries, "of_whom", "tries", "last_at")
-# NULL, which undoes the batch, when somebody else tried meanwhile: so at most one passes each count.
+# NULL undoes the batch when another attempt was counted meanwhile, so that each count lets one attempt through.
 COUNT = (
     tries.update()
     .where(tries.c.of_whom == bindparam("key"))
@@ -34,21 +34,21 @@ DROP_OLD = tries.delete().where(tries.c.last_at < bindparam("before"))
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempts:
-    """How often it was tried lately, and when last."""
+    """The number of recent attempts, and the time of the last one."""
 
     times: int = 0
     last_at: datetime = LONG_AGO
 
 
 async def read_sign_in_attempts(db: Database, keys: Sequence[str]) -> dict[str, SignInAttempts]:
-    """What is known of each key."""
+    """The recent attempts of each key."""
     rows = await db.query(SEEN, {"keys": as_list(list(keys))})
     known = {row["of_whom"]: SignInAttempts(row["tries"], from_iso(row["last_at"])) for row in rows}
     return {key: known.get(key, SignInAttempts()) for key in keys}
 
 
 async def count_sign_in_attempt(db: Database, seen: Mapping[str, SignInAttempts], now: datetime) -> bool:
-    """Counts one more try of each; False when what was seen is no longer so."""
+    """Counts one more attempt of each key; False when the counts are no longer those in `seen`."""
     begin = [{"of_whom": key, "tries": 0, "last_at": to_iso(LONG_AGO)} for key in seen]
     counts = [
         {
@@ -76,5 +76,5 @@ def step_to_forget_attempts(keys: Sequence[str]) -> Step:
 
 
 def step_to_uncount_attempt(key: str) -> Step:
-    """The step for a try that turned out to be right."""
+    """The step that takes back one attempt, after it succeeded."""
     return Step(TAKE_BACK, {"key": key})

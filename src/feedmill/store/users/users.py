@@ -33,13 +33,13 @@ COUNT = select(func.count().label("n")).select_from(users)
 SET_PASSWORD = users.update().where(users.c.id == bindparam("of_user")).values(password_hash=bindparam("password_hash"))
 SET_SETTINGS = users.update().where(users.c.id == bindparam("of_user")).values(settings=bindparam("new_settings"))
 SET_LAST_SEEN = users.update().where(users.c.id == bindparam("of_user")).values(last_seen_at=bindparam("now"))
-# Changes nothing: whoever makes keys or ends sessions of one user takes turns here.
+# Changes nothing, but locks the row: adding tokens and ending sessions of one user happen one after the other.
 LOCK = users.update().where(users.c.id == bindparam("of_user")).values(status=users.c.status)
 REHASH = SET_PASSWORD.where(users.c.password_hash == bindparam("old_hash"))
 
 
 def steps_to_add_user(name: str, password_hash: str | None, is_admin: bool, now: datetime) -> list[Step]:
-    """The steps that make a person with an empty unread list."""
+    """The steps that add a user with an empty unread list."""
     at = to_iso(now)
     row = {"name": name, "password_hash": password_hash, "is_admin": int(is_admin), "created_at": at}
     return [
@@ -52,7 +52,7 @@ def steps_to_add_user(name: str, password_hash: str | None, is_admin: bool, now:
 async def add_user(
     db: Database, name: str, password_hash: str | None, is_admin: bool, now: datetime, by: Actor | None = None
 ) -> User:
-    """A new person; `NameTaken` when somebody has that name."""
+    """Adds a user; raises `NameTaken`."""
     what = "user.add_admin" if is_admin else "user.add"
     steps = [*steps_to_add_user(name, password_hash, is_admin, now), audit_step(by or Actor(), what, name, now)]
     try:
@@ -74,7 +74,7 @@ async def user_of_name(db: Database, name: str) -> User | None:
 
 
 async def user_with_password_hash(db: Database, name: str) -> tuple[User, str | None] | None:
-    """The user of that name with the hash of the password; None when there is no such user."""
+    """The user of that name and the hash of the password; None when there is no such user."""
     rows = await db.query(BY_NAME, {"name": name})
     return (to_user(rows[0]), rows[0]["password_hash"]) if rows else None
 
@@ -84,7 +84,7 @@ def set_password(user_id: int, password_hash: str) -> Step:
 
 
 def step_to_lock_user(user_id: int) -> Step:
-    """The step that makes others who hold this user, or change the password, wait until the batch ends."""
+    """The step that locks the user's row until the batch ends."""
     return Step(LOCK, {"of_user": user_id})
 
 
@@ -93,17 +93,17 @@ def set_user_settings(user_id: int, settings: str) -> Step:
 
 
 def step_to_rehash_password(user_id: int, old_hash: str, password_hash: str) -> Step:
-    """The step that replaces a hash by a better one of the same password, unless that was changed meanwhile."""
+    """The step that replaces the hash by a stronger one, unless the password was changed meanwhile."""
     return Step(REHASH, {"of_user": user_id, "old_hash": old_hash, "password_hash": password_hash})
 
 
 def step_to_set_last_seen(user_id: int, now: datetime) -> Step:
-    """The step that says that the user was here."""
+    """The step that records when the user was last seen."""
     return Step(SET_LAST_SEEN, {"of_user": user_id, "now": to_iso(now)})
 
 
 async def record_usage(db: Database, steps: Sequence[Step]) -> None:
-    """Writes down that something was used. A disk that is full stops nobody from reading."""
+    """Runs steps that record a use; a database that cannot be written to does not stop the request."""
     try:
         await db.batch(steps)
     except DatabaseUnavailable as error:
