@@ -11,8 +11,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from feedmill.model.timestamps import to_iso
 from feedmill.store import locks, schema
 from feedmill.store.database import Database, Step
+from feedmill.store.dialect import DIALECTS
 from feedmill.store.migrations import (
-    DIALECTS,
     RECORD,
     NewerSchema,
     migrate,

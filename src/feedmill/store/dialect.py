@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, Select, Table, Text, bindparam, func, select, text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import Executable
@@ -14,6 +14,23 @@ from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.expression import literal_column
 
 from feedmill.store.database import Params
+
+# What SQLAlchemy has no words for, by the name of the dialect.
+DATABASE_TIME = {
+    "sqlite": text("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at"),
+    "postgresql": text(
+        """SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at"""
+    ),
+    "mysql": text("SELECT CONCAT(LEFT(DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z') AS at"),
+}
+DATABASE_SIZE = {
+    "sqlite": text("SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"),
+    "postgresql": text("SELECT pg_database_size(current_database()) AS bytes"),
+    "mysql": text(
+        "SELECT SUM(data_length + index_length) AS bytes FROM information_schema.tables WHERE table_schema = database()"
+    ),
+}
+DIALECTS = tuple(DATABASE_TIME)
 
 
 class Compiled(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 
 from feedmill.library.feeds.starters import StarterFeed
 from feedmill.serve.web.core.keymap import DEFAULT_KEYMAP, is_configurable
+from feedmill.serve.web.feeds.setting_fields import SETTING_FIELDS
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
 from tests.browser.papers import PASSWORD
 
@@ -17,7 +18,7 @@ STARTER = StarterFeed("A feed to begin with", "http://127.0.0.1:9/starter", "en"
 Form = Mapping[str, Any]
 
 HTTP = {f"http_{name}": "" for name in ("name", "password", "cookie", "proxy", "user_agent", "headers")}
-FEED = {
+FEED = dict.fromkeys(SETTING_FIELDS, "") | {
     "title": "Mine",
     "url": "{feed_url}",
     "folder": ["{folder}"],

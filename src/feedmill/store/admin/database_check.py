@@ -2,25 +2,18 @@
 
 from datetime import datetime
 
-from sqlalchemy import literal, select, text
+from sqlalchemy import literal, select
 
 from feedmill.errors import StatementRefused
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database
+from feedmill.store.dialect import DATABASE_TIME
 from feedmill.store.schema import metadata
-
-NOW = {
-    "sqlite": text("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at"),
-    "postgresql": text(
-        """SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at"""
-    ),
-    "mysql": text("SELECT CONCAT(LEFT(DATE_FORMAT(UTC_TIMESTAMP(3), '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z') AS at"),
-}
 
 
 async def database_time(db: Database) -> datetime:
     """What the database's own clock says."""
-    [row] = await db.query(NOW[db.dialect_name])
+    [row] = await db.query(DATABASE_TIME[db.dialect_name])
     return from_iso(row["at"])
 
 

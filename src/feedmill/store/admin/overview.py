@@ -1,14 +1,14 @@
 """Counts of feeds, entries, images, pool items and bytes of the whole instance."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, TextClause, and_, bindparam, case, func, or_, select, text
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
 
 from feedmill.errors import StatementRefused
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
+from feedmill.store.dialect import DATABASE_SIZE
 from feedmill.store.feeds.claims import LEASE
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, pool_items, raw_bodies
 
@@ -50,13 +50,6 @@ GARBAGE = select(func.count().label("objects")).select_from(object_garbage)
 POOLS = select(pool_items.c.kind, pool_items.c.status, func.count().label("items")).group_by(
     pool_items.c.kind, pool_items.c.status
 )
-SIZES: Mapping[str, TextClause] = {
-    "sqlite": text("SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()"),
-    "postgresql": text("SELECT pg_database_size(current_database()) AS bytes"),
-    "mysql": text(
-        "SELECT SUM(data_length + index_length) AS bytes FROM information_schema.tables WHERE table_schema = database()"
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ async def _pools(db: Database) -> dict[str, dict[str, int]]:
 async def database_size(db: Database) -> int | None:
     """The bytes of the database; None where they can't be told."""
     try:
-        [row] = await db.query(SIZES[db.dialect_name])
+        [row] = await db.query(DATABASE_SIZE[db.dialect_name])
     except StatementRefused:
         # D1 speaks SQLite's words, but does not let us ask for its pages.
         return None

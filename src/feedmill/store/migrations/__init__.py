@@ -20,7 +20,6 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_new
 
 LEASE = timedelta(seconds=20)
-DIALECTS = ("sqlite", "postgresql", "mysql")
 APPLIED = select(schema.migrations.c.version)
 RECORD = insert_new(schema.migrations, "version", "applied_at")
 
