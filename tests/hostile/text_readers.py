@@ -68,9 +68,8 @@ from feedmill.outbound import content_encoding, fetch_options, request_headers, 
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.http import archived_images, jwt_tokens, sse
-from feedmill.serve.web.core import flash, keymap
-from feedmill.serve.web.core import local_redirect as web_places
-from feedmill.serve.web.core import page as web_page
+from feedmill.serve.web.core import flash, jinja_environment, keymap, read_form
+from feedmill.serve.web.core import redirects as page_redirects
 from feedmill.serve.web.entries import list_filter, list_views
 from feedmill.serve.web.feeds import option_fields
 from feedmill.serve.web.search import search_view
@@ -139,7 +138,7 @@ def _request(headers: dict[str, str] | None = None, query: str = "", body: bytes
 
 def _form(body: bytes, content_type: str) -> object:
     request = _request({"content-type": content_type, "origin": "http://testserver"}, body=body)
-    return _LOOP.run_until_complete(request.form(max_fields=web_page.MAX_FIELDS))
+    return _LOOP.run_until_complete(request.form(max_fields=read_form.MAX_FIELDS))
 
 
 def _parse(text: str, content_type: str = "application/xml") -> object:
@@ -396,19 +395,19 @@ READERS: dict[str, Read] = {
     "serve.http.sse.parse_last_event_id": sse.parse_last_event_id,
     "serve.web.users.sessions.device": session_pages.device_name,
     "i18n.catalogue.best_language": catalogue.best_language,
-    "serve.web.core.page.checked_form: in the type": lambda text: web_page._UTF_8.fullmatch(f"text/html;{text}"),
-    "serve.web.core.page.checked_form: in the body": lambda text: _form(
+    "serve.web.core.read_form.checked_form: in the type": lambda text: read_form._UTF_8.fullmatch(f"text/html;{text}"),
+    "serve.web.core.read_form.checked_form: in the body": lambda text: _form(
         _bytes(text), "application/x-www-form-urlencoded"
     ),
-    "serve.web.core.page.checked_form: in a part": lambda text: _form(
+    "serve.web.core.read_form.checked_form: in a part": lambda text: _form(
         _bytes(f'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n{text}\r\n--x--\r\n'),
         "multipart/form-data; boundary=x",
     ),
-    "serve.web.core.page.checked_form: in a part's header": lambda text: _form(
+    "serve.web.core.read_form.checked_form: in a part's header": lambda text: _form(
         _bytes(f"--x\r\nContent-Disposition: form-data; {text}\r\n\r\na\r\n--x--\r\n"),
         "multipart/form-data; boundary=x",
     ),
-    "serve.web.core.page.lang_attribute": web_page.lang_attribute,
+    "serve.web.core.jinja_environment.lang_attribute": jinja_environment.lang_attribute,
     "serve.web.entries.list_filter.list_filter_of": lambda text: list_filter.list_filter_of(
         _request({"cookie": f"{list_filter.VIEWS_COOKIE}={text[:HEADER]}"}), "a", list_filter.ListFilter()
     ),
@@ -427,7 +426,7 @@ READERS: dict[str, Read] = {
     "i18n.explanations.render_explanation": lambda text: explanations.render_explanation(text, _WORDS),
     "serve.web.subscriptions.subscribe_problems.display_host": subscribe_problems.display_host,
     "serve.web.entries.list_views.read_view": list_views.read_view,
-    "serve.web.core.local_redirect.local_path": web_places.local_path,
+    "serve.web.core.redirects.local_path": page_redirects.local_path,
     "serve.web.subscriptions.discovery.url_in_text": lambda text: discovery.url_in_text("", text),
     "serve.web.feeds.option_fields.read_id": option_fields.read_id,
     "serve.web.feeds.option_fields.read_interval": option_fields.read_interval,

@@ -1,5 +1,6 @@
-"""Lists, finds and cancels the jobs of a user, and says what failed in them."""
+"""Lists, finds and cancels the jobs of a user, and says what runs and what failed in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import msgspec
 
 from feedmill.errors import NotFound
-from feedmill.model.batch import Batch, JobOutcome
+from feedmill.model.batch import Batch, BatchProgress, JobOutcome
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.jobs.batches import batches_of_user, cancel_batch, failed_jobs, read_batch, running_batch
-from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
+from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed, subscriptions_of
 
 MOST_FAILURES = 200
 
@@ -65,3 +67,14 @@ def import_report(batch: Batch) -> dict[str, Any] | None:
     """What an import has to say of its lines."""
     report: dict[str, Any] | None = msgspec.json.decode(batch.report) if batch.report else None
     return report
+
+
+async def current_feeds(db: Database, user_id: int, progress: BatchProgress, now: datetime) -> list[FeedInProgress]:
+    """Some of the user's feeds in the job that are being fetched now."""
+    return await feeds_in_progress(db, progress.batch.id, user_id, progress.running, now)
+
+
+async def subscriptions_of_outcomes(db: Database, user_id: int, outcomes: Sequence[JobOutcome]) -> dict[int, int]:
+    """The ids of the user's subscriptions to the feeds of these outcomes, by feed."""
+    feed_ids = [outcome.feed_id for outcome in outcomes]
+    return await subscription_ids_by_feed(db, user_id, feed_ids) if feed_ids else {}

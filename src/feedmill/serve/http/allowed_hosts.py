@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from feedmill.model.hosts import is_ip_literal, parse_host
 from feedmill.serve.http.problem_json import problem_response
 from feedmill.serve.http.security_headers import STRICT_HEADERS
-from feedmill.serve.web.core.page import render_template
+from feedmill.serve.web.core.render_page import render_template
 from feedmill.settings import PREFIX, Settings
 
 MISDIRECTED = 421

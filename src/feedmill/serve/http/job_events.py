@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from feedmill.library.jobs.job_port import JobPort
-from feedmill.library.jobs.job_progress import current_feeds, subscriptions_of_outcomes
+from feedmill.library.jobs.user_jobs import current_feeds, subscriptions_of_outcomes
 from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http.sse import HEARTBEAT, format_event, with_idle_ticks

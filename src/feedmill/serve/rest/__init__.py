@@ -29,9 +29,10 @@ from feedmill.serve.rest.entries import labels, marks, read_entries
 from feedmill.serve.rest.feeds import schedule_feed, subscribed_feeds
 from feedmill.serve.rest.pools import grants, groups, items
 from feedmill.serve.rest.subscriptions import folders, opml
-from feedmill.serve.rest.users import access_tokens, api_tokens, me, registration, sessions
+from feedmill.serve.rest.users import access_tokens, api_tokens, me, registration, sessions, setup
 
 ROUTERS = (
+    setup.router,
     registration.router,
     sessions.router,
     access_tokens.router,

@@ -1,13 +1,12 @@
-"""`/api/setup` and `/api/register`: creates the first admin, and further users where registration is open."""
+"""`/api/register`: creates an account, where registration is open."""
 
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.users import CurrentUser
-from feedmill.library.users import authentication, manage_users
-from feedmill.library.users import registration as registering
+from feedmill.library.users.authentication import begin_session
+from feedmill.library.users.registration import register_user
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.cookies import session_token_of
@@ -19,32 +18,11 @@ from feedmill.serve.rest.users.sessions import signed_in_response
 router = APIRouter(tags=["signing in"])
 
 
-class SetupState(BaseModel):
-    needs_setup: bool = Field(description="Whether there is no account yet.")
-    registration: bool = Field(description="Whether visitors may make accounts for themselves.")
-
-
-@router.get("/setup")
-async def read_setup(app: TheApp) -> SetupState:
-    """Whether the first account is still to be made."""
-    needed = await manage_users.needs_setup(app.db)
-    return SetupState(needs_setup=needed, registration=app.settings.registration and not needed)
-
-
-@router.post("/setup", status_code=201, responses=problem_responses(409))
-async def set_up(app: TheApp, request: Request, response: Response, new: RegistrationRequest) -> CurrentUser:
-    """Makes the admin, once, and signs them in; they are subscribed to every feed that is there already."""
-    csrf.refuse_other_sites(request)
-    now, origin = datetime.now(UTC), origin_of(request)
-    user = await manage_users.create_first_admin(app.db, new.name, new.password, now)
-    return signed_in_response(request, response, *await authentication.begin_session(app.db, user, origin, now))
-
-
 @router.post("/register", status_code=201, responses=problem_responses(409))
 async def register(app: TheApp, request: Request, response: Response, new: RegistrationRequest) -> CurrentUser:
     """Makes an account and signs in; refused unless the setting `registration` is on."""
     csrf.refuse_other_sites(request)
     now, origin = datetime.now(UTC), origin_of(request)
-    user = await registering.register_user(app.db, app.settings, new.name, new.password, origin, now)
-    begun = await authentication.begin_session(app.db, user, origin, now, replacing=session_token_of(request))
+    user = await register_user(app.db, app.settings, new.name, new.password, origin, now)
+    begun = await begin_session(app.db, user, origin, now, replacing=session_token_of(request))
     return signed_in_response(request, response, *begun)

@@ -18,7 +18,10 @@ from feedmill.serve.web.admin.feeds import public_title, public_url
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
-from feedmill.serve.web.core.page import checked_form, redirect, render_page, the_app
+from feedmill.serve.web.core.read_form import checked_form
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.blocked_hosts import (
     blocked_host_names,
     blocked_hosts_page,

@@ -6,7 +6,8 @@ from starlette.routing import Route
 
 from feedmill.logs import LEVELS, LOG_BUFFER
 from feedmill.serve.web.core.current_user import signed_in_admin
-from feedmill.serve.web.core.page import render_page, the_app
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app
 
 ROWS = 200
 MOST_DIGITS = 15

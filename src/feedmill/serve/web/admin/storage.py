@@ -9,8 +9,9 @@ from starlette.routing import Route
 from feedmill.archive.retention import preview_purge, retention_periods
 from feedmill.library.archive.backup_status import last_backup
 from feedmill.serve.web.core.current_user import signed_in_admin
-from feedmill.serve.web.core.page import render_page, the_app
 from feedmill.serve.web.core.plots import PlotMark, stacked_bar
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.archive.storage_usage import measure_storage_usage
 
 

@@ -13,8 +13,11 @@ from feedmill.archive.retention import PurgeCounts, preview_purge, retention_per
 from feedmill.i18n.catalogue import Translator
 from feedmill.library.archive.storage_usage import FeedStorageUsage, forecast_storage, storage_usage_by_feed
 from feedmill.model.byte_sizes import format_bytes
-from feedmill.serve.web.core.page import render_page, signed_in, the_app, translator_and_dates
+from feedmill.serve.web.core.current_user import signed_in
+from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.plots import PlotMark, stacked_bar
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app
 
 SHOWN_FEEDS = 200
 LONGEST_DAYS = 36_500

@@ -1,10 +1,34 @@
-"""Requires an administrator or a pool user for a page."""
+"""Requires a signed-in user, an administrator or a pool user for a page."""
+
+from urllib.parse import quote
 
 from starlette.requests import Request
 
-from feedmill.errors import NotAllowed
+from feedmill.errors import NotAllowed, NotSignedIn
+from feedmill.library.users.manage_users import needs_setup
 from feedmill.model.user import ADMIN, POOLS, Caller
-from feedmill.serve.web.core.page import signed_in
+from feedmill.serve.http.auth import session_caller_of
+from feedmill.serve.web.core.redirects import return_path
+from feedmill.serve.web.core.request_state import the_app
+
+
+class SignInRequired(NotSignedIn):
+    """The page needs a signed-in user; `to` is the path of the sign-in page."""
+
+    def __init__(self, to: str) -> None:
+        super().__init__("sign in first")
+        self.to = to
+
+
+async def signed_in(request: Request) -> Caller:
+    """The signed-in caller; redirects others to sign in and back, or to the setup of a new instance."""
+    caller = await session_caller_of(request)
+    if caller is None:
+        if await needs_setup(the_app(request).db):
+            raise SignInRequired("/setup")
+        raise SignInRequired(f"/login?next={quote(return_path(request))}")
+    request.state.caller = caller
+    return caller
 
 
 async def signed_in_admin(request: Request) -> Caller:

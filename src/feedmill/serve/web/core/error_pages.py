@@ -11,7 +11,8 @@ from feedmill.errors import CallerError, InfrastructureError, LimitExceeded
 from feedmill.lazy_loggers import get_logger
 from feedmill.serve.http.error_statuses import status_of
 from feedmill.serve.http.security_headers import STRICT_HEADERS
-from feedmill.serve.web.core.page import SignInRequired, render_template
+from feedmill.serve.web.core.current_user import SignInRequired
+from feedmill.serve.web.core.render_page import render_template
 
 log = get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """Declares the fields of each form and refuses a form that does not match its declaration.
 
-Every route that changes something declares its fields with `@accepts_form`; `page.checked_form` checks a request
+Every route that changes something declares its fields with `@accepts_form`; `checked_form` checks a request
 against them. So a field that is unknown, missing, sent twice or malformed ends the request before anything changes. A
 field whose errors are shown beside it on the page is declared as `TEXT`, and its handler checks the value.
 """

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from feedmill.i18n.catalogue import translator
 from feedmill.serve.web.core.appearance import language_of
 from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, TYPES, VERSION, asset_url
-from feedmill.serve.web.core.page import render_page
+from feedmill.serve.web.core.render_page import render_page
 
 SHORTCUTS = (("/unread", "frame.unread"), ("/starred", "frame.starred"), ("/later", "frame.later"))
 

@@ -8,9 +8,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.i18n.catalogue import Translator
+from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame
-from feedmill.serve.web.core.page import render_page, render_template, signed_in, the_app, translator_and_dates
+from feedmill.serve.web.core.localization import translator_and_dates
+from feedmill.serve.web.core.render_page import render_page, render_template
+from feedmill.serve.web.core.request_state import the_app
 
 VIEWS = ("unread", "today", "starred", "later", "all", "history")
 ICONS = {"unread": "unread", "starred": "star"}

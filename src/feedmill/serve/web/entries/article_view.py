@@ -17,7 +17,8 @@ from feedmill.library.entries.labels import labels_of_user
 from feedmill.model.label import UserLabel
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.appearance import language_of
-from feedmill.serve.web.core.page import start_of_day, the_app
+from feedmill.serve.web.core.localization import start_of_day
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.list_filter import list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
 from feedmill.threads import run_in_thread_if_large

@@ -9,19 +9,16 @@ from starlette.routing import Route
 from feedmill.errors import LimitExceeded
 from feedmill.i18n.explanations import render_explanation
 from feedmill.library.entries.full_text import NoFullText, fetch_full_text
+from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_error
 from feedmill.serve.web.core.form_fields import accepts_form
-from feedmill.serve.web.core.page import (
-    checked_form,
-    form_text,
-    redirect,
-    render_template,
-    signed_in,
-    the_app,
-    translator_and_dates,
-)
+from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.render_page import render_template
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.article_view import item_path, load_article
 from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 

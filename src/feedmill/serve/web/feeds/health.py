@@ -22,19 +22,15 @@ from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.library.subscriptions.subscribe import DiscoveryResult, discover
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
-from feedmill.serve.web.core.page import (
-    checked_form,
-    form_text,
-    redirect,
-    render_page,
-    signed_in,
-    the_app,
-    the_jobs,
-    translator_and_dates,
-)
+from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.feeds.health_plots import HealthPlots
 
 LONGEST_URL = 2048

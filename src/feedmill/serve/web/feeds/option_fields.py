@@ -13,7 +13,7 @@ from feedmill.library.subscriptions.folders import (
 from feedmill.library.subscriptions.http_options import RequestOptionsForm, parse_http_options
 from feedmill.model.feed import ArchivePolicy
 from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, matching, one_of
-from feedmill.serve.web.core.page import form_text
+from feedmill.serve.web.core.read_form import form_text
 from feedmill.store.database import Database
 
 MINUTE, HOUR, DAY = 60, 3600, 86400

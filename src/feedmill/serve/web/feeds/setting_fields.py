@@ -6,7 +6,7 @@ from starlette.datastructures import FormData
 
 from feedmill.model.feed_settings import JSON_SETTINGS, FeedSetting, FeedSettings, FormSection, SettingKind
 from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, matching
-from feedmill.serve.web.core.page import form_text
+from feedmill.serve.web.core.read_form import form_text
 
 _FIELDS = {
     SettingKind.FLAG: CHECKBOX,

@@ -18,11 +18,14 @@ from feedmill.library.subscriptions.folders import check_folders
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, accepts_form, matching
-from feedmill.serve.web.core.local_redirect import local_path
-from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, signed_in, the_app, the_jobs
 from feedmill.serve.web.core.plots import sparkline
+from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.redirects import local_path, redirect
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.feeds.option_fields import (
     INTERVALS,
     POLICIES,

@@ -6,7 +6,7 @@ from feedmill.errors import NotFound
 from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.filters.rules import BadRule
 from feedmill.model.feed_settings import MAX_RETENTION_DAYS
-from feedmill.serve.web.core.page import form_text
+from feedmill.serve.web.core.read_form import form_text
 from feedmill.store.database import Database
 
 RETENTIONS = (7, 30, 90, 180, 365, 1095, MAX_RETENTION_DAYS)

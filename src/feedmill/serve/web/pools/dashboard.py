@@ -20,9 +20,12 @@ from feedmill.serve.http.cached_query import CachedQuery
 from feedmill.serve.web.core.current_user import signed_in_admin, signed_in_pool_user
 from feedmill.serve.web.core.flash import flash_error, flash_success
 from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form
-from feedmill.serve.web.core.page import checked_form, form_text, redirect, render_page, render_template, the_app
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.plots import sparkline
+from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.render_page import render_page, render_template
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sse_fragments import event_stream, fragment_event
 from feedmill.serve.web.pools.figures import PoolDashboard, fill_gauge, read_dashboard
 

@@ -10,8 +10,10 @@ from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
-from feedmill.serve.web.core.page import checked_form, form_text, redirect, the_app
 from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.read_form import checked_form, form_text
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.pools.groups import POOLS_PATH, show_group
 
 

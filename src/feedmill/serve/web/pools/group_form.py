@@ -11,7 +11,7 @@ from feedmill.library.feeds.lookup import NoSuchFeed, find_feed_ids
 from feedmill.library.users.manage_users import find_user
 from feedmill.model.pool import PoolGroup, PoolKind, PoolRule
 from feedmill.serve.web.core.form_fields import TEXT
-from feedmill.serve.web.core.page import form_text
+from feedmill.serve.web.core.read_form import form_text
 from feedmill.store.database import Database
 
 if TYPE_CHECKING:

@@ -15,8 +15,11 @@ from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
-from feedmill.serve.web.core.page import checked_form, redirect, render_page, the_app
 from feedmill.serve.web.core.path_ids import path_id
+from feedmill.serve.web.core.read_form import checked_form
+from feedmill.serve.web.core.redirects import redirect
+from feedmill.serve.web.core.render_page import render_page
+from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.pools.dashboard import requested_kind
 from feedmill.serve.web.pools.group_form import (
     EMPTY_VALUES,

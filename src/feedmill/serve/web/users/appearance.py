@@ -5,10 +5,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, appearance_of, save_appearance
+from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, accepts_form, one_of
-from feedmill.serve.web.core.local_redirect import local_path
-from feedmill.serve.web.core.page import checked_form, redirect, render_page, signed_in
+from feedmill.serve.web.core.read_form import checked_form
+from feedmill.serve.web.core.redirects import local_path, redirect
+from feedmill.serve.web.core.render_page import render_page
 
 
 async def show_appearance(request: Request) -> Response:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.serve.web.core.local_redirect import local_path
+from feedmill.serve.web.core.redirects import local_path
 
 
 @pytest.mark.parametrize("path", ["/unread", "/folder/3?show=all&order=oldest", "/item/5?in=/unread", "/label/中文"])
