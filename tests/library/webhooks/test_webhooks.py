@@ -302,7 +302,7 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(here: Rece
 
     first, second = await here.hook(alice, quick, "/quick"), await here.hook(alice, slow, "/slow")
     await here.happens(feed)
-    here.webhooks.messenger = replace(here.webhooks.messenger, db=Fading(here.db, first.id))
+    here.webhooks.sender = replace(here.webhooks.sender, db=Fading(here.db, first.id))
 
     with pytest.raises(DatabaseUnavailable):
         await here.deliver()
@@ -444,13 +444,13 @@ async def test_a_test_event_reaches_a_paused_webhook_too(here: Receivers) -> Non
 
 
 async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(here: Receivers) -> None:
-    assert not await here.webhooks._is_anybody_told()
+    assert not await here.webhooks._has_webhooks()
     await here.db.batch([Step(webhooks.delete())])
     alice = await here.reader("alice", await here.feed())
 
     await here.hook(alice, OK)
 
-    assert await here.webhooks._is_anybody_told()
+    assert await here.webhooks._has_webhooks()
 
 
 async def test_old_deliveries_are_forgotten(here: Receivers) -> None:

@@ -1,6 +1,6 @@
 """Fetches the title, description and image of bookmarked pages in the background.
 
-take → fetch → read the head of the page → settle
+claim → fetch → read the metadata of the page → record the result
 """
 
 import asyncio
@@ -47,7 +47,7 @@ LONGEST_DESCRIPTION = 2000
 
 @dataclass(frozen=True, slots=True)
 class BookmarkPageFetcher:
-    """What saved pages are fetched with."""
+    """The database, HTTP client and clock that pages are fetched with."""
 
     db: Database
     client: Client
@@ -55,28 +55,28 @@ class BookmarkPageFetcher:
     soft_limit: timedelta = SOFT_LIMIT
 
 
-async def fetch_bookmark_pages(reader: BookmarkPageFetcher) -> int:
-    """Fetches a lot of the pages that wait; how many there were."""
-    token, lot = await take_bookmarks(reader.db, reader.clock(), LOT)
+async def fetch_bookmark_pages(fetcher: BookmarkPageFetcher) -> int:
+    """Fetches a lot of due pages; how many there were."""
+    token, lot = await take_bookmarks(fetcher.db, fetcher.clock(), LOT)
     if not lot:
         return 0
-    work = [_read(reader, bookmark, token) for bookmark in lot]
-    await run_lot(work, reader.soft_limit, lambda: release_bookmarks(reader.db, token, reader.clock()))
+    work = [_fetch_page(fetcher, bookmark, token) for bookmark in lot]
+    await run_lot(work, fetcher.soft_limit, lambda: release_bookmarks(fetcher.db, token, fetcher.clock()))
     return len(lot)
 
 
-async def _read(reader: BookmarkPageFetcher, bookmark: Bookmark, token: str) -> None:
-    outcome = await reader.client.get(bookmark.url, limits=LIMITS)
-    now = reader.clock()
+async def _fetch_page(fetcher: BookmarkPageFetcher, bookmark: Bookmark, token: str) -> None:
+    outcome = await fetcher.client.get(bookmark.url, limits=LIMITS)
+    now = fetcher.clock()
     if isinstance(outcome, Response):
         facts = await asyncio.to_thread(page_facts, outcome)
-        await record_page_fetched(reader.db, bookmark.id, token, facts, now)
+        await record_page_fetched(fetcher.db, bookmark.id, token, facts, now)
     else:
-        await record_page_failed(reader.db, bookmark.id, token, failed_page_fetch(outcome, bookmark.attempts + 1, now))
+        await record_page_failed(fetcher.db, bookmark.id, token, failed_page_fetch(outcome, bookmark.attempts + 1, now))
 
 
 def page_facts(response: Response) -> PageMetadata:
-    """What a page says of itself; nothing for what is no page, and for an image the image."""
+    """The metadata of a page; for an image its URL, for any other document nothing."""
     kind = response.content_type.partition(";")[0].strip().lower()
     if kind.startswith("image/"):
         return PageMetadata(image_url=keepable(response.final_url))
@@ -91,9 +91,9 @@ def page_facts(response: Response) -> PageMetadata:
     )
 
 
-def failed_page_fetch(outcome: FetchOutcome, tries: int, now: datetime) -> PageFetchFailed:
-    """What an answer that is no page means for one that was tried so many times with this one."""
-    again_at = None if tries >= MAX_ATTEMPTS else now + RETRY_DELAYS[tries - 1]
+def failed_page_fetch(outcome: FetchOutcome, attempts: int, now: datetime) -> PageFetchFailed:
+    """What a failed request means for the page after so many attempts, including this one."""
+    again_at = None if attempts >= MAX_ATTEMPTS else now + RETRY_DELAYS[attempts - 1]
     match outcome:
         case Deferred(until=until):
             return PageFetchFailed("its host has no turn for us", until, counted=False)
@@ -112,5 +112,5 @@ def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str:
     return next((meta[name] for name in names if meta.get(name, "").strip()), "")
 
 
-def _line(said: str, most: int) -> str | None:
-    return keepable(plain_text(said, most)) or None
+def _line(text: str, most: int) -> str | None:
+    return keepable(plain_text(text, most)) or None

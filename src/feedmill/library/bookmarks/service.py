@@ -22,41 +22,41 @@ from feedmill.store.bookmarks.bookmarks import (
 
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
-    reader: BookmarkPageFetcher
+    fetcher: BookmarkPageFetcher
 
     async def save(self, user_id: int, url: str, title: str | None, note: str | None) -> tuple[Bookmark, bool]:
-        """The bookmark, and whether it is new: saving a page again changes nothing."""
-        db, now = self.reader.db, self.reader.clock()
+        """Saves a page; the bookmark, and whether it is new. Saving a page again changes nothing."""
+        db, now = self.fetcher.db, self.fetcher.clock()
         await check_count_limit(db, user_id, "bookmarks")
         await check_byte_quota(db, user_id)
         return await add_bookmark(db, user_id, parse_url_without_login(url), title, note, now)
 
-    async def page(self, user_id: int, place: ListPosition | None, most: int) -> list[Bookmark]:
-        """Bookmarks that come after a place in the list, the newest first."""
-        return await bookmarks_before(self.reader.db, user_id, place, most)
+    async def page(self, user_id: int, position: ListPosition | None, most: int) -> list[Bookmark]:
+        """Bookmarks after a position in the list, the newest first."""
+        return await bookmarks_before(self.fetcher.db, user_id, position, most)
 
     async def one(self, user_id: int, bookmark_id: int) -> Bookmark:
         """The user's bookmark of that id; raises `NotFound`."""
-        found = await bookmark_of(self.reader.db, user_id, bookmark_id)
+        found = await bookmark_of(self.fetcher.db, user_id, bookmark_id)
         if found is None:
             raise NotFound("there is no such bookmark")
         return found
 
     async def change(self, user_id: int, bookmark_id: int, changes: Mapping[str, Any]) -> Bookmark:
-        """The bookmark with another `title` or `note`."""
+        """Changes the `title` or `note`."""
         changed = replace(await self.one(user_id, bookmark_id), **changes)
-        await save_bookmark(self.reader.db, changed)
+        await save_bookmark(self.fetcher.db, changed)
         return changed
 
     async def delete(self, user_id: int, bookmark_id: int) -> None:
-        if not await drop_bookmark(self.reader.db, user_id, bookmark_id):
+        if not await drop_bookmark(self.fetcher.db, user_id, bookmark_id):
             raise NotFound("there is no such bookmark")
 
     async def retry(self, user_id: int, bookmark_id: int) -> Bookmark:
-        """Has a page that was given up fetched again."""
-        await retry_bookmark(self.reader.db, user_id, bookmark_id, self.reader.clock())
+        """Queues a failed page to be fetched again."""
+        await retry_bookmark(self.fetcher.db, user_id, bookmark_id, self.fetcher.clock())
         return await self.one(user_id, bookmark_id)
 
     async def read_pages(self) -> int:
-        """Fetches a lot of the pages that wait; how many there were."""
-        return await fetch_bookmark_pages(self.reader)
+        """Fetches a lot of due pages; how many there were."""
+        return await fetch_bookmark_pages(self.fetcher)

@@ -1,8 +1,8 @@
-"""Delivers queued events to webhooks, at least once. Read this file first.
+"""Delivers queued events to webhooks, at least once.
 
-    hold the address → take → read what there is to tell → sign → post → settle
+    lease the URL → claim deliveries → read the payload → sign → post → record the result
 
-Killed anywhere, a delivery's lease ends and it is sent again with the same id: at least once.
+If the process dies, the lease ends and the delivery is sent again with the same id.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ log = get_logger(__name__)
 LOT = 100
 EACH = 20
 LOOK_AT = 1000
-# Well within the lease, so that nobody else gets what we are about to send.
+# Well within the lease, so that nobody else claims a delivery that is about to be sent.
 SOFT_LIMIT = timedelta(seconds=80)
 LIMITS = FetchLimits(max_bytes=0, total=timedelta(seconds=20), read=timedelta(seconds=15))
 MOST_ENTRIES = 100
@@ -61,7 +61,7 @@ SUMMARY = 500
 
 @dataclass(frozen=True, slots=True)
 class WebhookSender:
-    """What deliveries are sent with."""
+    """The database, HTTP client and clock that deliveries are sent with."""
 
     db: Database
     client: Client
@@ -69,69 +69,69 @@ class WebhookSender:
     soft_limit: timedelta = SOFT_LIMIT
 
 
-async def deliver_due(messenger: WebhookSender) -> int:
-    """Sends a lot of what is due, to each address one after the other; how many there were.
+async def deliver_due(sender: WebhookSender) -> int:
+    """Sends a lot of due deliveries, to each URL one after the other; how many there were.
 
-    No other process delivers to those addresses meanwhile.
+    No other process delivers to these URLs meanwhile.
     """
-    addresses = await lease_due_urls(messenger.db, messenger.clock(), LOOK_AT, LOT)
-    if not addresses.names:
+    urls = await lease_due_urls(sender.db, sender.clock(), LOOK_AT, LOT)
+    if not urls.names:
         return 0
     try:
-        return await _deliver_to(messenger, addresses.webhook_ids)
+        return await _deliver_to(sender, urls.webhook_ids)
     finally:
-        await asyncio.shield(release_urls(messenger.db, addresses))
+        await asyncio.shield(release_urls(sender.db, urls))
 
 
-async def _deliver_to(messenger: WebhookSender, webhook_ids: Sequence[int]) -> int:
-    lot = await take_deliveries(messenger.db, webhook_ids, messenger.clock(), LOT, EACH)
+async def _deliver_to(sender: WebhookSender, webhook_ids: Sequence[int]) -> int:
+    lot = await take_deliveries(sender.db, webhook_ids, sender.clock(), LOT, EACH)
     if not lot:
         return 0
 
     async def release() -> None:
-        await release_deliveries(messenger.db, lot[0].token, messenger.clock())
+        await release_deliveries(sender.db, lot[0].token, sender.clock())
 
-    work = [_deliver_in_order(messenger, queue) for queue in _by_address(lot)]
-    if not await run_lot(work, messenger.soft_limit, release):
+    work = [_deliver_in_order(sender, queue) for queue in _by_url(lot)]
+    if not await run_lot(work, sender.soft_limit, release):
         log.info("webhook_deliveries_postponed", deliveries=len(lot))
     return len(lot)
 
 
-def _by_address(lot: Sequence[ClaimedDelivery]) -> list[list[ClaimedDelivery]]:
+def _by_url(lot: Sequence[ClaimedDelivery]) -> list[list[ClaimedDelivery]]:
     queues: dict[str, list[ClaimedDelivery]] = {}
     for taken in lot:
         queues.setdefault(taken.url, []).append(taken)
     return list(queues.values())
 
 
-async def _deliver_in_order(messenger: WebhookSender, queue: Sequence[ClaimedDelivery]) -> None:
+async def _deliver_in_order(sender: WebhookSender, queue: Sequence[ClaimedDelivery]) -> None:
     for taken in queue:
-        failed = await _deliver(messenger, taken)
+        failed = await _deliver(sender, taken)
         if failed is not None and (failed.receiver_is_away or failed.is_gone):
-            now = messenger.clock()
-            await postpone_deliveries(messenger.db, taken, failed.again_at or now + timedelta(minutes=1), now)
+            now = sender.clock()
+            await postpone_deliveries(sender.db, taken, failed.again_at or now + timedelta(minutes=1), now)
             return
 
 
-async def _deliver(messenger: WebhookSender, taken: ClaimedDelivery) -> DeliveryFailed | None:
-    told = await _read_payload(messenger.db, taken)
-    if told is None:
-        await record_dropped_delivery(messenger.db, taken, messenger.clock())
+async def _deliver(sender: WebhookSender, taken: ClaimedDelivery) -> DeliveryFailed | None:
+    payload = await _read_payload(sender.db, taken)
+    if payload is None:
+        await record_dropped_delivery(sender.db, taken, sender.clock())
         return None
-    outcome = await _post(messenger, taken, msgspec.json.encode(told))
-    now = messenger.clock()
+    outcome = await _post(sender, taken, msgspec.json.encode(payload))
+    now = sender.clock()
     if isinstance(outcome, Response):
-        await record_delivered(messenger.db, taken, outcome.status, now)
+        await record_delivered(sender.db, taken, outcome.status, now)
         return None
     failed = delivery_failure(outcome, taken.delivery.attempts + 1, now)
     if not isinstance(outcome, Deferred):
-        await record_failed_delivery(messenger.db, taken, failed, now)
+        await record_failed_delivery(sender.db, taken, failed, now)
         log.info("webhook_delivery_failed", webhook_id=taken.delivery.webhook_id, reason=failed.reason)
     return failed
 
 
-async def _post(messenger: WebhookSender, taken: ClaimedDelivery, body: bytes) -> FetchOutcome:
-    timestamp = str(int(messenger.clock().timestamp()))
+async def _post(sender: WebhookSender, taken: ClaimedDelivery, body: bytes) -> FetchOutcome:
+    timestamp = str(int(sender.clock().timestamp()))
     headers = {
         "X-Feedmill-Event": taken.delivery.event,
         "X-Feedmill-Delivery": str(taken.delivery.id),
@@ -139,17 +139,17 @@ async def _post(messenger: WebhookSender, taken: ClaimedDelivery, body: bytes) -
         "X-Feedmill-Signature": signature(taken.secret, timestamp, body),
     }
     payload = RequestPayload(body, "application/json")
-    return await messenger.client.post(taken.url, payload, LIMITS, FetchOptions(headers=headers))
+    return await sender.client.post(taken.url, payload, LIMITS, FetchOptions(headers=headers))
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """What only who knows the secret can write under this body at this time."""
+    """The HMAC-SHA256 of the timestamp and the body."""
     return f"sha256={hmac.digest(secret.encode(), timestamp.encode() + b'.' + body, 'sha256').hex()}"
 
 
-def delivery_failure(outcome: FetchOutcome, tries: int, now: datetime) -> DeliveryFailed:
-    """What an answer that is no success means for the delivery, which was tried so many times with this one."""
-    again_at = next_delivery_attempt(tries, now)
+def delivery_failure(outcome: FetchOutcome, attempts: int, now: datetime) -> DeliveryFailed:
+    """What a failed request means for the delivery after so many attempts, including this one."""
+    again_at = next_delivery_attempt(attempts, now)
     match outcome:
         case Deferred(until=until):
             return DeliveryFailed("its host is asked too often", until, receiver_is_away=True)
@@ -167,40 +167,40 @@ def delivery_failure(outcome: FetchOutcome, tries: int, now: datetime) -> Delive
     return DeliveryFailed(f"the receiver answered {outcome.status}", again_at, outcome.status)
 
 
-# --- what is told -----------------------------------------------------------------------------------------
+# --- payload -----------------------------------------------------------------------------------------
 
 
 async def _read_payload(db: Database, taken: ClaimedDelivery) -> dict[str, Any] | None:
-    """What is sent; None when there is nothing to tell any more."""
+    """The payload; None when there is nothing to report any more."""
     delivery = taken.delivery
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "event": delivery.event,
         "delivery_id": delivery.id,
         "webhook_id": delivery.webhook_id,
         "created_at": to_iso(delivery.created_at),
     }
     if delivery.event is WebhookEvent.TEST:
-        return told
+        return payload
     feed = await read_event_feed(db, delivery.feed_id, taken.user_id)
     if feed is None:
         return None
-    told["feed"] = _feed(feed)
+    payload["feed"] = _feed(feed)
     if delivery.event is not WebhookEvent.NEW_ENTRIES:
-        return told
-    count, brought = await _new_entries(db, taken, feed.settings)
-    return told | {"entry_count": count, "entries": await asyncio.to_thread(_entries, brought)} if count else None
+        return payload
+    count, entries = await _new_entries(db, taken, feed.settings)
+    return payload | {"entry_count": count, "entries": await asyncio.to_thread(_entries, entries)} if count else None
 
 
 async def _new_entries(
     db: Database, taken: ClaimedDelivery, settings: FeedSettings
 ) -> tuple[int, Sequence[EventEntry]]:
-    """How many entries came, and the newest of them; without those that the person's rules block."""
+    """How many entries the refresh brought, and the newest of them, without those that the user's filters block."""
     most = MOST_JUDGED if settings.has_rules else MOST_ENTRIES
-    count, brought = await read_event_entries(db, taken.delivery.feed_id, taken.refresh_token or "", most)
+    count, entries = await read_event_entries(db, taken.delivery.feed_id, taken.refresh_token or "", most)
     if settings.has_rules:
-        brought = await asyncio.to_thread(_not_blocked, stored_rules(settings), brought)
-        count = len(brought)
-    return count, brought[:MOST_ENTRIES]
+        entries = await asyncio.to_thread(_not_blocked, stored_rules(settings), entries)
+        count = len(entries)
+    return count, entries[:MOST_ENTRIES]
 
 
 def _not_blocked(rules: FilterRules, entries: Sequence[EventEntry]) -> list[EventEntry]:

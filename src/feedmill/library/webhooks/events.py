@@ -9,21 +9,21 @@ def events_of(feed: Feed, decision: RefreshDecision) -> list[WebhookEvent]:
     """The events of a refresh, given the feed as it was before."""
     match decision:
         case Updated(changes=changes):
-            return [*_healed(feed), *([WebhookEvent.NEW_ENTRIES] if changes.new else [])]
+            return [*_recovery(feed), *([WebhookEvent.NEW_ENTRIES] if changes.new else [])]
         case Unchanged():
-            return _healed(feed)
+            return _recovery(feed)
         case Failed():
-            return [WebhookEvent.FEED_FAILING] if _breaks(feed, decision) else []
+            return [WebhookEvent.FEED_FAILING] if _starts_failing(feed, decision) else []
     return []
 
 
-def _healed(feed: Feed) -> list[WebhookEvent]:
+def _recovery(feed: Feed) -> list[WebhookEvent]:
     was_gone = feed.status is FeedStatus.DISABLED and feed.gone_since is not None
     return [WebhookEvent.FEED_HEALED] if feed.status is FeedStatus.ERROR or was_gone else []
 
 
-def _breaks(feed: Feed, failed: Failed) -> bool:
-    """Whether it is this failure that makes the feed count as broken."""
+def _starts_failing(feed: Feed, failed: Failed) -> bool:
+    """Whether this failure changes the feed's status to `error` or disables it."""
     if feed.status is FeedStatus.DISABLED:
         return False
     if failed.disables:

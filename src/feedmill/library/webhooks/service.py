@@ -33,35 +33,35 @@ from feedmill.store.webhooks.webhooks import (
     webhooks_of,
 )
 
-REMEMBER = 5.0
+NONE_CACHED_SECONDS = 5.0
 KEEP = timedelta(days=30)
 
 
 class StillPending(Conflict):
-    """The delivery is not over yet; it is tried by itself."""
+    """The delivery is pending, and is sent without being asked for."""
 
     code = "still_pending"
 
 
 @dataclass(slots=True)
 class Webhooks:
-    """That there is no webhook at all is remembered for some seconds; a process that makes one knows at once."""
+    """That there is no webhook is cached for some seconds; the process that creates one knows at once."""
 
-    messenger: WebhookSender
-    _nobody_until: float = 0.0
+    sender: WebhookSender
+    _none_until: float = 0.0
 
     async def webhook_writes(self, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
         """The steps that queue the events of a refresh for delivery; none if there is no webhook."""
         events = events_of(claim.feed, decision)
-        if not events or not await self._is_anybody_told():
+        if not events or not await self._has_webhooks():
             return ()
         return [step_to_queue_event(event, claim.feed.id, claim.token, self._now) for event in events]
 
     async def create(self, user_id: int, url: str, events: Sequence[WebhookEvent]) -> Webhook:
         await check_count_limit(self._db, user_id, "webhooks")
-        made = await add_webhook(self._db, user_id, parse_url_without_login(url), token_urlsafe(32), events, self._now)
-        self._nobody_until = 0.0
-        return made
+        added = await add_webhook(self._db, user_id, parse_url_without_login(url), token_urlsafe(32), events, self._now)
+        self._none_until = 0.0
+        return added
 
     async def all(self, user_id: int) -> list[Webhook]:
         return await webhooks_of(self._db, user_id)
@@ -81,7 +81,7 @@ class Webhooks:
         events: Sequence[WebhookEvent] | None = None,
         paused: bool | None = None,
     ) -> Webhook:
-        """Starting it again, or sending it elsewhere, forgets its failures."""
+        """Changes a webhook; resuming it or changing its URL clears its failures."""
         known = await self.one(user_id, webhook_id)
         changed = replace(
             known,
@@ -98,21 +98,21 @@ class Webhooks:
             raise NotFound("there is no such webhook")
 
     async def new_secret(self, user_id: int, webhook_id: int) -> Webhook:
-        """The webhook with another secret, which is used from the next delivery on."""
+        """Replaces the secret; the new one is used from the next delivery on."""
         if not await set_webhook_secret(self._db, user_id, webhook_id, token_urlsafe(32)):
             raise NotFound("there is no such webhook")
         return await self.one(user_id, webhook_id)
 
     async def test(self, user_id: int, webhook_id: int) -> Delivery:
-        """Has a test event sent, also to one that is paused."""
+        """Queues a test event, also for a paused webhook."""
         return await add_test_delivery(self._db, (await self.one(user_id, webhook_id)).id, self._now)
 
     async def deliveries(self, user_id: int, webhook_id: int, before: int, most: int) -> list[Delivery]:
-        """What the webhook was sent, the last first."""
+        """The deliveries of the webhook, the latest first."""
         return await deliveries_of(self._db, (await self.one(user_id, webhook_id)).id, before, most)
 
     async def redeliver(self, user_id: int, webhook_id: int, delivery_id: int) -> Delivery:
-        """Has a delivery that is over sent again, under the same id."""
+        """Queues a finished delivery again, with the same id; raises `StillPending` for a pending one."""
         await self.one(user_id, webhook_id)
         sent = await retry_delivery(self._db, webhook_id, delivery_id, self._now)
         found = await delivery_of(self._db, webhook_id, delivery_id)
@@ -123,25 +123,25 @@ class Webhooks:
         return found
 
     async def deliver(self) -> int:
-        """Sends a lot of what is due; how many deliveries there were."""
-        return await deliver_due(self.messenger)
+        """Sends a lot of due deliveries; how many there were."""
+        return await deliver_due(self.sender)
 
     async def prune(self, now: datetime) -> int:
-        """Forgets what was sent long ago."""
+        """Deletes old deliveries; how many there were."""
         return await prune_deliveries(self._db, now - KEEP)
 
     @property
     def _db(self) -> Database:
-        return self.messenger.db
+        return self.sender.db
 
     @property
     def _now(self) -> datetime:
-        return self.messenger.clock()
+        return self.sender.clock()
 
-    async def _is_anybody_told(self) -> bool:
-        if time.monotonic() < self._nobody_until:
+    async def _has_webhooks(self) -> bool:
+        if time.monotonic() < self._none_until:
             return False
         if await has_webhooks(self._db):
             return True
-        self._nobody_until = time.monotonic() + REMEMBER
+        self._none_until = time.monotonic() + NONE_CACHED_SECONDS
         return False

@@ -42,7 +42,7 @@ RETRY = (
 async def add_bookmark(
     db: Database, user_id: int, url: str, title: str | None, note: str | None, now: datetime
 ) -> tuple[Bookmark, bool]:
-    """The user's bookmark of that page, and whether it is new; one that was there stays as it was."""
+    """Adds a bookmark unless the user has one of that URL; the bookmark, and whether it is new."""
     at, mark = to_iso(now), token_hex(16)
     row = {"user_id": user_id, "url": url, "title": title, "note": note, "claim_token": mark}
     await db.batch([Step(ADD, row | {"next_attempt_at": at, "created_at": at})])
@@ -56,15 +56,15 @@ async def bookmark_of(db: Database, user_id: int, bookmark_id: int) -> Bookmark 
     return to_bookmark(rows[0]) if rows else None
 
 
-async def bookmarks_before(db: Database, user_id: int, place: ListPosition | None, most: int) -> list[Bookmark]:
-    """Bookmarks from that place in the list on, the newest first."""
-    at, before = (place.at, place.entry_id) if place else (END_OF_TIME, 0)
+async def bookmarks_before(db: Database, user_id: int, position: ListPosition | None, most: int) -> list[Bookmark]:
+    """The user's bookmarks after that position in the list, the newest first."""
+    at, before = (position.at, position.entry_id) if position else (END_OF_TIME, 0)
     rows = await db.query(PAGE, {"owner": user_id, "at": at, "before": before, "most": most})
     return [to_bookmark(row) for row in rows]
 
 
 async def save_bookmark(db: Database, bookmark: Bookmark) -> None:
-    """Changes the title and note to what they are now."""
+    """Saves the title and note of a bookmark."""
     key = {"owner": bookmark.user_id, "bookmark": bookmark.id}
     await db.batch([Step(CHANGE, key | {"title": bookmark.title, "note": bookmark.note})])
 
@@ -74,7 +74,7 @@ async def drop_bookmark(db: Database, user_id: int, bookmark_id: int) -> bool:
 
 
 async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: datetime) -> None:
-    """Has a page that was given up tried again; changes nothing else."""
+    """Makes a failed page due again; changes no other bookmark."""
     await db.batch([Step(RETRY, {"owner": user_id, "bookmark": bookmark_id, "at": to_iso(now)})])
 
 

@@ -38,7 +38,7 @@ FAILED = (
 
 
 async def take_bookmarks(db: Database, now: datetime, most: int) -> tuple[str, list[Bookmark]]:
-    """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
+    """Claims bookmarks with due pages; the token of the claim, and the bookmarks, which nobody else gets meanwhile."""
     token, rows = await LEASES.take(db, now, most=most)
     return token, [to_bookmark(row) for row in rows]
 

@@ -37,7 +37,7 @@ PRUNE = deliveries.delete().where(_of.created_at < bindparam("before"))
 
 
 async def add_test_delivery(db: Database, webhook_id: int, now: datetime) -> Delivery:
-    """A delivery that tells of nothing."""
+    """Adds a test delivery, which has no feed or entries."""
     at = to_iso(now)
     row = {
         "webhook_id": webhook_id,
@@ -52,7 +52,7 @@ async def add_test_delivery(db: Database, webhook_id: int, now: datetime) -> Del
 
 
 async def deliveries_of(db: Database, webhook_id: int, before: int, most: int) -> list[Delivery]:
-    """What a webhook was sent, the last first."""
+    """The deliveries of a webhook, the latest first."""
     rows = await db.query(PAGE, {"webhook": webhook_id, "before": before, "most": most})
     return [to_delivery(row) for row in rows]
 
@@ -63,7 +63,7 @@ async def delivery_of(db: Database, webhook_id: int, delivery_id: int) -> Delive
 
 
 async def retry_delivery(db: Database, webhook_id: int, delivery_id: int, now: datetime) -> bool:
-    """Makes a delivery due that is over; False when there is none such."""
+    """Makes a finished delivery due again; False when there is no such delivery."""
     values = {"webhook": webhook_id, "delivery": delivery_id, "at": to_iso(now)}
     return await db.batch([Step(RETRY, values)]) == [1]
 

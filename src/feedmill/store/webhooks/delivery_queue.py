@@ -23,7 +23,7 @@ _queues = (
     .where(_due, one_of(_of.webhook_id, "webhooks"), or_(webhooks.c.paused == 0, _of.event == WebhookEvent.TEST))
     .subquery("queues")
 )
-# Some of each webhook, so that one with many holds up no other.
+# At most some of each webhook, so that one with many deliveries does not delay the others.
 WAITING = (
     select(_queues.c.id)
     .where(_queues.c.number <= bindparam("each", type_=Integer))
@@ -58,13 +58,13 @@ DROPPED = (
     .where(*_mine)
     .values(status=DeliveryStatus.DROPPED, next_attempt_at=None, claim_token=None, finished_at=bindparam("at"))
 )
-# Before the delivery itself is settled: only who still has it may say how its webhook fares.
+# Runs before the delivery is settled: only who still holds its claim may change the state of the webhook.
 _of_mine = (webhooks.c.id == bindparam("webhook"), exists(select(_of.id).where(*_mine)))
 WEBHOOK_SUCCEEDED = (
     webhooks.update().where(*_of_mine).values(consecutive_failures=0, last_error=None, last_success_at=bindparam("at"))
 )
 _failed_too_often = or_(webhooks.c.consecutive_failures + 1 >= PAUSE_AFTER, bindparam("is_gone", type_=Integer) == 1)
-# The failures last: MySQL reads a column that was set further left in its new value.
+# The failures come last: MySQL uses the new value of a column that was set further left.
 WEBHOOK_FAILED = (
     webhooks.update()
     .where(*_of_mine)
@@ -91,7 +91,7 @@ POSTPONE = (
 async def take_deliveries(
     db: Database, webhook_ids: Sequence[int], now: datetime, most: int, each: int
 ) -> list[ClaimedDelivery]:
-    """Some of what is due, at most `each` of one webhook; nobody else has them for the time of the lease.
+    """Claims due deliveries, at most `each` of one webhook; nobody else gets them until the lease ends.
 
     Only for webhooks whose addresses the caller holds (see `address_leases`).
     """
@@ -100,14 +100,14 @@ async def take_deliveries(
 
 
 async def record_delivered(db: Database, taken: ClaimedDelivery, status: int, now: datetime) -> bool:
-    """Says that it arrived; False when it is ours no more."""
+    """Records a delivery that arrived; False when the claim is lost."""
     values = _settling(taken, status) | {"at": to_iso(now)}
     _, settled = await db.batch([Step(WEBHOOK_SUCCEEDED, values), Step(DELIVERED, values)])
     return settled == 1
 
 
 async def record_failed_delivery(db: Database, taken: ClaimedDelivery, failed: DeliveryFailed, now: datetime) -> bool:
-    """Says that it did not arrive, and pauses a webhook that has failed too often."""
+    """Records a failed delivery, and pauses a webhook that has failed too often."""
     is_over = failed.again_at is None
     values = _settling(taken, failed.http_status) | {
         "reason": failed.reason,
@@ -122,12 +122,12 @@ async def record_failed_delivery(db: Database, taken: ClaimedDelivery, failed: D
 
 
 async def record_dropped_delivery(db: Database, taken: ClaimedDelivery, now: datetime) -> None:
-    """Says that there is nothing left to tell."""
+    """Records that the delivery has nothing to report any more."""
     await db.batch([Step(DROPPED, _settling(taken, None) | {"at": to_iso(now)})])
 
 
 async def postpone_deliveries(db: Database, taken: ClaimedDelivery, until: datetime, now: datetime) -> None:
-    """Has all that waits for this webhook wait until then; it counts as no try."""
+    """Postpones all pending deliveries of the webhook; this counts as no attempt."""
     values = {"webhook": taken.delivery.webhook_id, "token": taken.token}
     await db.batch([Step(POSTPONE, values | {"now": to_iso(now), "again_at": to_iso(until)})])
 

@@ -72,7 +72,7 @@ class EventEntry:
 
 
 async def read_event_feed(db: Database, feed_id: int, user_id: int) -> EventFeed | None:
-    """The feed as its subscriber knows it; None when it is gone, or no longer subscribed to."""
+    """The feed as its subscriber knows it; None when it is deleted or not subscribed to any more."""
     rows = await db.query(FEED, {"feed_id": feed_id, "reader": user_id})
     return _event_feed(rows[0]) if rows else None
 

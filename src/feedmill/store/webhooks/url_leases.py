@@ -34,7 +34,7 @@ DUE = (
 
 @dataclass(frozen=True, slots=True)
 class LeasedUrls:
-    """Addresses that are ours until the lease ends, and the webhooks that lead to them."""
+    """The leased URLs, as names of locks, and the webhooks with these URLs."""
 
     token: str
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class LeasedUrls:
 
 
 async def lease_due_urls(db: Database, now: datetime, look_at: int, most: int) -> LeasedUrls:
-    """Takes up to `most` addresses that something is due for and nobody delivers to.
+    """Leases up to `most` URLs that have due deliveries and that no other process delivers to.
 
     Looks at `look_at` webhooks, those that wait longest first.
     """

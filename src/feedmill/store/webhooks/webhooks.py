@@ -22,12 +22,12 @@ ONE = select(webhooks).where(*_theirs)
 BY_SECRET = select(webhooks).where(webhooks.c.user_id == bindparam("owner"), webhooks.c.secret == bindparam("secret"))
 ANY = select(webhooks.c.id).limit(1)
 CHANGE = webhooks.update().where(*_theirs).values({name: bindparam(name) for name in ("url", "events", "paused")})
-# Whoever starts it again has mended it.
+# Resuming it clears its failures: its owner has repaired the receiver.
 RESET_FAILURES = webhooks.update().where(*_theirs).values(consecutive_failures=0, last_error=None)
 SET_SECRET = webhooks.update().where(*_theirs).values(secret=bindparam("new_secret"))
 DROP = webhooks.delete().where(*_theirs)
 
-# Locked until the batch ends: a webhook that goes meanwhile must not undo the refresh that would tell it.
+# Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
 QUEUE_EVENT = (
     Insert(deliveries)
     .from_select(
@@ -55,7 +55,7 @@ QUEUE_EVENT = (
 
 
 def step_to_queue_event(event: WebhookEvent, feed_id: int, refresh_token: str, now: datetime) -> Step:
-    """The step that puts an event of a feed into the outbox of each subscriber who wants to know."""
+    """The step that queues an event of a feed for the webhooks of its subscribers that want it."""
     at = to_iso(now)
     named = f'%"{event}"%'
     return Step(
@@ -89,7 +89,7 @@ async def webhook_of(db: Database, user_id: int, webhook_id: int) -> Webhook | N
 
 
 async def save_webhook(db: Database, webhook: Webhook, *, forgiven: bool) -> None:
-    """Changes a webhook to what it is now; `forgiven` forgets its failures."""
+    """Saves a webhook as it is now; `forgiven` clears its failures."""
     key = _key(webhook.user_id, webhook.id)
     row = key | {"url": webhook.url, "events": _encoded(webhook.events), "paused": int(webhook.paused)}
     await db.batch([Step(CHANGE, row), *([Step(RESET_FAILURES, key)] if forgiven else [])])
@@ -100,7 +100,7 @@ async def set_webhook_secret(db: Database, user_id: int, webhook_id: int, secret
 
 
 async def drop_webhook(db: Database, user_id: int, webhook_id: int) -> bool:
-    """Takes a webhook away with what it was sent; False when the user has no such webhook."""
+    """Deletes a webhook with its deliveries; False when the user has no such webhook."""
     return await db.batch([Step(DROP, _key(user_id, webhook_id))]) == [1]
 
 
