@@ -7,7 +7,7 @@ import pytest
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.subscribing import feed_of, subscribed
 
-USUAL: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "retention_days": None,
     "full_text": False,
     "keep_selector": "",
@@ -27,12 +27,12 @@ async def test_what_is_given_changes_and_null_takes_it_back(site: Site, alice: P
     before = await alice.get(f"/feeds/{feed['id']}")
     changed = await alice.patch(f"/feeds/{feed['id']}", {"settings": wanted})
     more = await alice.patch(f"/feeds/{feed['id']}", {"settings": {"block_rules": "ads\nin:title:sponsored"}})
-    back = await alice.patch(f"/feeds/{feed['id']}", {"settings": dict.fromkeys(USUAL)})
+    back = await alice.patch(f"/feeds/{feed['id']}", {"settings": dict.fromkeys(DEFAULTS)})
 
-    assert before.json()["settings"] == USUAL
-    assert changed.json()["settings"] == USUAL | wanted
-    assert more.json()["settings"] == USUAL | wanted | {"block_rules": "ads\nin:title:sponsored"}
-    assert back.json()["settings"] == USUAL
+    assert before.json()["settings"] == DEFAULTS
+    assert changed.json()["settings"] == DEFAULTS | wanted
+    assert more.json()["settings"] == DEFAULTS | wanted | {"block_rules": "ads\nin:title:sponsored"}
+    assert back.json()["settings"] == DEFAULTS
     assert (await alice.get(f"/feeds/{feed['id']}")).json() == back.json()
 
 
@@ -54,7 +54,7 @@ async def test_a_preview_changes_nothing(site: Site, alice: Person) -> None:
 
     blocked = {item["title"]: (item["is_blocked"], item["rule"]) for item in shown["items"]}
     assert (blocked, shown["blocked"]) == ({"ads": (True, None), "news": (False, "news")}, 1)
-    assert (await alice.get(f"/feeds/{feed['id']}")).json()["settings"] == USUAL
+    assert (await alice.get(f"/feeds/{feed['id']}")).json()["settings"] == DEFAULTS
 
 
 @pytest.mark.parametrize(
