@@ -45,8 +45,8 @@ IMAGE = insert(
     .where(entries.c.feed_id == bindparam("feed_id"), entries.c.guid == bindparam("guid"))
     .scalar_subquery()
 )
-# New entries are unread for everybody who subscribes and has not paused it; nothing else about reading is touched
-# by a refresh. With in_feed, because the index that begins with the feed goes on with it.
+# New entries are unread for every subscriber who has not paused the feed. A refresh changes no other reading state.
+# The condition on in_feed is there because the index on (feed_id, in_feed) can then be used.
 UNREAD = unread.insert().from_select(
     ["list_id", "sort_at", "entry_id", "subscription_id"],
     select(users.c.unread_list_id, entries.c.sort_at, entries.c.id, subscriptions.c.id)
@@ -73,7 +73,8 @@ REVISION = insert(
 _next_digest = select(revisions.c.digest).where(
     revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count + 1
 )
-# One statement for all: D1 counts them. The digest first: MySQL would read the new number.
+# One statement for all revisions, because D1 limits their number. The digest is set first: MySQL would otherwise
+# read the new revision_count.
 REVISED = (
     entries.update()
     .where(one_of(entries.c.id, "ids"))
@@ -82,7 +83,7 @@ REVISED = (
 
 
 def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: str, *, in_feed: bool) -> list[Step]:
-    """The steps that store new entries, seen at `at`, as what `token` brought."""
+    """The steps that store the new entries of the refresh with this token, first seen at `at`."""
     if not new:
         return []
     same = {
@@ -93,19 +94,19 @@ def steps_to_add_entries(feed_id: int, token: str, new: Sequence[NewEntry], at: 
         "last_seen_at": at,
     }
     images = [image for entry in new for image in _images(feed_id, entry, at)]
-    mine = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
+    unread_params = {"feed_id": feed_id, "token": token, "in_feed": int(in_feed), "new_entries": len(new)}
     return [
         Step(ENTRY, [same | _entry(entry) for entry in new]),
         *steps_to_index_entries(feed_id, new),
         *([Step(IMAGE, images)] if images else []),
-        # The counts first: whoever marks all read takes the same rows first, so the two can't cross.
-        Step(COUNT_UNREAD, mine),
-        Step(UNREAD, mine),
+        # Counts first: mark-all-read takes the same rows first, so the two run one after the other.
+        Step(COUNT_UNREAD, unread_params),
+        Step(UNREAD, unread_params),
     ]
 
 
 def steps_to_add_revisions(revised: Sequence[Revision], at: str) -> list[Step]:
-    """The steps that keep new texts beside the old ones."""
+    """The steps that add new texts as revisions; the old ones stay."""
     if not revised:
         return []
     return [

@@ -13,7 +13,7 @@ from feedmill.store.dialect import insert_selected
 from feedmill.store.leases import Leases
 from feedmill.store.schema import entries, full_text_tasks, full_texts
 
-# From the entry, which may have been purged meanwhile.
+# Selected from the entry: it may have been purged in the meantime.
 ADD = insert_selected(
     full_texts,
     select(
@@ -30,7 +30,7 @@ CHANGE = (
     .values(fetched_at=bindparam("at"), url=bindparam("url"), content_html=bindparam("html"))
 )
 
-# --- those that wait --------------------------------------------------------------------------------------
+# --- queue ------------------------------------------------------------------------------------------------
 
 _of = full_text_tasks.c
 _due = _of.next_attempt_at <= bindparam("now")
@@ -64,26 +64,26 @@ class FullTextTask(Struct, frozen=True, gc=False):
 
 
 async def take_full_text_tasks(db: Database, now: datetime, most: int) -> tuple[str, list[FullTextTask]]:
-    """Some entries whose article is due, and the token that settles them."""
+    """Claims entries whose article is due; the token completes or releases them."""
     token, rows = await LEASES.take(db, now, most=most)
     return token, [FullTextTask(**row) for row in rows]
 
 
 async def save_full_texts(db: Database, entry_id: int, url: str, by_recipe: Mapping[str, str], now: datetime) -> None:
-    """Keeps the article that was found at `url`, cut in each of these ways, in place of what was kept before."""
+    """Stores the article of the page at `url` by recipe, in place of earlier ones."""
     same = {"entry": entry_id, "at": to_iso(now), "url": url}
     rows = [same | {"recipe": recipe, "html": html} for recipe, html in by_recipe.items()]
     await db.batch([Step(ADD, rows), Step(CHANGE, rows)])
 
 
 async def finish_full_text_task(db: Database, entry_id: int, token: str) -> None:
-    """The entry waits no more."""
+    """Removes the entry from the queue."""
     await db.batch([Step(DONE, {"entry": entry_id, "token": token})])
 
 
 async def postpone_full_text_task(
     db: Database, entry_id: int, token: str, again_at: datetime, *, counted: bool
 ) -> None:
-    """The entry waits until then."""
+    """Keeps the entry in the queue until `again_at`; `counted`: this was an attempt."""
     values = {"entry": entry_id, "token": token, "again_at": to_iso(again_at), "tries": int(counted)}
     await db.batch([Step(POSTPONE, values)])

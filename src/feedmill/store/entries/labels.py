@@ -26,7 +26,7 @@ DROP = labels.delete().where(*_the_label)
 
 _some = select(labels.c.id).where(_of_user, one_of(labels.c.id, "label_ids"))
 COUNT_SOME = select(func.count().label("n")).select_from(_some.subquery("some"))
-# From the labels that are there: one that was deleted meanwhile is not an error.
+# Selected from existing labels: one that was deleted in the meantime is not an error.
 LABEL = insert_selected(
     entry_labels,
     select(labels.c.id.label("a"), entries.c.id.label("b"), entries.c.sort_at.label("c"))
@@ -54,18 +54,18 @@ async def add_label(db: Database, user_id: int, name: str) -> UserLabel:
 
 
 async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> bool:
-    """False: the user has no such label. `Conflict` when another has that name."""
+    """False when the user has no such label; `Conflict` when another label has that name."""
     return await _change(db, Step(RENAME, {"of_user": user_id, "label_id": label_id, "new_name": name}), name) == 1
 
 
 async def drop_label(db: Database, user_id: int, label_id: int) -> bool:
-    """Takes the label away, from its entries too. False: the user has no such label."""
+    """Deletes the label and removes it from its entries. False when the user has no such label."""
     [dropped] = await db.batch([Step(DROP, {"of_user": user_id, "label_id": label_id})])
     return dropped == 1
 
 
 async def has_labels(db: Database, user_id: int, label_ids: Sequence[int]) -> bool:
-    """Whether all of these are the user's."""
+    """Whether all of these labels belong to the user."""
     [row] = await db.query(COUNT_SOME, {"of_user": user_id, "label_ids": as_list(list(label_ids))})
     return int(row["n"]) == len(set(label_ids))
 

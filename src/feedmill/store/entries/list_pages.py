@@ -1,10 +1,10 @@
 """Finds the entries on a page of a list by keyset pagination along an index.
 
-A page is one walk along an index from where the last page ended, however deep that is and however many entries there
-are. Several feeds are walked as a merge: each of them says how far a whole page of its own would reach, the page of
-all ends no later than the nearest of these, and so next to nothing is read in vain.
+A page is one range scan of an index from where the last page ended, so its cost does not depend on its depth or on
+the number of entries. The lists of several subscriptions are merged: each subscription tells how far a full page of
+its own would reach, and the merged page ends no later than the nearest of these, so few rows are read in vain.
 
-What a list shows of them (`store/entries/visible_entries.py`) comes with them, in one statement.
+The columns that a list shows (`store/entries/visible_entries.py`) are selected by the same statement.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ MARKED_AT = {
     EntryView.HISTORY: states.c.read_at,
 }
 
-# Of the same moment as the page: no entry that comes later can be in it.
+# Read in the same statement as the page: no later entry can be in the page.
 _last = entries.alias("last")
 _newest_id = select(func.max(_last.c.id)).scalar_subquery().label("newest_id")
 NEWEST_ID = select(func.coalesce(func.max(entries.c.id), 0).label("newest_id"))
@@ -73,7 +73,7 @@ class ListPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListRange:
-    """A part of a list: up to `most` entries beyond a place."""
+    """A part of a list: up to `most` entries after a position."""
 
     view: EntryView
     scope: EntryScope
@@ -83,7 +83,7 @@ class ListRange:
 
     @property
     def kind(self) -> tuple[EntryView, EntryOrder, bool | None, bool, int]:
-        """What its statement depends on."""
+        """The values on which its statement depends."""
         ids, labelled = self.scope.subscription_ids, self.scope.label_id is not None
         return self.view, self.order, None if ids is None else len(ids) == 1, labelled, page_size_for(self.most)
 
@@ -101,7 +101,7 @@ class ListRange:
 
 
 async def find_entry_page(db: Database, user_id: int, wanted: ListRange, now: datetime) -> ListPage:
-    """The entries of a part of a list, as they are shown."""
+    """The entries of a part of a list, with what the list shows of them."""
     found = await db.query(page_statement(*wanted.kind), wanted.params(user_id, now))
     [newest, *_] = found or await db.query(NEWEST_ID)
     at = {row["id"]: row["at"] for row in found}
@@ -110,14 +110,14 @@ async def find_entry_page(db: Database, user_id: int, wanted: ListRange, now: da
 
 
 async def find_positions(db: Database, user_id: int, wanted: ListRange, now: datetime) -> list[ListPosition]:
-    """The places of a part of a list alone."""
+    """The positions of a part of a list alone."""
     found = await db.query(keys_statement(*wanted.kind), wanted.params(user_id, now))
     return [ListPosition(row["at"], row["entry_id"]) for row in found[: wanted.most]]
 
 
 @cache
 def page_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
-    """The statement for a list with what is shown of it."""
+    """The statement for a page with the columns that a list shows."""
     keys = keys_statement(view, order, of_one, labelled, size).subquery("keys")
     shown = select_listed_entries(keys).add_columns(keys.c.at, keys.c.newest_id)
     return _sorted(shown, order, (keys.c.at, keys.c.entry_id))
@@ -125,7 +125,7 @@ def page_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labe
 
 @cache
 def keys_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labelled: bool, size: int) -> Select[Any]:
-    """The statement for the keys of a list. `of_one`: of one subscription; if not, of several; None: of whichever."""
+    """The statement for the keys of a page. `of_one`: one subscription (True), several (False) or no limit (None)."""
     if labelled:
         return _labelled(view, order, of_one, size)
     if view is EntryView.UNREAD:
@@ -135,22 +135,22 @@ def keys_statement(view: EntryView, order: EntryOrder, of_one: bool | None, labe
     return _marked(view, order, of_one, size)
 
 
-# --- what is unread, and all there is ----------------------------------------------------------------------
+# --- unread entries and all entries ------------------------------------------------------------------------
 
 
 def _unread(order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
-    hers = unread.c.list_id == UNREAD_LIST_ID
+    in_list = unread.c.list_id == UNREAD_LIST_ID
     if of_one:
-        hers = and_(hers, unread.c.subscription_id == bindparam("subscription_id"))
+        in_list = and_(in_list, unread.c.subscription_id == bindparam("subscription_id"))
     if of_one is not False:
-        return _walk(order, size, (unread.c.sort_at, unread.c.entry_id), hers)
+        return _scan(order, size, (unread.c.sort_at, unread.c.entry_id), in_list)
     return _merge(order, size, unread, "entry_id", _unread_of, lambda one: and_(_chosen(one), one.c.unread_count > 0))
 
 
 def _all(order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
     if of_one:
         feed_id = select(subscriptions.c.feed_id).where(of_user, subscriptions.c.id == bindparam("subscription_id"))
-        return _walk(order, size, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
+        return _scan(order, size, (entries.c.sort_at, entries.c.id), entries.c.feed_id == feed_id.scalar_subquery())
     return _merge(order, size, entries, "id", _collected_by, _chosen if of_one is False else _of_user)
 
 
@@ -170,16 +170,16 @@ def _collected_by(rows: FromClause, one: FromClause) -> Condition:
     return rows.c.feed_id == one.c.feed_id
 
 
-# --- what somebody marked ----------------------------------------------------------------------------------
+# --- marked entries ----------------------------------------------------------------------------------------
 
 
 def _marked(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
     keys = (MARKED_AT[view], states.c.entry_id)
-    return _walk(order, size, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
+    return _scan(order, size, keys, _is_marked(view), *_of_subscriptions(of_one, states.c.entry_id))
 
 
 def _labelled(view: EntryView, order: EntryOrder, of_one: bool | None, size: int) -> Select[Any]:
-    """Entries that bear a label, and are besides what the view says."""
+    """Entries with a label that also belong to the view."""
     key = entry_labels.c.entry_id
     conditions = [entry_labels.c.label_id == bindparam("label_id"), *_of_subscriptions(of_one, key)]
     if view is EntryView.UNREAD:
@@ -187,7 +187,7 @@ def _labelled(view: EntryView, order: EntryOrder, of_one: bool | None, size: int
         conditions.append(exists().where(unread.c.list_id == UNREAD_LIST_ID, stands))
     elif view is not EntryView.ALL:
         conditions.append(exists().where(_is_marked(view), states.c.entry_id == key))
-    return _walk(order, size, (entry_labels.c.sort_at, key), *conditions)
+    return _scan(order, size, (entry_labels.c.sort_at, key), *conditions)
 
 
 def _is_marked(view: EntryView) -> Condition:
@@ -202,35 +202,37 @@ def _of_subscriptions(of_one: bool | None, entry_id: ColumnElement[Any]) -> list
     return [exists().where(*joined, _chosen(subscriptions))]
 
 
-# --- walking -----------------------------------------------------------------------------------------------
+# --- scanning ----------------------------------------------------------------------------------------------
 
 
-def _walk(order: EntryOrder, size: int, keys: Keys, *which: Condition) -> Select[Any]:
+def _scan(order: EntryOrder, size: int, keys: Keys, *which: Condition) -> Select[Any]:
     at, entry_id = keys
     found = select(at.label("at"), entry_id.label("entry_id"), _newest_id).where(*which, _beyond(order, keys))
     return _sorted(found, order, keys).limit(literal_number(size))
 
 
 def _merge(order: EntryOrder, size: int, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
-    """The page of the rows of several subscriptions: those that are `chosen`; a row `belongs` to one of them."""
-    heads = _heads(order, table, id_name, belongs, chosen).cte("heads")
+    """A page of rows of several subscriptions: `chosen` selects these, `belongs` joins a row to one of them."""
+    heads = _subscriptions_with_first_time(order, table, id_name, belongs, chosen).cte("heads")
     some = _sorted(select(heads.c.head).where(heads.c.head.is_not(None)), order, (heads.c.head,))
     near = select(heads).where(_up_to(order, heads.c.head, _nth(some, size - 1))).cte("near")
-    reach = _nth(_rows_of(order, table, id_name, belongs, near), size - 1).label("reach")
+    reach = _nth(_times_of(order, table, id_name, belongs, near), size - 1).label("reach")
     reaches = select(reach).select_from(near).subquery("reaches")
     nearest = select((func.max if order is EntryOrder.NEWEST else func.min)(reaches.c.reach)).scalar_subquery()
     keys = (table.c.sort_at, table.c[id_name])
-    return _walk(order, size, keys, belongs(table, near), _up_to(order, table.c.sort_at, nearest))
+    return _scan(order, size, keys, belongs(table, near), _up_to(order, table.c.sort_at, nearest))
 
 
-def _heads(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
+def _subscriptions_with_first_time(
+    order: EntryOrder, table: Table, id_name: str, belongs: Belongs, chosen: Chosen
+) -> Select[Any]:
     """The subscriptions, each with the time of its first row."""
     one = subscriptions.alias("one")
-    head = _nth(_rows_of(order, table, id_name, belongs, one), 0).label("head")
+    head = _nth(_times_of(order, table, id_name, belongs, one), 0).label("head")
     return select(one.c.id, one.c.feed_id, head).where(chosen(one))
 
 
-def _rows_of(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, one: FromClause) -> Select[Any]:
+def _times_of(order: EntryOrder, table: Table, id_name: str, belongs: Belongs, one: FromClause) -> Select[Any]:
     """The times of a subscription's rows."""
     probed = table.alias()
     keys = (probed.c.sort_at, probed.c[id_name])
@@ -242,7 +244,7 @@ def _nth(found: Select[Any], place: int) -> ScalarSelect[Any]:
 
 
 def _up_to(order: EntryOrder, at: ColumnElement[Any], end: ScalarSelect[Any]) -> Condition:
-    """Not beyond `end`, if there is one."""
+    """Not after `end`, if there is one."""
     bound = func.coalesce(end, LIST_STARTS[REVERSE_ORDER[order]].at)
     return at >= bound if order is EntryOrder.NEWEST else at <= bound
 

@@ -1,8 +1,8 @@
 """Marks all unread entries of a list, folder, feed or label as read, whatever their number.
 
-What is marked and what stays unread are parted into two lists, and of the two the smaller one moves to a new list. So
-nothing moves when all is marked, and next to nothing when all but the newest is, however many there are. The list of
-those that are marked is retired under a token, with which `store/entries/undo_mark_all_read.py` brings them back.
+The unread list is split into what is marked and what stays unread; the smaller part moves to a new list. So nothing
+moves when everything is marked, and few rows move when all but the newest entries are, however many there are. The
+list of marked entries is retired under a token, with which `store/entries/undo_mark_all_read.py` restores it.
 """
 
 from datetime import datetime
@@ -24,7 +24,7 @@ LAST_ID = 2**53 - 1
 
 
 class ListPartition(NamedTuple):
-    """The statements that part a user's list, and count anew what that changes."""
+    """The statements that split a user's unread list and recount what changes."""
 
     count_marked: Select[Any]
     move_marked: Update
@@ -45,8 +45,8 @@ def _partition(of_some: bool, labelled: bool) -> ListPartition:
     if of_some:
         is_marked = and_(is_marked, one_of(unread.c.subscription_id, "subscriptions"))
     if labelled:
-        bearing = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
-        is_marked = and_(is_marked, unread.c.entry_id.in_(bearing))
+        labelled_ids = select(entry_labels.c.entry_id).where(entry_labels.c.label_id == bindparam("label_id"))
+        is_marked = and_(is_marked, unread.c.entry_id.in_(labelled_ids))
     counted = select(func.count().label("n")).where(unread.c.list_id == UNREAD_LIST_ID, is_marked)
     return ListPartition(counted, _move(is_marked), _move(not_(is_marked)), RECOUNT_SOME if of_some else RECOUNT)
 
@@ -66,39 +66,46 @@ RETIRE = (
     .values(token=bindparam("undo"), retired_at=bindparam("now"))
 )
 POINT_TO_NEW = users.update().where(users.c.id == bindparam("of_user")).values(unread_list_id=_new_list)
-# All counts, also those that are 0: a refresh that counts an entry meanwhile must come before or after us, else
-# its entry would land in the old list and be counted in the new one.
+# All counts, also those that are 0: a concurrent refresh then waits for this batch or precedes it. Otherwise its
+# entry would be added to the old list and counted for the new one.
 FORGET_COUNTS = subscriptions.update().where(of_user).values(unread_count=0)
 
 
 async def mark_unread_as_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
-    """Marks read what `wanted` says of a user's unread entries."""
+    """Marks those of the user's unread entries as read that `wanted` selects."""
     params = _params(user_id, wanted, now)
     [total] = await db.query(UNREAD_TOTAL, params)
     if wanted.is_whole:
         await db.batch([Step(FORGET_COUNTS, params), *_use_new_list(user_id, params)])
         return MarkAllReadResult(int(total["n"]), params["undo"])
-    parting = _partition(wanted.scope.subscription_ids is not None, wanted.scope.label_id is not None)
-    [counted] = await db.query(parting.count_marked, params)
+    partition = _partition(wanted.scope.subscription_ids is not None, wanted.scope.label_id is not None)
+    [counted] = await db.query(partition.count_marked, params)
     fewer_marked = counted["n"] <= total["n"] - counted["n"]
-    await db.batch((_set_apart if fewer_marked else _leave_behind)(parting, user_id, params))
+    await db.batch((_steps_to_move_marked if fewer_marked else _steps_to_move_kept)(partition, user_id, params))
     return MarkAllReadResult(int(counted["n"]), params["undo"])
 
 
-def _set_apart(parting: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
-    """What is marked moves to a list that is retired from the start."""
+def _steps_to_move_marked(partition: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
+    """Moves the marked entries to a new list that is retired at once."""
     return [
         Step(LOCK_ALL, params),
         Step(NEW_LIST, _list(user_id, params["undo"], params["now"], retired_at=params["now"])),
-        Step(parting.move_marked, params | {"token": params["undo"]}),
-        Step(parting.recount, params),
+        Step(partition.move_marked, params | {"token": params["undo"]}),
+        Step(partition.recount, params),
     ]
 
 
-def _leave_behind(parting: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
-    """What stays unread moves to a new list, to which the user is pointed."""
+def _steps_to_move_kept(partition: ListPartition, user_id: int, params: dict[str, Any]) -> list[Step]:
+    """Moves the entries that stay unread to a new list, which becomes the user's."""
     new, retire, point = _use_new_list(user_id, params)
-    return [Step(LOCK_ALL, params), new, Step(parting.move_kept, params), retire, point, Step(parting.recount, params)]
+    return [
+        Step(LOCK_ALL, params),
+        new,
+        Step(partition.move_kept, params),
+        retire,
+        point,
+        Step(partition.recount, params),
+    ]
 
 
 def _use_new_list(user_id: int, params: dict[str, Any]) -> list[Step]:

@@ -1,4 +1,4 @@
-"""Reads the revisions of an entry; number 0 is the entry as it first came. The newest text of many entries, as SQL."""
+"""Reads the revisions of an entry (number 0 is the entry as it first came); the newest text of entries, as SQL."""
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, FromClause, Join, and_, bindparam, case, select
@@ -10,12 +10,12 @@ is_newest_revision = and_(revisions.c.entry_id == entries.c.id, revisions.c.numb
 
 
 def with_newest_revision(source: FromClause) -> Join:
-    """The source, which has entries in it, with the newest revision of each entry that was revised."""
+    """Joins the newest revision of each revised entry to a source that contains entries."""
     return source.outerjoin(revisions, is_newest_revision)
 
 
 def newest_text(name: str) -> ColumnElement[str | None]:
-    """A text of an entry in its newest version, from `with_newest_revision`."""
+    """A column of an entry in its newest version; the source is one of `with_newest_revision`."""
     return case((revisions.c.id.is_not(None), revisions.c[name]), else_=entries.c[name]).label(name)
 
 
@@ -48,7 +48,7 @@ class RevisionText(Struct, frozen=True, gc=False):
 
 
 class RevisionHeading(Struct, frozen=True, gc=False):
-    """Which version it is, since when and with what title."""
+    """Number, time and title of one version of an entry."""
 
     number: int
     seen_at: str
@@ -56,7 +56,7 @@ class RevisionHeading(Struct, frozen=True, gc=False):
 
 
 async def read_revision(db: Database, entry_id: int, number: int) -> RevisionText | None:
-    """The texts of one version; None when there is no such."""
+    """The texts of one version; None when there is no such version."""
     params = {"entry_id": entry_id, "number": number}
     rows = await db.query(LATER if number else FIRST, params)
     return RevisionText(**rows[0]) if rows else None

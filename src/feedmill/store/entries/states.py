@@ -31,7 +31,7 @@ LATER = (
 )
 NOT_LATER = states.update().where(_own_states).values(later_at=None, later_until=None)
 
-# --- the list and its counts -------------------------------------------------------------------------------
+# --- unread list and counts --------------------------------------------------------------------------------
 
 LOCK = (
     select(subscriptions.c.id)
@@ -54,7 +54,8 @@ UNCOUNT = (
     .where(subscriptions.c.id == _leaving.c.of_subscription)
     .values(unread_count=subscriptions.c.unread_count - _leaving.c.n)
 )
-# Along the primary key: there is no index by entry. Plus nothing: SQLite would look up each time with each entry.
+# By the primary key, because there is no index by entry. The + 0 keeps SQLite from probing every pair of time and
+# entry.
 DROP_UNREAD = unread.delete().where(
     unread.c.list_id == UNREAD_LIST_ID,
     unread.c.sort_at.in_(select(entries.c.sort_at).where(_chosen)),
@@ -88,14 +89,14 @@ ADD_UNREAD = insert_selected(
 def steps_to_mark(
     user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime, later_for: timedelta
 ) -> list[Step]:
-    """The steps of a batch that does what `marks` says; doing it again changes nothing."""
+    """The steps that apply `marks`; applying them again changes nothing."""
     until = marks.later if isinstance(marks.later, datetime) else now + later_for
     params = {"of_user": user_id, "ids": as_list(list(ids)), "now": to_iso(now), "until": to_iso(until)}
     statements: list[Any] = [
         *([INSERT] if marks.read or marks.starred or marks.later else []),
-        *_chosen_by(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
-        *_chosen_by(marks.starred, [STAR], [NO_STAR]),
-        *_chosen_by(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
+        *_if_wanted(marks.read, [LOCK, UNCOUNT, DROP_UNREAD, READ], [LOCK, COUNT, ADD_UNREAD, NOT_READ]),
+        *_if_wanted(marks.starred, [STAR], [NO_STAR]),
+        *_if_wanted(None if marks.later is None else bool(marks.later), [LATER], [NOT_LATER]),
     ]
     return [
         *(Step(statement, params) for statement in statements),
@@ -104,16 +105,16 @@ def steps_to_mark(
     ]
 
 
-def _chosen_by(wish: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
-    return [] if wish is None else yes if wish else no
+def _if_wanted(wanted: bool | None, yes: list[Any], no: list[Any]) -> list[Any]:
+    return [] if wanted is None else yes if wanted else no
 
 
-# --- read later ends by itself -----------------------------------------------------------------------------
+# --- expiry of read later ----------------------------------------------------------------------------------
 
 EXPIRE = states.update().where(states.c.later_until <= bindparam("now")).values(later_at=None, later_until=None)
 
 
 async def expire_read_later(db: Database, now: datetime) -> int:
-    """Ends what was kept for later until now; how many entries that was."""
+    """Removes expired read-later marks; how many there were."""
     [ended] = await db.batch([Step(EXPIRE, {"now": to_iso(now)})])
     return ended

@@ -1,7 +1,7 @@
 """Undoes mark-all-read while its retired list exists.
 
-The smaller list moves into the larger one, whichever of them the user is pointed to. What was read by itself since
-the marking stays read.
+The smaller list moves into the larger one, whichever of them is current. Entries that were read one by one since then
+stay read.
 """
 
 from datetime import datetime, timedelta
@@ -50,7 +50,7 @@ INTO_RETIRED_LIST = (LOCK_ALL, STAY_READ, COPY_TO_RETIRED, RETIRE_CURRENT, POINT
 
 
 async def restore_retired_list(db: Database, user_id: int, token: str, now: datetime) -> bool:
-    """Makes unread again what a sweep marked read. False: nothing is known of that token any more."""
+    """Makes the entries of a mark-all-read unread again. False when its token is unknown or has expired."""
     params = {"of_user": user_id, "undo": token, "since": to_iso(now - UNDO_FOR), "now": to_iso(now)}
     found = await db.query(RETIRED, params)
     if not found:

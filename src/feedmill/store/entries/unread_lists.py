@@ -1,7 +1,7 @@
 """Unread lists of users and the unread counts of subscriptions, always changed together.
 
-Whoever changes them holds the subscriptions concerned first (`HOLD…`). So two changes come one after the other, and
-the later one sees what the earlier one did; a refresh does the same by counting before it adds its rows.
+Every change locks the subscriptions concerned first (`LOCK…`). So two changes run one after the other, and the later
+one sees the result of the earlier one. A refresh does the same by updating the counts before it adds its rows.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.schema import entries, feeds, states, subscriptions, unread, unread_lists, users
 
-# So many entries of a feed that is here already become unread for who subscribes to it.
+# How many entries of an existing feed become unread for a new subscriber.
 NEWEST_UNREAD = 50
 
 of_user = subscriptions.c.user_id == bindparam("of_user")
@@ -23,7 +23,7 @@ LOCK_ALL = select(subscriptions.c.id).where(of_user).order_by(subscriptions.c.id
 
 
 def recount(*which: ColumnElement[bool]) -> Update:
-    """Counts anew what the user's list holds of these subscriptions."""
+    """Recounts the user's unread entries of these subscriptions."""
     held = select(func.count()).where(
         unread.c.list_id == UNREAD_LIST_ID, unread.c.subscription_id == subscriptions.c.id
     )
@@ -33,9 +33,9 @@ def recount(*which: ColumnElement[bool]) -> Update:
 RECOUNT = recount()
 
 
-# --- a subscription comes or goes --------------------------------------------------------------------------
+# --- subscribing and unsubscribing -------------------------------------------------------------------------
 
-# A refresh writes to the feed first: its entries are either there already, or it will see the new subscriber.
+# A refresh updates the feed first. So either its entries are there already, or it will see the new subscriber.
 LOCK_FEED = select(feeds.c.id).where(feeds.c.id == bindparam("feed_id")).with_for_update()
 _newest = (
     select(entries.c.id, entries.c.sort_at)
@@ -60,7 +60,7 @@ _the_subscription = and_(of_user, subscriptions.c.id == bindparam("subscription_
 LOCK_ONE = select(subscriptions.c.id).where(_the_subscription).with_for_update()
 _lists = select(unread_lists.c.id).where(unread_lists.c.user_id == bindparam("of_user"))
 _held = select(subscriptions.c.id).where(_the_subscription)
-# Also from lists that can be pointed to again.
+# Also from retired lists, which an undo may restore.
 DROP_UNREAD = unread.delete().where(unread.c.list_id.in_(_lists), unread.c.subscription_id.in_(_held))
 DROP = subscriptions.delete().where(_the_subscription)
 
@@ -68,12 +68,12 @@ DROP = subscriptions.delete().where(_the_subscription)
 def steps_to_fill_unread(
     user_id: int, feed_id: int, newest: int = NEWEST_UNREAD, blocked: Sequence[int] = ()
 ) -> list[Step]:
-    """For the batch that subscribes a user, after it: the newest entries of the feed become unread, but `blocked`."""
+    """Follow the step that subscribes a user: the feed's newest entries become unread, except `blocked`."""
     params = {"of_user": user_id, "feed_id": feed_id, "newest": newest, "blocked": as_list(list(blocked))}
     return [Step(LOCK_FEED, params), Step(FILL, params), Step(RECOUNT_FEED, params)]
 
 
 def steps_to_drop_subscription(user_id: int, subscription_id: int) -> list[Step]:
-    """Takes a user's subscription away with all that is unread of it; somebody else's stays as it is."""
+    """Deletes a user's subscription and its unread entries; does nothing to a subscription of another user."""
     params = {"of_user": user_id, "subscription_id": subscription_id}
     return [Step(LOCK_ONE, params), Step(DROP_UNREAD, params), Step(DROP, params)]

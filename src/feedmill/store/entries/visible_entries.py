@@ -18,7 +18,7 @@ from feedmill.store.entries.visibility import has_label_of, is_visible_row
 from feedmill.store.schema import entries, entry_labels, feeds, full_texts, labels, states, subscriptions, unread
 from feedmill.store.subscriptions.feed_settings import decode_settings
 
-# Enough for a few lines of text with the tags around it.
+# Characters; enough for a few lines of text with their tags.
 BEGINNING = 2000
 
 _subscribed = and_(subscriptions.c.feed_id == entries.c.feed_id, of_user)
@@ -30,8 +30,8 @@ _own_label = labels.c.user_id == bindparam("of_user")
 _may_see = is_visible_row(has_label_of(bindparam("of_user")))
 
 
-def _with_what_was_done(source: FromClause) -> Join:
-    """The source, which has entries in it, with what the user has to do with each of them."""
+def _with_user_columns(source: FromClause) -> Join:
+    """Joins the user's subscription, states and unread row to a source that contains entries."""
     return (
         source.join(feeds, feeds.c.id == entries.c.feed_id)
         .outerjoin(subscriptions, _subscribed)
@@ -41,14 +41,14 @@ def _with_what_was_done(source: FromClause) -> Join:
 
 
 def _with_labels(source: Join) -> Join:
-    """A row for each label that anybody put on an entry, or one; the label is there if it is the user's."""
+    """One row per label of an entry, at least one; the label's columns are NULL unless it is the user's."""
     return source.outerjoin(entry_labels, entry_labels.c.entry_id == entries.c.id).outerjoin(
         labels, and_(labels.c.id == entry_labels.c.label_id, _own_label)
     )
 
 
-_seen = _with_what_was_done(entries)
-# Its content stands on pages of its own: read only where the feed sends nothing shorter, and then its beginning.
+_entries_of_user = _with_user_columns(entries)
+# The content has database pages of its own. It is read only if there is no summary, and then only its beginning.
 _beginning = func.coalesce(entries.c.summary, func.substr(entries.c.content_html, 1, BEGINNING))
 _listed = select(
     entries.c.id,
@@ -72,8 +72,8 @@ _listed = select(
     labels.c.name.label("label"),
     case((is_visible_row(labels.c.id.is_not(None)), 1), else_=0).label("may_see"),
 )
-LISTED = _listed.select_from(_with_labels(_seen)).where(one_of(entries.c.id, "ids"))
-# A row for each way in which its whole article was cut out of its page, or one.
+LISTED = _listed.select_from(_with_labels(_entries_of_user)).where(one_of(entries.c.id, "ids"))
+# One row per recipe by which the full text was extracted, at least one.
 ENTRY = (
     select(
         entries.c.id,
@@ -98,10 +98,14 @@ ENTRY = (
         full_texts.c.content_html.label("full_html"),
         full_texts.c.url.label("full_url"),
     )
-    .select_from(_seen.outerjoin(full_texts, full_texts.c.entry_id == entries.c.id))
+    .select_from(_entries_of_user.outerjoin(full_texts, full_texts.c.entry_id == entries.c.id))
     .where(entries.c.id == bindparam("entry_id"), _may_see)
 )
-VISIBLE = select(entries.c.id, feeds.c.archive_policy).select_from(_seen).where(one_of(entries.c.id, "ids"), _may_see)
+VISIBLE = (
+    select(entries.c.id, feeds.c.archive_policy)
+    .select_from(_entries_of_user)
+    .where(one_of(entries.c.id, "ids"), _may_see)
+)
 
 
 class ListedEntry(Struct, frozen=True, gc=False):
@@ -163,9 +167,9 @@ class VisibleEntry(Struct, frozen=True, gc=False):
 
 
 def select_listed_entries(keys: FromClause) -> Select[Any]:
-    """The statement for what lists show of the entries of `keys` (`entry_id`), found and shown in one."""
+    """Selects what lists show of the entries whose ids are in `keys` (`entry_id`)."""
     named = keys.join(entries, entries.c.id == keys.c.entry_id)
-    return _listed.select_from(_with_labels(_with_what_was_done(named)))
+    return _listed.select_from(_with_labels(_with_user_columns(named)))
 
 
 def to_listed_entries(rows: Iterable[Row]) -> ListedEntries:
@@ -236,6 +240,6 @@ def _to_visible_entry(row: Row, settings: FeedSettings) -> VisibleEntry:
 
 
 async def visible_entries(db: Database, user_id: int, ids: Sequence[int]) -> dict[int, str]:
-    """Which of these the user may see, each with its feed's archive policy."""
+    """Those of these entries that the user may see, each with the archive policy of its feed."""
     rows = await db.query(VISIBLE, {"of_user": user_id, "ids": as_list(list(ids))})
     return {row["id"]: row["archive_policy"] for row in rows}

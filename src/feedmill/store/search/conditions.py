@@ -61,12 +61,12 @@ _KINDS: dict[str, Sql] = {
 
 
 def place_of_second(name: str) -> ColumnElement[int]:
-    """The place before everything of the second that the parameter says."""
+    """The first place of the second in the parameter `name`."""
     return bindparam(name, type_=BigInteger()) * literal_column(str(IDS_PER_SECOND))
 
 
 def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str], Sql]) -> Sql:
-    """The condition of a shape; `text` makes that of words."""
+    """The condition of a shape; `text` makes the condition of words."""
     match shape.kind:
         case "all" | "dated":
             return and_(true(), *(sql_of(part, place, text) for part in shape.parts))
@@ -93,12 +93,12 @@ def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str
 def _in_language(name: str) -> Sql:
     code = bindparam(name, type_=String())
 
-    def is_it(column: ColumnElement[str]) -> Sql:
+    def is_language(column: ColumnElement[str]) -> Sql:
         return or_(func.lower(column) == code, func.lower(column).like(code + "-%"))
 
-    of_feed = exists().where(feeds.c.id == entries.c.feed_id, is_it(feeds.c.language))
-    # What is not known is not so: a NULL would be neither this nor its opposite.
-    return func.coalesce(is_it(entries.c.language), of_feed)
+    of_feed = exists().where(feeds.c.id == entries.c.feed_id, is_language(feeds.c.language))
+    # An unknown language does not match. NULL would match neither the condition nor its negation.
+    return func.coalesce(is_language(entries.c.language), of_feed)
 
 
 def _has_label(name: str) -> Exists:

@@ -27,7 +27,7 @@ RANKED = 500
 
 
 class StatementKey(NamedTuple):
-    """What the statement of a page depends on. The first page says so: its plan can be kept."""
+    """The values on which the statement of a page depends. The first page has a statement of its own."""
 
     dialect: SearchDialect
     has_match: bool
@@ -40,23 +40,23 @@ class StatementKey(NamedTuple):
 async def find_newest_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, below: ListPosition | None = None
 ) -> ListedEntries:
-    """The newest entries for which the condition holds, from `below` on, in order."""
+    """The newest entries that match, in order, from `below` on."""
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     lead = await dialect.choose_lead(db, search, user_id, most)
-    asked = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), below is None)
-    return await _found_by(db, newest_statement(asked), most, {**_of(user_id), **search.params, **_bounds(below)})
+    key = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), below is None)
+    return await _found_by(db, newest_statement(key), most, {**_of(user_id), **search.params, **_bounds(below)})
 
 
 async def find_best_matches(
     db: Database, condition: SearchCondition, user_id: int, most: int, skipped: int = 0
 ) -> ListedEntries:
-    """The entries that fit best, `skipped` of them left out; without words, the newest."""
+    """The best matches after the first `skipped`; the newest if the search has no words."""
     dialect = search_dialect(db.dialect_name)
     search = prepare_search(condition, dialect.match_text)
     lead = await dialect.choose_lead(db, search, user_id, RANKED)
-    asked = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), skipped == 0)
-    return await _found_by(db, best_statement(asked), most, {**_of(user_id), **search.params, "skipped": skipped})
+    key = StatementKey(dialect, search.has_match, search.shape, lead, page_size_for(most), skipped == 0)
+    return await _found_by(db, best_statement(key), most, {**_of(user_id), **search.params, "skipped": skipped})
 
 
 async def _found_by(db: Database, statement: Select[Any], most: int, params: dict[str, Any]) -> ListedEntries:
@@ -75,72 +75,72 @@ def _bounds(below: ListPosition | None) -> dict[str, int]:
 
 
 @lru_cache(maxsize=256)
-def newest_statement(asked: StatementKey) -> Select[Any]:
-    """The statement for a page of the newest with what is shown of it."""
-    keys = keys_by_date(asked).subquery("keys")
+def newest_statement(key: StatementKey) -> Select[Any]:
+    """The statement for a page of the newest matches with the columns that a list shows."""
+    keys = keys_by_date(key).subquery("keys")
     return select_listed_entries(keys).order_by(keys.c.place.desc())
 
 
 @lru_cache(maxsize=256)
-def best_statement(asked: StatementKey) -> Select[Any]:
-    """The statement for a page of the best with what is shown of it."""
-    keys = keys_by_rank(asked).subquery("keys")
+def best_statement(key: StatementKey) -> Select[Any]:
+    """The statement for a page of the best matches with the columns that a list shows."""
+    keys = keys_by_rank(key).subquery("keys")
     return select_listed_entries(keys).order_by(keys.c.worth, keys.c.place.desc())
 
 
-def keys_by_date(asked: StatementKey) -> Select[Any]:
-    """The statement for the keys of a page of the newest."""
-    found, place = _found(asked)
-    if not asked.is_first:
+def keys_by_date(key: StatementKey) -> Select[Any]:
+    """The statement for the keys of a page of the newest matches."""
+    found, place = _found(key)
+    if not key.is_first:
         bound = place_of_second("below_second") + bindparam("below_id", type_=BigInteger())
-        # Plus nothing: else the index of places is read as well as what leads.
-        found = found.where((place if asked.dialect.walks_by_date(asked.lead) else place + 0) < bound)
-    return _newest(asked, found, place, asked.size)
+        # The + 0 keeps the index of places from being read in addition to the lead.
+        found = found.where((place if key.dialect.walks_by_date(key.lead) else place + 0) < bound)
+    return _newest(key, found, place, key.size)
 
 
-def keys_by_rank(asked: StatementKey) -> Select[Any]:
-    """The statement for the keys of a page of the best; `worth` is the less, the better they fit."""
-    found, place = _found(asked)
-    measured = asked.dialect.rank_value(asked.lead) if asked.has_match else None
+def keys_by_rank(key: StatementKey) -> Select[Any]:
+    """The statement for the keys of a page of the best matches; a smaller `worth` is a better match."""
+    found, place = _found(key)
+    measured = key.dialect.rank_value(key.lead) if key.has_match else None
     if measured is not None:
         found = found.add_columns(measured.label("measured"))
-    newest = _newest(asked, found, place, RANKED).subquery("newest")
-    page = asked.dialect.rank(newest, asked.lead) if asked.has_match else by_worth(newest, literal_column("0"))
-    page = page.order_by(newest.c.place.desc()).limit(literal_number(asked.size))
-    return page if asked.is_first else page.offset(bindparam("skipped", type_=Integer()))
+    newest = _newest(key, found, place, RANKED).subquery("newest")
+    page = key.dialect.rank(newest, key.lead) if key.has_match else by_worth(newest, literal_column("0"))
+    page = page.order_by(newest.c.place.desc()).limit(literal_number(key.size))
+    return page if key.is_first else page.offset(bindparam("skipped", type_=Integer()))
 
 
-def _newest(asked: StatementKey, found: Select[Any], place: ColumnElement[int], size: int) -> Select[Any]:
-    if asked.dialect.walks_by_date(asked.lead):
+def _newest(key: StatementKey, found: Select[Any], place: ColumnElement[int], size: int) -> Select[Any]:
+    if key.dialect.walks_by_date(key.lead):
         return found.order_by(place.desc()).limit(literal_number(size))
-    # All of it before it is ordered: else the database walks by date after all.
+    # The offset keeps the database from scanning by date: all rows are found before they are ordered.
     fenced = found.offset(literal_number(0)).subquery("fenced")
     return select(fenced).order_by(fenced.c.place.desc()).limit(literal_number(size))
 
 
-def _found(asked: StatementKey) -> tuple[Select[Any], ColumnElement[int]]:
-    """Everything that the search finds, and the column that it can be ordered by."""
-    start = _start(asked)
-    dated = [_sql(asked, part, start) for part in asked.shape.parts if part.kind == "dated"]
+def _found(key: StatementKey) -> tuple[Select[Any], ColumnElement[int]]:
+    """All matches, and the column by which they are ordered."""
+    start = _start(key)
+    dated = [_sql(key, part, start) for part in key.shape.parts if part.kind == "dated"]
     found = select(search_texts.c.entry_id, start.place.label("place")).select_from(start.source)
-    return found.where(*start.conditions, *dated, _holds(asked, start)), start.place
+    return found.where(*start.conditions, *dated, _holds(key, start)), start.place
 
 
-def _start(asked: StatementKey) -> SearchStart:
-    if asked.lead == WORDS and asked.dialect.words_start is not None:
-        return asked.dialect.words_start
-    conditions: list[Sql] = [asked.dialect.has_match(asked.lead)] if asked.has_match else []
-    if asked.lead is not None and asked.lead != WORDS:
-        conditions.append(search_texts.c.entry_id.in_(entries_of_lead(asked.lead)))
+def _start(key: StatementKey) -> SearchStart:
+    if key.lead == WORDS and key.dialect.words_start is not None:
+        return key.dialect.words_start
+    conditions: list[Sql] = [key.dialect.has_match(key.lead)] if key.has_match else []
+    if key.lead is not None and key.lead != WORDS:
+        conditions.append(search_texts.c.entry_id.in_(entries_of_lead(key.lead)))
     return SearchStart(search_texts, search_texts.c.place, (search_texts,), tuple(conditions))
 
 
-def _holds(asked: StatementKey, start: SearchStart) -> Sql:
-    """Whether the entry is one that the user may see and that fits, looked up for each that the index names."""
-    rest = [_sql(asked, part, start) for part in asked.shape.parts if part.kind != "dated"]
+def _holds(key: StatementKey, start: SearchStart) -> Sql:
+    """Whether the user may see the entry and the other conditions hold; evaluated for each row of the index."""
+    rest = [_sql(key, part, start) for part in key.shape.parts if part.kind != "dated"]
     entry: Select[Any] = select(literal_column("1")).where(entries.c.id == search_texts.c.entry_id, may_see, *rest)
-    return exists(asked.dialect.look_up(entry.select_from(entries).correlate(*start.tables)))
+    return exists(key.dialect.look_up(entry.select_from(entries).correlate(*start.tables)))
 
 
-def _sql(asked: StatementKey, part: ConditionShape, start: SearchStart) -> Sql:
-    return sql_of(part, start.place, asked.dialect.has_words)
+def _sql(key: StatementKey, part: ConditionShape, start: SearchStart) -> Sql:
+    return sql_of(part, start.place, key.dialect.has_words)

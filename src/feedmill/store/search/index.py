@@ -18,7 +18,7 @@ from feedmill.store.search.index_table import place_seconds
 from feedmill.store.search.search_dialect import search_dialect
 from feedmill.store.search.tokenizer import MAX_LINE, words_of, words_of_html, words_of_url
 
-# An entry with hardly any text takes as long as so many characters.
+# Characters; the fixed cost of an entry.
 ENTRY_SIZE = 200
 
 
@@ -38,14 +38,14 @@ def _in_dialect(statement: IndexStatement, compiler: SQLCompiler, **kw: Any) -> 
     return compiler.process(text(sql), **kw)
 
 
-# At once, because FTS5 writes down what it has collected before each statement that fires a trigger.
+# In one statement, because FTS5 flushes its buffer before each statement that fires a trigger.
 ADD = IndexStatement("add", at_once=True)
 REVISE = IndexStatement("revise", at_once=True)
 ADD_MISSING = IndexStatement("add_missing")
 
 
 class SearchableEntry(Protocol):
-    """What has something to search in."""
+    """The texts of an entry that are searched."""
 
     @property
     def link(self) -> str | None: ...
@@ -60,9 +60,9 @@ class SearchableEntry(Protocol):
 
 
 def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry]) -> list[Step]:
-    """The step that makes new entries searchable; it comes after the one that stores them."""
+    """The step that adds new entries to the index; it follows the step that stores them."""
     same = {"feed_id": feed_id}
-    # By date: FTS5 writes down what it has collected before a row whose number is below the last one's.
+    # By date, because FTS5 flushes its buffer before a row whose number is below that of the last row.
     by_date = sorted(new, key=attrgetter("sort_at"))
     rows = [
         same | {"guid": entry.guid, "seconds": place_seconds(entry.sort_at)} | indexed_words(entry) for entry in by_date
@@ -71,7 +71,7 @@ def steps_to_index_entries(feed_id: int, new: Sequence[NewEntry]) -> list[Step]:
 
 
 def steps_to_index_revisions(revised: Sequence[Revision]) -> list[Step]:
-    """The step by which entries are found by their newest text."""
+    """The step that replaces the indexed text of entries by their newest text."""
     return [Step(REVISE, [{"entry": revision.entry_id} | indexed_words(revision) for revision in revised])]
 
 
@@ -81,7 +81,7 @@ def text_size(entries: Iterable[SearchableEntry]) -> int:
 
 
 def indexed_words(entry: SearchableEntry) -> dict[str, str]:
-    """What can be found of an entry, as parameters."""
+    """The indexed words of an entry, as parameters."""
     body = entry.content_html or ""
     if entry.summary and entry.summary != body:
         body = f"{body} {entry.summary}"

@@ -15,7 +15,7 @@ from feedmill.store.schema import entries
 from feedmill.store.search.index import ADD_MISSING, indexed_words
 from feedmill.store.search.index_table import place_seconds, search_texts
 
-# Looked through at once, and added at once: D1 counts a statement for each of these.
+# How many ids are scanned at once, and how many entries are added in one batch: D1 limits its statements.
 WINDOW = 10_000
 LOT = 40
 
@@ -36,7 +36,7 @@ MISSING: Select[Any] = (
     .order_by(entries.c.id)
     .limit(LOT)
 )
-# Until the batch ends no feed can change these entries: it would not find the row that is to hold the change.
+# No refresh changes these entries until the batch ends: it would not find the index row to update.
 LOCK = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
 
 
@@ -50,7 +50,7 @@ class _Entry:
 
 
 async def index_missing_entries(db: Database) -> int:
-    """Makes every entry searchable that is not, in lots; what was done stays done. How many there were."""
+    """Adds all entries that are not in the index, in lots; how many there were. It can be interrupted and resumed."""
     [last] = await db.query(LAST_ID)
     added = 0
     for after in range(0, last["id"], WINDOW):
@@ -58,7 +58,7 @@ async def index_missing_entries(db: Database) -> int:
         while lot := await db.query(MISSING, window):
             await db.batch(await asyncio.to_thread(_steps, lot))
             added += len(lot)
-            # Not from the start again: one that changes just now is left for the next time.
+            # Not from the start again: an entry that is changing now is left for the next run.
             window["after"] = lot[-1]["id"]
     return added
 

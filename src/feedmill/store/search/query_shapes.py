@@ -24,7 +24,7 @@ MatchText = Callable[[SearchCondition], str]
 
 
 class ConditionShape(NamedTuple):
-    """A condition without its value: `name` says which kind of it, or which parameter holds the value."""
+    """A condition without its value: `name` is the parameter that holds the value, if it has one."""
 
     kind: str
     name: str = ""
@@ -32,7 +32,7 @@ class ConditionShape(NamedTuple):
 
 
 class PreparedSearch(NamedTuple):
-    """`shape` has all conditions but the words that lead the search, which are in the parameter `match`."""
+    """`shape` has all conditions except the words of the whole search, which are in the parameter `match`."""
 
     has_match: bool
     shape: ConditionShape
@@ -45,11 +45,11 @@ def prepare_search(condition: SearchCondition, match_text: MatchText) -> Prepare
     texts = [part for part in parts if is_text(part)]
     if texts:
         texts += [part for part in parts if isinstance(part, Not) and is_text(part.part)]
-    taking = _ShapeBuilder(match_text)
-    shape = ConditionShape("all", parts=tuple(taking.shape(part) for part in parts if part not in texts))
+    builder = _ShapeBuilder(match_text)
+    shape = ConditionShape("all", parts=tuple(builder.shape(part) for part in parts if part not in texts))
     if texts:
-        taking.params["match"] = taking.match_text(And(tuple(texts)))
-    return PreparedSearch(bool(texts), shape, taking.params)
+        builder.params["match"] = builder.match_text(And(tuple(texts)))
+    return PreparedSearch(bool(texts), shape, builder.params)
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
-"""Cuts and folds text into words, the same for the index and for queries.
+"""Splits text into words and folds them, in the same way for the index and for queries.
 
-Case, width and accents are folded. Scripts that write no spaces (and Korean, which writes few that help) become
-overlapping pairs of characters, so that any two that stand together are found. What comes out is words with one
-space between two, of letters and digits alone: no database's own idea of a word then makes a difference.
+Case, width and accents are folded. Text in scripts without spaces (and in Korean) becomes overlapping pairs of
+characters, so that any two adjacent characters are found. The result is words of letters and digits, separated by
+single spaces, which the tokenizers of all databases split in the same way.
 """
 
 import html
@@ -14,18 +14,18 @@ from urllib.parse import unquote
 
 from feedmill.model.hosts import host_of
 
-# What is indexed of one entry's text. More would exceed what PostgreSQL takes as one tsvector.
+# Characters of one entry's text that are indexed. More would exceed the size of a tsvector of PostgreSQL.
 MAX_TEXT = 50_000
 MAX_HTML = 500_000
 MAX_URL = 1_000
 MAX_LINE = 2_000
-# Stands before the words of an address. No text has such words.
+# The prefix of the words of a URL. No text has such words.
 URL_WORD = "url0"
 
 # Vowel signs and the like: parts of words, which `\w` does not know.
 _MARKS = "".join(chr(code) for code in range(0x0300, 0x1D00) if unicodedata.category(chr(code)).startswith("M"))
 _NO_WORD = re.compile(rf"(?:[^\w{_MARKS}]|_)+")
-# Accents and points that people leave out when they type.
+# Accents and vowel points, which users often omit in a query.
 _LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
 
 
@@ -55,7 +55,7 @@ _LATIN = re.compile(f"[{''.join(_PLAIN_LETTERS)}]")
 
 _MAY_HIDE = re.compile(r"<(?:[sS][cCtT]|[iI][fF]|[nN][oO]|!--)")
 _HIDDEN = re.compile(r"<(script|style|iframe|noembed|noframes)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)", re.I | re.S)
-# No "<" inside a tag: whoever writes thousands of unfinished ones would else have each read to the end.
+# No "<" inside a tag: thousands of unclosed tags would otherwise each be read to the end of the text.
 _WITHIN_A_WORD = re.compile(r"</?(?:[abisuq]|em|font|ins|mark|span|strong|su[bp]|wbr)(?: [^<>]*)?>")
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 # html.unescape passes the digits to int(), which refuses thousands of them.
@@ -63,7 +63,7 @@ _OVERLONG_NUMBER = re.compile(r"&#[0-9]{1000,};?")
 
 
 def words_of_html(markup: str | None) -> str:
-    """The words that a person would read, as far as they are indexed."""
+    """The visible words of HTML, as far as they are indexed."""
     return words_of(_text_of(markup[:MAX_HTML])[:MAX_TEXT]) if markup else ""
 
 
@@ -74,7 +74,7 @@ def words_of(text: str | None) -> str:
 
 
 def fold_text(text: str | None) -> str:
-    """The text without what people don't mind: case, width, accents, punctuation."""
+    """The text without differences of case, width, accents and punctuation."""
     if not text:
         return ""
     plain = _plain_by_pages(text)
@@ -82,8 +82,8 @@ def fold_text(text: str | None) -> str:
 
 
 def _plain_by_pages(text: str) -> str | None:
-    """The same for a text of which each character has a place in one code page, several times as fast; else None."""
-    # The one letter of these that becomes two.
+    """`fold_text`, several times as fast, for a text that one code page can encode; else None."""
+    # The only letter of these pages that becomes two.
     text = text.replace("ß", "ss")
     for page, plain in _PAGES.items():
         try:
@@ -99,7 +99,7 @@ def _plain_in_any_script(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """The words of any script, with one space between two, and without what people leave out."""
+    """The words of any script, separated by single spaces, without accents."""
     plain = _NO_WORD.sub(" ", text)
     if not unicodedata.is_normalized("NFKC", plain):
         plain = _NO_WORD.sub(" ", unicodedata.normalize("NFKC", plain).casefold())
@@ -108,7 +108,7 @@ def _folded(text: str) -> str:
 
 
 def _text_of(markup: str) -> str:
-    """A rough reading: this is done for every entry, and only for searching."""
+    """The text of HTML, roughly: fast enough for every entry, good enough for searching."""
     if "<" in markup:
         if _MAY_HIDE.search(markup):
             markup = _HIDDEN.sub(" ", markup)
@@ -121,7 +121,7 @@ def _plain_letter(letter: re.Match[str]) -> str:
 
 
 def _plain_bytes(page: str) -> bytes:
-    """What each character of a code page comes to: another one of it, or a space."""
+    """The translation table of a code page: each character becomes another one of the page, or a space."""
     return b"".join(_plain_byte(bytes([code]), page) for code in range(256))
 
 
@@ -131,24 +131,24 @@ def _plain_byte(byte: bytes, page: str) -> bytes:
     return encoded if len(plain) == len(encoded) == 1 else _TAKES_MORE
 
 
-# Stands for a character that becomes several, or one of another page.
+# Marks a character that becomes several, or one of another page.
 _TAKES_MORE = b"\x00"
 # The alphabets of Europe, the commonest first.
 _PAGES = {page: _plain_bytes(page) for page in ("latin-1", "cp1252", "cp1251", "cp1250", "cp1254", "cp1253")}
 
 
 def _pairs(runs: re.Match[str]) -> str:
-    """Runs of characters as overlapping pairs; the last of a run, which begins no pair, once more by itself."""
+    """Runs of characters as overlapping pairs; the last character of a run also stands alone."""
     characters = array("I", runs[0].encode("utf-32-le"))
     paired = _SPACE * (3 * len(characters))
     paired[0::3] = characters
     paired[1:-2:3] = characters[1:]
-    # A space paired with the first character of the next run is no pair.
+    # Removes pairs of a space and the first character of the next run.
     return f" {_BEFORE_A_RUN.sub(' ', paired.tobytes().decode('utf-32-le'))}"
 
 
 def words_of_url(url: str | None) -> str:
-    """The words of an address, each marked as such, and its host with all hosts above it."""
+    """The words of a URL, each with a prefix, and its host with all parent domains."""
     if not url:
         return ""
     words = words_of(unquote(url)[:MAX_URL]).split()
@@ -156,22 +156,22 @@ def words_of_url(url: str | None) -> str:
 
 
 def site_word(host: str) -> str:
-    """The word by which every address at a host, or below it, is found."""
+    """The word that finds every URL at a host or its subdomains."""
     return f"site0{words_of(host.replace('.', '0').replace('-', '')).replace(' ', '')}"
 
 
 @lru_cache(maxsize=1000)
 def _sites(host: str) -> list[str]:
-    """The words of a host and of all hosts above it; a feed's entries have mostly the same."""
+    """The words of a host and its parent domains. Cached: most entries of a feed have the same host."""
     labels = host.split(".")
     return [site_word(".".join(labels[first:])) for first in range(len(labels) - 1)]
 
 
 def query_words(text: str) -> tuple[tuple[str, ...], bool]:
-    """The words to look for, one after the other, and whether the last one may go on."""
+    """The words of a phrase, and whether the last one is a prefix."""
     words = words_of(text).split()
     if not words or not _RUNS.fullmatch(words[-1]) or len(words[-1]) > 1:
         return tuple(words), False
-    # A single character begins pairs. One that ends a run of several has been found by its pair already.
+    # A single character is a prefix of pairs. The last one of a longer run is part of a pair already.
     ends_a_run = len(words) > 1 and len(words[-2]) == 2 and words[-2][1] == words[-1]
     return (tuple(words[:-1]), False) if ends_a_run else (tuple(words), True)
