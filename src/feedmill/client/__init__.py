@@ -17,9 +17,9 @@ from feedmill.api_schemas.feeds import (
     RefreshResponse,
     SubscribeResponse,
 )
+from feedmill.api_schemas.folders import FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.api_schemas.pools import LeasedItemResponse, LeaseResponse, PoolGrantResponse, PoolItemResponse
-from feedmill.api_schemas.subscriptions import FolderResponse
 from feedmill.api_schemas.users import CurrentUser
 from feedmill.client.connection import ApiError, ServerUnreachable
 from feedmill.client.feedmill import Feedmill

@@ -15,7 +15,9 @@ from feedmill.api_schemas.entries import (
     SearchResultPage,
 )
 from feedmill.api_schemas.feeds import DiscoverResponse, FeedPage, FeedResponse, RefreshResponse, SubscribeResponse
+from feedmill.api_schemas.folders import FolderPage, FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
+from feedmill.api_schemas.opml_import import ImportResponse
 from feedmill.api_schemas.pools import (
     ItemCountResponse,
     LeaseResponse,
@@ -24,7 +26,6 @@ from feedmill.api_schemas.pools import (
     PoolItemResponse,
     PopResponse,
 )
-from feedmill.api_schemas.subscriptions import FolderPage, FolderResponse, ImportResponse
 from feedmill.api_schemas.users import CurrentUser
 from feedmill.client.connection import ApiConnection, ApiError, Query
 

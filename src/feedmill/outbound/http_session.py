@@ -9,13 +9,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from yarl import URL
 
 from feedmill.outbound.address_policy import AddressPolicy
-from feedmill.outbound.checked_connections import (
-    AiohttpResolver,
-    CheckedSocketFactory,
-    IdleConnectionClosed,
-    SingleRequestResponse,
-    certificate_expiry,
-)
+from feedmill.outbound.checked_connections import AiohttpResolver, CheckedSocketFactory
 from feedmill.outbound.content_encoding import BodyDecoder, BodyTooLarge
 from feedmill.outbound.dns import HostResolver
 from feedmill.outbound.error_translation import translate_errors
@@ -23,6 +17,7 @@ from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.redirects import RedirectChain
 from feedmill.outbound.request_headers import proxy_headers
 from feedmill.outbound.response_headers import HttpResponse
+from feedmill.outbound.single_request_response import IdleConnectionClosed, SingleRequestResponse, certificate_expiry
 from feedmill.outbound.urls import RequestTarget
 
 MAX_HEADER = 128 * 1024

@@ -39,7 +39,7 @@ class OutboundTasks:
 
     async def _loop(self, what: str, work: Callable[[], Awaitable[int]]) -> None:
         while True:
-            if not await _run_lot(what, work):
+            if not await _run_once(what, work):
                 await asyncio.sleep(self.every.total_seconds())
 
 
@@ -48,7 +48,7 @@ def make_outbound_tasks(app: App) -> OutboundTasks:
     return OutboundTasks(app.webhooks, app.bookmarks, app.whole_articles, app.icons)
 
 
-async def _run_lot(what: str, work: Callable[[], Awaitable[int]]) -> int:
+async def _run_once(what: str, work: Callable[[], Awaitable[int]]) -> int:
     """Runs one lot and returns its size; 0 when it failed, so that there is a pause before the next try."""
     try:
         done = await work()

@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
+from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_parser import MOST_DEPTH, parse_query
-from feedmill.library.search.query_tokens import MOST_CHARACTERS, MOST_TERMS, BadSearch, tokenize
+from feedmill.library.search.query_tokens import MOST_CHARACTERS, MOST_TERMS, tokenize
 from feedmill.model.search_query import (
     And,
     DateRange,

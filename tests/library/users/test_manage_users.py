@@ -15,10 +15,10 @@ from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOri
 from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.users import read_user_summary, update_user
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.fill_unread_list import _lots
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import states, unread, unread_lists
 from feedmill.store.users.api_tokens import add_token, tokens_of
-from feedmill.store.users.first_admin import _lots
 from feedmill.store.users.sessions import sessions_of
 from feedmill.store.users.users import add_user, user_of_id, user_with_password_hash
 from tests.library.small_library import NOW, Shelf

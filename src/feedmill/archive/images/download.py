@@ -20,7 +20,7 @@ from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
 from feedmill.archive.keys import full_image_key, image_key
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError
 from feedmill.model.fetch_outcome import FetchOutcome
 from feedmill.model.hosts import host_of
@@ -88,7 +88,7 @@ async def archive_images(tools: ImageTools) -> ImageLotResult:
         return result
     slots = asyncio.Semaphore(tools.at_once * LANES_PER_FETCH)
     work = [_archive_in_order(tools, lane, slots, result) for lane in _lanes(tasks)]
-    await run_lot(work, tools.soft_limit, lambda: release_image_tasks(tools.db, tasks[0].token))
+    await run_leased_tasks(work, tools.soft_limit, lambda: release_image_tasks(tools.db, tasks[0].token))
     return result
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.collect.entries.storable_fields import text as keepable
 from feedmill.collect.parsing.decode import decode_page
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.links import absolute_url
 from feedmill.html.page import MAX_PAGE_BYTES, read_page
 from feedmill.html.plain_text import plain_text
@@ -61,7 +61,7 @@ async def fetch_bookmark_pages(fetcher: BookmarkPageFetcher) -> int:
     if not lot:
         return 0
     work = [_fetch_page(fetcher, bookmark, token) for bookmark in lot]
-    await run_lot(work, fetcher.soft_limit, lambda: release_bookmarks(fetcher.db, token, fetcher.clock()))
+    await run_leased_tasks(work, fetcher.soft_limit, lambda: release_bookmarks(fetcher.db, token, fetcher.clock()))
     return len(lot)
 
 

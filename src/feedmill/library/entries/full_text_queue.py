@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.entries.full_text import LIMITS, NoFullText, extract_full_text
 from feedmill.model.feed_settings import FeedSettings
@@ -47,7 +47,7 @@ class FullTextFetcher:
         if not lot:
             return 0
         work = [self._fetch(task, token) for task in lot]
-        await run_lot(work, self.soft_limit, lambda: release_full_text_tasks(self.db, token, self.clock()))
+        await run_leased_tasks(work, self.soft_limit, lambda: release_full_text_tasks(self.db, token, self.clock()))
         return len(lot)
 
     async def _fetch(self, task: FullTextTask, token: str) -> None:

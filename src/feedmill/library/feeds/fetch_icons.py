@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.archive.images.file_types import HEIC, detect_image_type
 from feedmill.archive.images.request_options import ACCEPT
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Throttled
 from feedmill.model.image import DownloadedImage
 from feedmill.outbound.client import Client
@@ -58,7 +58,7 @@ class IconFetcher:
         if not lot:
             return 0
         work = [self._fetch(address, tasks, token) for address, tasks in group_by_url(lot).items()]
-        await run_lot(work, self.soft_limit, lambda: release_icon_tasks(self.db, token, self.clock()))
+        await run_leased_tasks(work, self.soft_limit, lambda: release_icon_tasks(self.db, token, self.clock()))
         return len(lot)
 
     async def _enrol(self) -> None:

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 
 from feedmill.errors import BadInput
 from feedmill.lazy_loggers import get_logger
+from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_parser import parse_query
-from feedmill.library.search.query_tokens import BadSearch, tokenize
+from feedmill.library.search.query_tokens import tokenize
 from feedmill.model.feed_settings import MAX_RULES_LENGTH, FeedSettings
 from feedmill.model.search_query import And, Not, Or, SearchCondition, TextMatch
 from feedmill.store.search.index import SearchableEntry, indexed_words

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar, get_args
 
+from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_dates import read_moment, read_range
-from feedmill.library.search.query_tokens import BadSearch, QueryToken
+from feedmill.library.search.query_tokens import QueryToken
 from feedmill.model.search_query import (
     And,
     DateRange,

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.plain_text import plain_text
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
@@ -92,7 +92,7 @@ async def _deliver_to(sender: WebhookSender, webhook_ids: Sequence[int]) -> int:
         await release_deliveries(sender.db, lot[0].token, sender.clock())
 
     work = [_deliver_in_order(sender, queue) for queue in _by_url(lot)]
-    if not await run_lot(work, sender.soft_limit, release):
+    if not await run_leased_tasks(work, sender.soft_limit, release):
         log.info("webhook_deliveries_postponed", deliveries=len(lot))
     return len(lot)
 

@@ -11,7 +11,14 @@ from feedmill.serve.web.feeds import edit, health, table
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups
 from feedmill.serve.web.search import search_pages
-from feedmill.serve.web.subscriptions import added_feeds, folders, import_export, starter_feeds, subscribe
+from feedmill.serve.web.subscriptions import (
+    add_feeds,
+    added_feeds,
+    folders,
+    import_export,
+    starter_feeds,
+    subscribe_page,
+)
 from feedmill.serve.web.users import api_tokens, appearance, keymap, registration, sessions, settings, setup, sign_in
 from feedmill.serve.web.webhooks import webhook_pages
 
@@ -33,7 +40,8 @@ ROUTES = [
     *appearance.routes,
     *keymap.routes,
     *quick_switcher.routes,
-    *subscribe.routes,
+    *subscribe_page.routes,
+    *add_feeds.routes,
     *added_feeds.routes,
     *starter_feeds.routes,
     *table.routes,

@@ -11,7 +11,6 @@ from sqlalchemy import (
     bindparam,
     exists,
     func,
-    literal_column,
     not_,
     or_,
     true,
@@ -27,7 +26,7 @@ from feedmill.store.schema import (
     unread,
     users,
 )
-from feedmill.store.search.index_table import IDS_PER_SECOND
+from feedmill.store.search.index_table import place_of_second
 from feedmill.store.search.query_shapes import ConditionShape
 
 Sql = ColumnElement[bool]
@@ -58,11 +57,6 @@ _KINDS: dict[str, Sql] = {
     "video": _carries("video"),
     "enclosure": entries.c.enclosures.is_not(None),
 }
-
-
-def place_of_second(name: str) -> ColumnElement[int]:
-    """The first place of the second in the parameter `name`."""
-    return bindparam(name, type_=BigInteger()) * literal_column(str(IDS_PER_SECOND))
 
 
 def sql_of(shape: ConditionShape, place: ColumnElement[int], text: Callable[[str], Sql]) -> Sql:

@@ -17,9 +17,9 @@ from feedmill.store.database import Database
 from feedmill.store.entries.visible_entries import ListedEntries, select_listed_entries, to_listed_entries
 from feedmill.store.page_sizes import literal_number, page_size_for
 from feedmill.store.schema import entries
-from feedmill.store.search.conditions import Sql, may_see, place_of_second, sql_of
+from feedmill.store.search.conditions import Sql, may_see, sql_of
 from feedmill.store.search.driving_index import WORDS, entries_of_lead
-from feedmill.store.search.index_table import IDS_PER_SECOND, place_seconds, search_texts
+from feedmill.store.search.index_table import IDS_PER_SECOND, place_of_second, place_seconds, search_texts
 from feedmill.store.search.query_shapes import ConditionShape, prepare_search
 from feedmill.store.search.search_dialect import SearchDialect, SearchStart, by_worth, search_dialect
 

@@ -6,7 +6,14 @@ The place is the entry's time in seconds and its id in one number, so that an in
 from datetime import datetime
 from math import floor
 
-from sqlalchemy import BigInteger, column, table
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    bindparam,
+    column,
+    literal_column,
+    table,
+)
 
 # Two entries of one second are told apart by their ids, which are below this.
 IDS_PER_SECOND = 2**31
@@ -28,3 +35,8 @@ IF_UNCHANGED = (
 def place_seconds(sort_at: datetime) -> int:
     """The time as a place begins with it."""
     return min(max(floor(sort_at.timestamp()), EARLIEST), LATEST)
+
+
+def place_of_second(name: str) -> ColumnElement[int]:
+    """The first place of the second in the parameter `name`."""
+    return bindparam(name, type_=BigInteger()) * literal_column(str(IDS_PER_SECOND))

@@ -29,6 +29,7 @@ from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
 from feedmill.serve.rest.core.fields import Id, PathId, RequestBody
+from feedmill.serve.rest.feeds.filter_schemas import FilterPreviewResponse, FilterRulesRequest
 from feedmill.serve.rest.feeds.schemas import (
     DiscoverRequest,
     FeedChanges,
@@ -37,7 +38,6 @@ from feedmill.serve.rest.feeds.schemas import (
     to_discover_response,
     to_feed_response,
 )
-from feedmill.serve.rest.feeds.settings_schemas import FilterPreviewResponse, FilterRulesRequest
 
 router = APIRouter(prefix="/feeds", tags=["feeds"])
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from feedmill.api_schemas.subscriptions import FolderPage, FolderResponse
+from feedmill.api_schemas.folders import FolderPage, FolderResponse
 from feedmill.library.subscriptions import folders as own
 from feedmill.model.subscription import Folder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer

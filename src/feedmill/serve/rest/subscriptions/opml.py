@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import UploadFile
 
-from feedmill.api_schemas.subscriptions import ImportResponse
+from feedmill.api_schemas.opml_import import ImportResponse
 from feedmill.errors import BadInput
 from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.import_opml import plan_import, run_import

@@ -10,8 +10,9 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.library.entries.labels import find_label
+from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
-from feedmill.library.search.query_tokens import MOST_CHARACTERS, BadSearch
+from feedmill.library.search.query_tokens import MOST_CHARACTERS
 from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.library.search.snippets import add_snippets

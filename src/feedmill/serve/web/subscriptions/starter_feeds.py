@@ -13,7 +13,7 @@ from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.core.request_state import the_app
-from feedmill.serve.web.subscriptions.added_feeds import subscribe_to_all
+from feedmill.serve.web.subscriptions.add_feeds import subscribe_to_all
 
 
 async def show_starter_feeds(request: Request) -> Response:

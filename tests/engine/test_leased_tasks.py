@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from feedmill.engine.concurrency import run_lot
+from feedmill.engine.leased_tasks import run_leased_tasks
 from tests.waiting import LONGEST_WAIT
 
 LITTLE_TIME, MUCH_TIME = timedelta(milliseconds=10), timedelta(seconds=LONGEST_WAIT)
@@ -20,7 +20,7 @@ async def test_a_lot_is_released_when_all_of_it_is_done() -> None:
     async def release() -> None:
         events.append("released")
 
-    assert await run_lot([work("a"), work("b")], MUCH_TIME, release)
+    assert await run_leased_tasks([work("a"), work("b")], MUCH_TIME, release)
     assert events == ["a", "b", "released"]
 
 
@@ -36,7 +36,7 @@ async def test_what_takes_too_long_is_stopped_before_the_lot_is_released() -> No
     async def release() -> None:
         events.append("released")
 
-    assert not await run_lot([work()], LITTLE_TIME, release)
+    assert not await run_leased_tasks([work()], LITTLE_TIME, release)
     assert events == ["stopped", "released"]
 
 
@@ -55,7 +55,7 @@ async def test_a_failure_is_raised_after_the_others_are_done_and_the_lot_is_rele
         events.append("released")
 
     with pytest.raises(ValueError, match="broken"):
-        await run_lot([fail(), work()], MUCH_TIME, release)
+        await run_leased_tasks([fail(), work()], MUCH_TIME, release)
     assert events == ["done", "released"]
 
 
@@ -69,7 +69,7 @@ async def test_a_lot_is_released_also_when_whoever_runs_it_is_stopped() -> None:
     async def release() -> None:
         released.set()
 
-    running = asyncio.create_task(run_lot([work()], MUCH_TIME, release))
+    running = asyncio.create_task(run_leased_tasks([work()], MUCH_TIME, release))
     await begun.wait()
     running.cancel()
 

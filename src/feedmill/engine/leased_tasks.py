@@ -1,4 +1,4 @@
-"""Runs coroutines concurrently: all of them, or those of a lot of leased tasks within a time limit."""
+"""Runs the work of a lot of leased tasks within a time limit, and releases the tasks that are left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -6,14 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 
-async def gather_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Waits for all, also when one fails, and then raises the first failure, so that none keeps running unnoticed."""
-    for outcome in await asyncio.gather(*work, return_exceptions=True):
-        if isinstance(outcome, BaseException):
-            raise outcome
-
-
-async def run_lot(
+async def run_leased_tasks(
     work: Sequence[Coroutine[Any, Any, None]], limit: timedelta, release: Callable[[], Awaitable[None]]
 ) -> bool:
     """Runs the work of a lot of leased tasks for at most `limit`, then releases those that were not settled.
@@ -22,9 +15,16 @@ async def run_lot(
     """
     try:
         async with asyncio.timeout(limit.total_seconds()):
-            await gather_all(work)
+            await _gather_all(work)
         return True
     except TimeoutError:
         return False
     finally:
         await asyncio.shield(release())
+
+
+async def _gather_all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Waits for all, also when one fails, and then raises the first failure, so that none keeps running unnoticed."""
+    for outcome in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome

@@ -1,20 +1,8 @@
-"""Responses of folders and OPML imports."""
+"""Responses of OPML imports."""
 
 from pydantic import Field
 
 from feedmill.api_schemas.response_body import ResponseBody
-
-
-class FolderResponse(ResponseBody):
-    id: int
-    name: str
-    parent_id: int | None
-    position: int
-
-
-class FolderPage(ResponseBody):
-    items: list[FolderResponse]
-    next: None = Field(default=None, description="Always null: all folders come at once.")
 
 
 class ImportErrorResponse(ResponseBody):

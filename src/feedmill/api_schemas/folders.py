@@ -1,0 +1,17 @@
+"""Responses of folders."""
+
+from pydantic import Field
+
+from feedmill.api_schemas.response_body import ResponseBody
+
+
+class FolderResponse(ResponseBody):
+    id: int
+    name: str
+    parent_id: int | None
+    position: int
+
+
+class FolderPage(ResponseBody):
+    items: list[FolderResponse]
+    next: None = Field(default=None, description="Always null: all folders come at once.")
