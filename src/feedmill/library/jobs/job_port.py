@@ -12,16 +12,16 @@ class JobPort(Protocol):
     async def refresh(
         self, kind: str, feed_ids: Sequence[int], user_id: int | None = None, about: str = "", report: str | None = None
     ) -> tuple[int, bool]:
-        """The batch, and whether it is new: one of the same kind, user and subject that runs is joined.
+        """Starts a batch, or joins the running one of the same kind, user and subject; its id, and whether it is new.
 
         `report` is kept with a new batch, to be read later.
         """
         ...
 
     def waits(self) -> Mapping[str, int]:
-        """How many jobs wait in this process, by priority; nothing where others do the work."""
+        """The number of jobs that wait in this process, by priority; empty where workers do the work."""
         ...
 
     def watch(self, batch_id: int) -> AsyncGenerator[BatchProgress, None]:
-        """How the batch goes, each time that something has changed, until it has ended."""
+        """The progress of the batch after each change, until it has ended."""
         ...

@@ -13,7 +13,7 @@ from feedmill.store.jobs.batches import outcomes_since
 
 @dataclass(frozen=True, slots=True)
 class StartedRefresh:
-    """What becomes of each feed that was asked for: it is fetched, was being fetched already, or is left alone."""
+    """How many of the feeds are queued, were being fetched already, are paused, or were fetched a moment ago."""
 
     job_id: int
     queued: int
@@ -34,9 +34,9 @@ async def refresh_many(
 
 
 async def refresh_selected(work: JobPort, db: Database, user_id: int, chosen: Sequence[Subscription]) -> StartedRefresh:
-    """Those that somebody picked; asking for the same ones again joins the job."""
-    named = ",".join(str(each.id) for each in chosen)
-    return await _refresh(work, db, user_id, chosen, REFRESH_ALL, f"chosen-{sha256(named.encode()).hexdigest()[:32]}")
+    """Refreshes the chosen feeds; the same choice again joins the running job."""
+    ids = ",".join(str(each.id) for each in chosen)
+    return await _refresh(work, db, user_id, chosen, REFRESH_ALL, f"chosen-{sha256(ids.encode()).hexdigest()[:32]}")
 
 
 async def _refresh(
@@ -47,7 +47,7 @@ async def _refresh(
     job_id, is_new = await work.refresh(kind, wanted, user_id, about)
     if not is_new:
         return StartedRefresh(job_id, 0, len(wanted), paused, 0)
-    # Whatever can't be fetched now has its outcome already.
+    # Feeds that cannot be fetched now already have their outcome.
     ended = [outcome for _, outcome in await outcomes_since(db, job_id, "")]
     skipped = [outcome for outcome in ended if outcome.outcome == "skipped"]
     running = sum(outcome.message == "already_running" for outcome in skipped)

@@ -20,7 +20,7 @@ MOST_FAILURES = 200
 
 @dataclass(frozen=True, slots=True)
 class FailedFeed:
-    """A feed that could not be fetched; `subscription` is None when it is not subscribed to any more."""
+    """A feed that could not be fetched; `subscription` is None if the user has unsubscribed."""
 
     outcome: JobOutcome
     subscription: Subscription | None
@@ -44,18 +44,18 @@ async def list_jobs(db: Database, user_id: int, before: int, most: int) -> list[
 
 
 async def cancel_job(db: Database, user_id: int, job_id: int, now: datetime) -> bool:
-    """Drops what waits in a job of the user's; what runs comes to its end. False when the job had ended already."""
+    """Cancels the waiting feeds of the user's job; running ones finish. False when the job had ended already."""
     return await cancel_batch(db, (await find_job(db, user_id, job_id)).id, now)
 
 
 async def running_job(db: Database, user_id: int) -> Batch | None:
-    """The latest of the user's jobs that runs, of those for several feeds."""
+    """The user's latest running job of several feeds."""
     batch_id = await running_batch(db, user_id)
     return await read_batch(db, batch_id) if batch_id else None
 
 
 async def failures_of_job(db: Database, user_id: int, batch: Batch) -> list[FailedFeed]:
-    """What failed, with the feeds as the user has them; the first two hundred."""
+    """The failed feeds of the job with the user's subscriptions, at most `MOST_FAILURES`."""
     if not batch.failed:
         return []
     failed = await failed_jobs(db, batch.id, MOST_FAILURES)
@@ -64,7 +64,7 @@ async def failures_of_job(db: Database, user_id: int, batch: Batch) -> list[Fail
 
 
 def import_report(batch: Batch) -> dict[str, Any] | None:
-    """What an import has to say of its lines."""
+    """The report of an OPML import on its lines; None for other jobs."""
     report: dict[str, Any] | None = msgspec.json.decode(batch.report) if batch.report else None
     return report
 

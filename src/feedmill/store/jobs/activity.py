@@ -28,7 +28,7 @@ FAILURES = (
     .order_by(fetch_log.c.at.desc())
     .limit(bindparam("most", type_=Integer))
 )
-# A claim is renewed while its work goes on, so it was taken or renewed so long ago as is missing of its lease.
+# A claim is renewed while its job runs, so its end tells when it was last taken or renewed.
 RUNNING_FEEDS = (
     select(feeds)
     .where(feeds.c.claim_token.is_not(None), feeds.c.claimed_until > bindparam("now"))
@@ -62,7 +62,7 @@ class FailedFetch:
 
 @dataclass(frozen=True, slots=True)
 class WaitingHost:
-    """The feeds of one host that are due and that nobody has taken yet; `since` is when the first of them was due."""
+    """The due feeds of one host that nobody has claimed; `since` is when the first of them was due."""
 
     host: str
     feeds: int
@@ -70,19 +70,19 @@ class WaitingHost:
 
 
 async def running_feeds(db: Database, now: datetime, most: int) -> list[tuple[Feed, datetime]]:
-    """The feeds that are being fetched, and since when at least; the longest first."""
+    """The feeds that are being fetched, and when each was claimed or renewed; the longest-running first."""
     rows = await db.query(RUNNING_FEEDS, {"now": to_iso(now), "most": most})
     return [(to_feed(row), from_iso(row["claimed_until"]) - LEASE) for row in rows]
 
 
 async def waiting_hosts(db: Database, now: datetime, most: int) -> list[WaitingHost]:
-    """The hosts whose turn is waited for, the longest first."""
+    """The hosts with due feeds, the longest-waiting first."""
     rows = await db.query(WAITING_HOSTS, {"now": to_iso(now), "most": most})
     return [WaitingHost(row["host"], row["feeds"], from_iso(row["since"])) for row in rows]
 
 
 async def running_batches(db: Database, most: int) -> list[Batch]:
-    """The batches that run, the newest first."""
+    """The running batches, the newest first."""
     found = [await read_batch(db, row["id"]) for row in await db.query(RUNNING, {"most": most})]
     return [batch for batch in found if batch is not None]
 
@@ -103,5 +103,5 @@ async def latest_failures(db: Database, since: datetime, most: int) -> list[Fail
 
 
 async def count_open_deliveries(db: Database) -> dict[str, int]:
-    """How many calls of webhooks wait, and how many were given up."""
+    """The number of pending and of dead webhook deliveries."""
     return {row["status"]: row["n"] for row in await db.query(DELIVERIES)}

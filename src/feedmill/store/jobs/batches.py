@@ -27,7 +27,7 @@ _unfinished = exists().where(batch_jobs.c.batch_id == batches.c.id, batch_jobs.c
 
 CREATE = insert_new(batches, "token", "kind", "user_id", "running_key", "total", "report", "created_at", "heard_at")
 BY_KEY = select(batches.c.id, batches.c.token).where(batches.c.running_key == bindparam("running_key"))
-# Refused when there is no such batch, and so undoes what was to be written with it.
+# Fails when the batch was not created, and so undoes its jobs.
 ADD_JOB = insert(batch_jobs, "feed_id").values(
     batch_id=select(batches.c.id).where(batches.c.token == bindparam("batch_token")).scalar_subquery()
 )
@@ -96,7 +96,7 @@ FINISH = (
 )
 IS_RUNNING = select(batches.c.id).where(batches.c.id == bindparam("batch_id"), batches.c.status == "running")
 _set_heartbeat = batches.update().values(heard_at=bindparam("at")).where(batches.c.id == bindparam("batch"))
-# Not at each job: all of a batch would wait for this one row.
+# Not at each job: the jobs of a batch would queue for this row.
 HEARTBEAT = _set_heartbeat.where(batches.c.heard_at < bindparam("lately"))
 TAKE_OVER = _set_heartbeat.where(batches.c.heard_at == bindparam("heard_at_before"), batches.c.status == "running")
 RELEASE = _set_heartbeat.where(batches.c.status == "running")
@@ -114,7 +114,7 @@ async def start_batch(
     about: str = "",
     report: str | None = None,
 ) -> tuple[int, bool]:
-    """The batch of that kind, user and subject that runs, and whether it is a new one. Asking again joins it."""
+    """Starts a batch, or joins the running one of the same kind, user and subject; its id, and whether it is new."""
     token, at, running_key = token_hex(16), to_iso(now), f"{kind}:{user_id or 'all'}:{about}".rstrip(":")
     jobs = [{"feed_id": feed_id, "batch_token": token} for feed_id in dict.fromkeys(feed_ids)]
     row = {
@@ -132,7 +132,7 @@ async def start_batch(
             await db.batch([Step(CREATE, row), Step(ADD_JOB, jobs)])
         except ConstraintViolated:
             log.debug("batch_already_running", running_key=running_key)
-        # None is found when the one that ran ended just now.
+        # None is found if the running batch has ended meanwhile; then try again.
         for found in await db.query(BY_KEY, {"running_key": running_key}):
             return found["id"], found["token"] == token
 
@@ -146,7 +146,7 @@ async def read_batch(db: Database, batch_id: int) -> Batch | None:
 
 
 async def batches_of_user(db: Database, user_id: int, below: int, most: int) -> list[Batch]:
-    """The user's batches below an id, the newest first."""
+    """The user's batches with ids below `below`, the newest first."""
     rows = await db.query(OF_USER, {"user_id": user_id, "below": below, "most": most})
     counts = await db.query(COUNTS_OF_MANY, {"ids": as_list([row["id"] for row in rows])})
     by_id = {row["batch_id"]: row for row in counts}
@@ -154,20 +154,20 @@ async def batches_of_user(db: Database, user_id: int, below: int, most: int) -> 
 
 
 async def running_batch(db: Database, user_id: int) -> int | None:
-    """The latest batch of the user's that runs and has several feeds."""
+    """The user's latest running batch of several feeds."""
     rows = await db.query(RUNNING, {"user_id": user_id})
     return int(rows[0]["id"]) if rows else None
 
 
 async def failed_jobs(db: Database, batch_id: int, most: int) -> list[JobOutcome]:
-    """The feeds of the batch that failed, in the order in which they did."""
+    """The failed jobs of the batch, in the order in which they failed."""
     return [_outcome(row) for row in await db.query(FAILURES, {"batch_id": batch_id, "most": most})]
 
 
 async def outcomes_since(
     db: Database, batch_id: int, since: str, known: Container[int] = ()
 ) -> list[tuple[str, JobOutcome]]:
-    """The jobs that ended at `since` or later, but for those of known feeds, with the time of each."""
+    """The jobs that ended at `since` or later, without those of known feeds; each with its time."""
     rows = await db.query(OUTCOMES, {"batch_id": batch_id, "since": since})
     return [(row["finished_at"], _outcome(row)) for row in rows if row["feed_id"] not in known]
 
@@ -177,7 +177,7 @@ async def unfinished_jobs(db: Database, batch_id: int) -> list[int]:
 
 
 async def is_batch_running(db: Database, batch_id: int) -> bool:
-    """Whether the batch was neither cancelled nor has come to its end."""
+    """Whether the batch is neither cancelled nor finished."""
     return bool(await db.query(IS_RUNNING, {"batch_id": batch_id}))
 
 
@@ -190,38 +190,38 @@ def step_to_end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:
 
 
 async def finish_batch(db: Database, batch_id: int, now: datetime) -> bool:
-    """Ends the batch after its last job, with what did not say how it ended; True for the one who ended it."""
+    """Finishes the batch after its last job; jobs without a result have failed. True for whoever finished it."""
     values = {"batch": batch_id, "at": to_iso(now)}
     _, finished = await db.batch([Step(FAIL_UNFINISHED, values), Step(FINISH, values)])
     return finished == 1
 
 
 async def cancel_batch(db: Database, batch_id: int, now: datetime) -> bool:
-    """Drops what waits; what runs comes to its end. False when the batch had ended already."""
+    """Cancels the waiting jobs; running ones finish. False when the batch had ended already."""
     values = {"batch": batch_id, "at": to_iso(now)}
     cancelled, _ = await db.batch([Step(CANCEL, values), Step(CANCEL_UNFINISHED, values)])
     return cancelled == 1
 
 
 def step_to_record_heartbeat(batch_id: int, now: datetime) -> Step:
-    """The step that says that somebody works on the batch."""
+    """The step that records that a process works on the batch."""
     return Step(HEARTBEAT, {"batch": batch_id, "at": to_iso(now), "lately": to_iso(now - HEARTBEAT_EVERY)})
 
 
 async def release_batches(db: Database, batch_ids: Sequence[int]) -> None:
-    """Says that nobody works on these batches any more, so that they may be adopted at once."""
+    """Records that no process works on these batches, so that another takes them over at once."""
     await db.batch([Step(RELEASE, [{"batch": batch_id, "at": to_iso(LONG_AGO)} for batch_id in batch_ids])])
 
 
 async def take_over_batches(db: Database, before: datetime, now: datetime) -> list[int]:
-    """Takes over the running batches that nobody has worked on since `before`; each by one caller only."""
-    orphans = await db.query(ABANDONED, {"before": to_iso(before)})
-    adopted = []
-    for row in orphans:
+    """Takes over the running batches without a heartbeat since `before`; each goes to one caller."""
+    abandoned = await db.query(ABANDONED, {"before": to_iso(before)})
+    taken = []
+    for row in abandoned:
         values = {"batch": row["id"], "at": to_iso(now), "heard_at_before": row["heard_at"]}
         if await db.batch([Step(TAKE_OVER, values)]) == [1]:
-            adopted.append(row["id"])
-    return adopted
+            taken.append(row["id"])
+    return taken
 
 
 def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
@@ -242,5 +242,5 @@ def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
 
 
 def _outcome(row: Row) -> JobOutcome:
-    told = ("feed_id", "outcome", "new_entries", "ms", "message", "finished_at")
-    return JobOutcome(*(row[name] for name in told))
+    names = ("feed_id", "outcome", "new_entries", "ms", "message", "finished_at")
+    return JobOutcome(*(row[name] for name in names))

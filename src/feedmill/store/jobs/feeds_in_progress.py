@@ -12,7 +12,7 @@ from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import batch_jobs, feeds, subscriptions
 
-# A handful, for a person to look at.
+# A few, to show on a page.
 MAX_FEEDS = 5
 
 _title = func.coalesce(subscriptions.c.title, feeds.c.own_title, feeds.c.title, feeds.c.url)
@@ -31,7 +31,7 @@ _jobs = (
     .limit(MAX_FEEDS)
 )
 RUNNING = _jobs.where(one_of(feeds.c.id, "running")).order_by(feeds.c.id)
-# Greater than nothing: read from the index of claims.
+# Compared with an empty text, so that the index of claims is used.
 CLAIMED_LAST = _jobs.where(feeds.c.claim_token > "", feeds.c.claimed_until > bindparam("now")).order_by(
     feeds.c.claimed_until.desc(), feeds.c.id
 )

@@ -18,21 +18,21 @@ PAGE = 500
 
 
 def _digits(moment: ColumnElement[str]) -> ColumnElement[str]:
-    """The digits of a moment's date and time of day, to the second."""
+    """The digits of a timestamp, up to the seconds."""
     digits: ColumnElement[str] = func.substr(moment, 1, 19)
     for sign in "-T:":
         digits = func.replace(digits, sign, "")
     return digits
 
 
-# The batch number is the second of the refresh that brought the entry: 20260218083000. It grows, a person can
-# read it, and an entry that is found later gets the one it would have had at once.
+# The batch number is the time of the refresh that brought the entry, such as 20260218083000. It grows, is readable,
+# and does not depend on when the entry is put into the pool.
 _batch_number = cast(_digits(entries.c.first_seen_at), BigInteger)
 _columns = ["group_id", "kind", "entry_id", "batch_id", "changed_at"]
 _joining = select(pool_groups.c.id, bindparam("kind"), entries.c.id, _batch_number, bindparam("at")).where(
     pool_groups.c.id == bindparam("group")
 )
-# Until the batch ends nobody can drop these groups.
+# Locked until the batch ends, so that nobody deletes the groups meanwhile.
 LOCK_GROUPS = select(pool_groups.c.id).where(one_of(pool_groups.c.id, "groups")).with_for_update(read=True)
 ADD_NEW = InsertNew(pool_items).from_select(
     _columns,
@@ -54,7 +54,7 @@ _candidates = (
         func.coalesce(entries.c.language, feeds.c.language).label("language"),
     )
     .select_from(entries.join(feeds, feeds.c.id == entries.c.feed_id))
-    # What one person's password opens is handed to nobody else.
+    # Private feeds belong to one user and go into no pool.
     .where(entries.c.id > bindparam("after"), feeds.c.url.not_like(f"%{PRIVATE_URL_MARKER}%"))
     .order_by(entries.c.id)
     .limit(PAGE)
@@ -91,13 +91,13 @@ class StoredCandidate:
 
 
 def steps_to_add_new_entries(feed_id: int, guids: dict[tuple[int, PoolKind], list[str]], now: datetime) -> list[Step]:
-    """The steps with which entries join pools in the batch that stores them."""
+    """The steps that put new entries into pools, for the batch that stores them."""
     if not guids:
         return []
-    hold = Step(LOCK_GROUPS, {"groups": as_list(sorted({group for group, _ in guids}))})
+    lock = Step(LOCK_GROUPS, {"groups": as_list(sorted({group for group, _ in guids}))})
     same = {"feed_id": feed_id, "at": to_iso(now)}
     return [
-        hold,
+        lock,
         *(
             Step(ADD_NEW, same | {"group": group, "kind": kind, "guids": as_list(some)})
             for (group, kind), some in guids.items()
@@ -106,26 +106,26 @@ def steps_to_add_new_entries(feed_id: int, guids: dict[tuple[int, PoolKind], lis
 
 
 async def add_stored_entries(db: Database, ids: dict[tuple[int, PoolKind], list[int]], now: datetime) -> None:
-    """Has stored entries join pools; those that are in already stay as they are."""
+    """Puts stored entries into pools; those that are in them already stay unchanged."""
     if ids:
-        hold = Step(LOCK_GROUPS, {"groups": as_list(sorted({group for group, _ in ids}))})
+        lock = Step(LOCK_GROUPS, {"groups": as_list(sorted({group for group, _ in ids}))})
         at = to_iso(now)
-        joins = [
+        additions = [
             Step(ADD_STORED, {"group": group, "kind": kind, "ids": as_list(some), "at": at})
             for (group, kind), some in ids.items()
         ]
-        await db.batch([hold, *joins])
+        await db.batch([lock, *additions])
 
 
 async def candidates_after(db: Database, after: int) -> list[StoredCandidate]:
-    """The next entries behind `after`, by id."""
+    """A page of entries with ids above `after`, by id."""
     return [_candidate(row) for row in await db.query(CANDIDATES, {"after": after})]
 
 
 async def labelled_candidates_after(
     db: Database, group_id: int, names: Sequence[str], after: int
 ) -> list[StoredCandidate]:
-    """The next entries behind `after` with one of these labels of the group's `labels_of`, not in the group yet."""
+    """A page of entries with ids above `after` that have one of these labels and are not in the group."""
     rows = await db.query(LABELLED, {"after": after, "group": group_id, "names": as_list(list(names))})
     return [_candidate(row) for row in rows]
 

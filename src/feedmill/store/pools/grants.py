@@ -20,7 +20,7 @@ OF_GROUP = (
     .where(_of_group)
     .order_by(users.c.name)
 )
-# From the rows that are there: a group or user that was deleted meanwhile is not an error.
+# Selected from existing rows, so that a group or user that was deleted meanwhile is not an error.
 GRANT = insert_selected(
     pool_grants,
     select(pool_groups.c.id.label("a"), users.c.id.label("b"), bindparam("at").label("c")).where(
@@ -31,7 +31,7 @@ REVOKE = pool_grants.delete().where(_of_group, pool_grants.c.user_id == bindpara
 
 
 async def pool_access(db: Database, who: Caller) -> PoolAccess:
-    """The groups that the caller may take from: an admin all, others those granted; a key no more than its own."""
+    """The groups that the caller may take from: all for an admin, else those granted; a token may limit them."""
     limit = who.key.pool_groups if who.key else None
     allowed = None if limit is None else frozenset(group.id for group in limit)
     if not who.user.is_admin:
@@ -47,13 +47,13 @@ async def grants_of(db: Database, group_id: int) -> list[PoolGrant]:
 
 
 async def grant_access(db: Database, group: PoolGroup, user: User, by: Actor, now: datetime) -> None:
-    """Lets the user take from the group; who may already, still may."""
+    """Lets the user take from the group; granting again changes nothing."""
     row = {"of_group": group.id, "of_user": user.id, "at": to_iso(now)}
     await db.batch([Step(GRANT, row), audit_step(by, "pool.grant", f"{group.name}: {user.name}", now)])
 
 
 async def revoke_access(db: Database, group: PoolGroup, user_id: int, by: Actor, now: datetime) -> PoolGrant | None:
-    """Takes that right away; what it was, or None when the user did not have it."""
+    """Revokes the grant and returns it; None when the user had none."""
     grant = next((each for each in await grants_of(db, group.id) if each.user_id == user_id), None)
     if grant is None:
         return None

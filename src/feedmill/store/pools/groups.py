@@ -52,7 +52,7 @@ GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindpa
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What the column `settings` has: the options of both pools."""
+    """The column `settings`: the options of both pools."""
 
     titles: PoolOptions = field(default_factory=PoolOptions)
     contents: PoolOptions = field(default_factory=PoolOptions)
@@ -79,7 +79,7 @@ async def add_group(
     now: datetime,
     by: Actor = NOBODY,
 ) -> PoolGroup:
-    """Makes a group and has all entries looked at for it; raises `GroupExists`."""
+    """Adds a group and restarts the scan of stored entries; raises `GroupExists`."""
     row = {"name": name, "created_at": to_iso(now), **_values(rule, titles, contents)}
     try:
         await db.batch(
@@ -91,7 +91,7 @@ async def add_group(
 
 
 async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
-    """Changes a group to what it is now, and has all entries looked at again."""
+    """Saves a group and restarts the scan of stored entries; raises `GroupExists`."""
     values = _values(group.rule, group.titles, group.contents)
     row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
     done = audit_step(by, "pool.change", _subject(group.name, group.rule), now)
@@ -102,7 +102,7 @@ async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
 
 
 async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, first_new: int | None) -> list[Step]:
-    """The steps by which rules that name the feed `source` name `target` too, from its entry `first_new` on."""
+    """The steps that add `target` to the rules that name the feed `source`, and rescan from the entry `first_new`."""
     named = [group for group in await all_groups(db) if source in group.rule.feeds and target not in group.rule.feeds]
     rules = {group.id: replace(group.rule, feeds=(*group.rule.feeds, target)) for group in named}
     steps = [Step(CHANGE_RULE, {"group": id, "rule": _encode(rule)}) for id, rule in rules.items()]
@@ -112,14 +112,14 @@ async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, fir
 
 
 async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = NOBODY) -> None:
-    """Takes a group away, its items lot by lot first."""
+    """Deletes a group; its items first, lot by lot."""
     while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
         pass
     await db.batch([Step(DROP, {"group": group.id}), audit_step(by, "pool.delete", group.name, now)])
 
 
 async def gathered_up_to(db: Database) -> int:
-    """The entry up to which all were looked at for the groups there are."""
+    """The id up to which stored entries were scanned for the current groups."""
     rows = await db.query(READ_GATHERED)
     if not rows:
         await db.batch([Step(BEGIN_GATHERED, {"name": GATHERED, "value": "0"})])
@@ -127,18 +127,18 @@ async def gathered_up_to(db: Database) -> int:
 
 
 async def advance_gathered(db: Database, before: int, after: int) -> bool:
-    """Moves on from `before`; False when somebody has all looked at anew meanwhile."""
+    """Advances the scan from `before` to `after`; False when it was restarted meanwhile."""
     return await db.batch([Step(ADVANCE_GATHERED, {"before": str(before), "after": str(after)})]) == [1]
 
 
 def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mapping[str, Any]:
     settings = _encode(_Settings(titles, contents))
-    # Whose labels is a column of its own.
+    # `labels_of` has a column of its own.
     return {"rule": _encode(replace(rule, labels_of=None)), "settings": settings, "labels_of_name": rule.labels_of}
 
 
 def _subject(name: str, rule: PoolRule) -> str:
-    """What the audit trail says of a group: also whose labels it hands on."""
+    """The group as the audit log names it, with the user whose labels it uses."""
     return f"{name}, labels of {rule.labels_of}" if rule.labels_of else name
 
 

@@ -18,7 +18,7 @@ from feedmill.store.entries.revisions import newest_text, with_newest_revision
 from feedmill.store.schema import entries, pool_items, revisions
 
 _items = pool_items.c
-# Added to the batch number of what goes back to the head of its pool; no real batch is as new.
+# Added to the batch number of items that go back to the head of their pool; larger than any real batch number.
 HEAD: ColumnElement[int] = literal_column("1000000000000000")
 _at_head = case((_items.batch_id < HEAD, _items.batch_id + HEAD), else_=_items.batch_id)
 _of_pool = and_(_items.group_id == bindparam("group"), _items.kind == bindparam("pool_kind"))
@@ -33,20 +33,20 @@ _next = (
 
 
 class IsNext(ColumnElement[bool]):
-    """Whether an item is among the next ones, which are looked up once."""
+    """Whether an item is among the next ones; these are selected once per statement."""
 
     inherit_cache = False
 
 
 @compiles(IsNext)
 def _in_derived_table(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
-    # In a table of its own, because MySQL lets no update look into its own table.
+    # As a derived table, because MySQL does not let an update select from its own table.
     return compiler.process(_items.id.in_(select(_next.subquery("next_items").c.id)), **kw)
 
 
 @compiles(IsNext, "postgresql")
 def _in_array(element: IsNext, compiler: SQLCompiler, **kw: Any) -> str:
-    # A joined subquery may be run once per row, each time locking and giving other rows.
+    # As an array: a subquery may run once per row, and lock and return other rows each time.
     return f"{compiler.process(_items.id, **kw)} = ANY (ARRAY({compiler.process(_next, **kw)}))"
 
 
@@ -62,12 +62,12 @@ def _number(state: PoolItemState) -> ColumnElement[int]:
     return literal_column(str(int(state)))
 
 
-# The token of one pool settles nothing in another.
+# The pool is compared too: the token of one pool settles nothing in another.
 _mine = (*_listed(PoolItemState.LEASED), _items.taken_by == bindparam("mine"), _of_pool)
-# What came back too often is set aside.
-_is_worn_out = _items.attempts >= bindparam("most_attempts")
+# An item with too many attempts becomes dead.
+_is_last_attempt = _items.attempts >= bindparam("most_attempts")
 _back = {
-    "status": case((_is_worn_out, _number(PoolItemState.DEAD)), else_=_number(PoolItemState.AVAILABLE)),
+    "status": case((_is_last_attempt, _number(PoolItemState.DEAD)), else_=_number(PoolItemState.AVAILABLE)),
     "batch_id": _at_head,
     "leased_until": None,
 }
@@ -90,7 +90,7 @@ UNDO = _change(
 )
 ACK = _change(*_mine, status=PoolItemState.USED, leased_until=None)
 NACK = _change(*_mine, **_back)
-# Never looked at by whoever had them, so it was no attempt.
+# The consumer did not look at these items, so this was no attempt.
 GIVE_BACK = _change(
     *_mine, status=PoolItemState.AVAILABLE, batch_id=_at_head, attempts=_items.attempts - 1, leased_until=None
 )
@@ -119,7 +119,7 @@ LISTED = (
 )
 TAKEN = select(_items.id).where(_items.taken_by == bindparam("token"))
 
-# --- texts: as they are now, which may be later than when the item was queued -------------------------------
+# --- texts, as they are now ---------------------------------------------------------------------------------
 
 _with_entry = with_newest_revision(pool_items.join(entries, entries.c.id == _items.entry_id))
 _texts = {
@@ -138,7 +138,7 @@ MINE = {
 }
 TEXTS = {kind: _reading(kind).where(one_of(_items.id, "ids")) for kind in PoolKind}
 POOL_OF_ITEM = select(_items.group_id, _items.kind).where(_items.id == bindparam("item_id"))
-# What is queued, and whether its text changed since. An item goes with its entry, so that one is there too.
+# Queued items, and whether the entry was revised since. Items are deleted with their entry, so the entry exists.
 _edited = (
     select(func.count())
     .where(revisions.c.entry_id == _items.entry_id, revisions.c.seen_at >= _items.changed_at)
@@ -151,7 +151,7 @@ QUEUED_AND_EDITED = select(_items.id, _edited.label("edited")).where(*_listed(Po
 
 @dataclass(frozen=True, slots=True)
 class PoolItemSource:
-    """An item with the fields of its entry that its text is made of: the title, or the others."""
+    """An item with the fields of its entry that its text is made of: the title, or the others, by kind."""
 
     id: int
     attempts: int
@@ -164,7 +164,7 @@ class PoolItemSource:
 async def claim_items(
     db: Database, pool: PoolKey, most: int, to: PoolItemState, token: str, now: datetime, until: datetime | None = None
 ) -> list[PoolItemSource]:
-    """Takes the next available items, newest batch first, with their texts; each goes to one caller only."""
+    """Claims the next available items, newest batch first; each goes to one caller."""
     values = {
         **pool.values,
         "most": most,
@@ -179,7 +179,7 @@ async def claim_items(
 
 
 async def undo_queueing(db: Database, token: str, now: datetime) -> int:
-    """Makes available again what was reserved with `token` and surely never shown to anybody."""
+    """Makes the items available again that were reserved with `token` and never shown to anybody."""
     [undone] = await db.batch([Step(UNDO, {"token_undone": token, "at": to_iso(now)})])
     return undone
 
@@ -191,7 +191,7 @@ async def count_used(db: Database, ids: Sequence[int]) -> int:
 
 
 async def queued_and_edited(db: Database, ids: Sequence[int]) -> dict[int, bool]:
-    """Those of these items that are queued and whose entry is there; True for one that was edited since."""
+    """Those of these items that are queued; True for one whose entry was revised since."""
     rows = await db.query(QUEUED_AND_EDITED, {"ids": as_list(list(ids))})
     return {row["id"]: bool(row["edited"]) for row in rows}
 
@@ -223,7 +223,7 @@ async def pool_of_item(db: Database, item_id: int) -> PoolKey | None:
 
 
 async def ack_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str, now: datetime) -> int:
-    """Settles leased items; how many were still leased with that token."""
+    """Acknowledges leased items; how many were still leased with that token."""
     [acked] = await db.batch([Step(ACK, {**_held(pool, ids, token), "at": to_iso(now)})])
     return acked
 
@@ -231,14 +231,14 @@ async def ack_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str,
 async def nack_items(
     db: Database, pool: PoolKey, ids: Sequence[int], token: str, most_attempts: int, now: datetime
 ) -> int:
-    """Gives leased items back to the head of their pool, or sets them aside after so many attempts."""
+    """Returns leased items to the head of their pool, or marks them dead after so many attempts."""
     values = {**_held(pool, ids, token), "most_attempts": most_attempts, "at": to_iso(now)}
     [given] = await db.batch([Step(NACK, values)])
     return given
 
 
 async def give_back_items(db: Database, pool: PoolKey, ids: Sequence[int], token: str, now: datetime) -> int:
-    """Gives leased items back that nobody looked at."""
+    """Returns leased items that the consumer did not look at; this was no attempt."""
     [given] = await db.batch([Step(GIVE_BACK, {**_held(pool, ids, token), "at": to_iso(now)})])
     return given
 
@@ -253,7 +253,7 @@ def _held(pool: PoolKey, ids: Sequence[int], token: str) -> dict[str, int | str]
 
 
 async def expire_items(db: Database, pool: PoolKey, most_attempts: int, now: datetime) -> int:
-    """Takes back what was not settled in time, as `nack_items` does."""
+    """Takes back items of expired leases, as `nack_items` does."""
     at = to_iso(now)
     values = {**pool.values, "most_attempts": most_attempts, "now": at, "at": at}
     [expired] = await db.batch([Step(EXPIRE, values)])
@@ -263,7 +263,7 @@ async def expire_items(db: Database, pool: PoolKey, most_attempts: int, now: dat
 async def requeue_items(
     db: Database, pool: PoolKey, state: PoolItemState, now: datetime, ids: Sequence[int] | None = None
 ) -> int:
-    """Makes used or dead items available again: all of that state, or those among `ids`."""
+    """Makes used or dead items available again: all of that state, or those in `ids`."""
     values = {**pool.values, "state": state, "at": to_iso(now)}
     step = Step(REQUEUE, values) if ids is None else Step(REQUEUE_SOME, values | {"ids": as_list(list(ids))})
     [requeued] = await db.batch([step])

@@ -27,6 +27,6 @@ USED = select(_by_minute.c.minute, func.count().label("items")).group_by(_by_min
 
 
 async def used_by_minute(db: Database, pool: PoolKey, since: datetime) -> dict[datetime, int]:
-    """How many items were used in each minute since then, of those minutes in which any were."""
+    """The number of items used per minute since then; minutes without any are left out."""
     rows = await db.query(USED, {**pool.values, "since": to_iso(since)})
     return {datetime.fromisoformat(f"{row['minute']}:00+00:00"): row["items"] for row in rows}
