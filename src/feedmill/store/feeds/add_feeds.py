@@ -44,13 +44,13 @@ WAKE = (
     .where(one_of(feeds.c.id, "ids"), feeds.c.next_fetch_at.is_(None), feeds.c.status != "disabled")
     .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
 )
-# A feed whose subscribers went elsewhere is fetched again when another one moves to its URL.
+# A feed that was merged into another is fetched again when a feed moves to its URL.
 REVIVE = (
     feeds.update()
     .where(feeds.c.url == bindparam("url"), feeds.c.merged_into.is_not(None))
     .values(status="active", merged_into=None, moved_to=None, moved_times=0, consecutive_failures=0)
 )
-# One that backs off keeps its time.
+# A feed in backoff keeps its time.
 MAKE_DUE = (
     feeds.update()
     .where(feeds.c.url == bindparam("url"), feeds.c.status != "disabled", feeds.c.consecutive_failures == 0)
@@ -61,9 +61,9 @@ MAKE_DUE = (
 
 @dataclass(frozen=True, slots=True)
 class NewFeed:
-    """A feed that is to be added. `title` is a first guess, `own_title` stays whatever the feed says.
+    """A feed to add. `title` is replaced by the title that the feed gives; `own_title` takes precedence over both.
 
-    One that is here for its subscribers alone rests when the last of them leaves.
+    A feed that is added `for_subscribers` rests when its last subscriber leaves.
     """
 
     url: str
@@ -81,14 +81,14 @@ class NewFeed:
 async def add_feeds(
     db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: str = "new feed"
 ) -> None:
-    """Adds those that are not there, due at `due_at`."""
+    """Adds the feeds that do not exist yet, due at `due_at`."""
     same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": text_to_stored(why), "created_at": to_iso(now)}
     for lot in lots(new):
         await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
 
 
 async def add_feed(db: Database, url: str, now: datetime, title: str | None = None, *, declared: bool = False) -> Feed:
-    """The feed of that URL, added and due at once if it is new."""
+    """The feed at this URL; a new one is added and due at once."""
     await add_feeds(db, [NewFeed(url, title=title, declared=declared)], now, due_at=now)
     found = await feed_of_url(db, url)
     if found is None:
@@ -97,7 +97,7 @@ async def add_feed(db: Database, url: str, now: datetime, title: str | None = No
 
 
 def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> list[Step]:
-    """Adds the feed that another one has moved to, or makes it due, for the subscribers that are to go over."""
+    """Adds the feed that another feed has moved to, or makes it due, for the subscribers that will be moved."""
     why = text_to_stored(TranslatableText("{url} moved here", url=moved_from))
     due = {"next_fetch_at": to_iso(now), "next_fetch_why": why, "created_at": to_iso(now)}
     return [
@@ -108,7 +108,7 @@ def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> li
 
 
 async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) -> None:
-    """Says that a person wants these feeds, whoever added them first; those at rest are due again."""
+    """Marks these feeds as added by a person, however they were added first; resting feeds become due."""
     for lot in lots(ids):
         params = {"ids": as_list(list(lot)), "at": to_iso(now), "why": "a person added it again"}
         await db.batch([Step(MARK_ADDED_BY_PERSON, params), Step(WAKE, params)])
@@ -130,7 +130,7 @@ def feed_values(feed: NewFeed) -> dict[str, Any]:
 def option_values(
     own_title: str | None, folder: tuple[str, ...], interval: timedelta | None, archive_policy: ArchivePolicy
 ) -> dict[str, Any]:
-    """What an operator may choose for a feed, as columns."""
+    """The options that an operator chooses for a feed, as columns."""
     return {
         "own_title": own_title,
         "folder": msgspec.json.encode(folder).decode() if folder else None,

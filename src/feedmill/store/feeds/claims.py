@@ -1,7 +1,7 @@
 """Claims: the right to refresh a feed, taken by a conditional update and held with a lease.
 
-A claim has a lease: when its holder dies, it ends by itself and the feed is due again. A holder that wakes
-after its lease finds another token in the row, and the fence of its write undoes all of it.
+A claim has a lease: when its holder dies, the claim expires and the feed is due again. A holder that resumes after
+its lease finds another token in the row, and the fence of its write rolls the write back.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from feedmill.store.leases import take_with_token
 from feedmill.store.schema import feeds
 
 LEASE = timedelta(seconds=180)
-# Nobody writes times as far ahead as these, but a clock that was wrong and has been set back since.
+# Times further ahead than these come from a clock that was wrong and has been set back since.
 FAR_CLAIM = timedelta(days=1)
 FAR_FETCH = timedelta(days=30)
 
@@ -36,14 +36,14 @@ TAKE = (
     .values(claim_token=bindparam("token"), claimed_until=bindparam("until"))
 )
 TAKE_DUE = TAKE.where(feeds.c.next_fetch_at <= bindparam("now"))
-# Without why it is due: that is for people, and takes more memory than all the rest while ten thousand jobs wait.
+# Without next_fetch_why, which only pages show: it takes most of the memory while ten thousand jobs wait.
 _CLAIMED_COLUMNS = [null().label(column.name) if column is feeds.c.next_fetch_why else column for column in feeds.c]
 CLAIMED = (
     select(*_CLAIMED_COLUMNS)
     .where(feeds.c.claim_token == bindparam("token"))
     .order_by(feeds.c.next_fetch_at, feeds.c.id)
 )
-# For whoever passes the feeds on: whoever gets them reads them anyway.
+# For a scheduler that passes the claims on: the worker reads the feed anyway.
 CLAIMED_MINIMAL = CLAIMED.with_only_columns(feeds.c.id, feeds.c.url, feeds.c.created_at)
 TAKE_OVER = (
     feeds.update()
@@ -72,12 +72,12 @@ FORGET_FAR_FETCHES = (
 RELEASE_TOKEN = (
     feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
 )
-# NULL, which the column refuses, unless the claim is still ours: a batch with this in it is undone whole.
+# NULL, which the column rejects, unless the claim still holds: then the whole batch is rolled back.
 FENCE = case((feeds.c.claim_token == bindparam("token"), 0), else_=None)
 
 
 async def claim_due_feeds(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
-    """Claims up to `most` feeds that are due, those that wait longest first."""
+    """Claims up to `most` due feeds, the longest waiting first."""
     due = await _due(db, now, most)
     token, rows = await take_with_token(db, TAKE_DUE, CLAIMED, RELEASE_TOKEN, due, now, lease)
     return [Claim(to_feed(row), token) for row in rows]
@@ -89,20 +89,20 @@ async def is_any_feed_due(db: Database, now: datetime) -> bool:
 
 
 async def claim_due_feeds_minimal(db: Database, now: datetime, most: int, lease: timedelta = LEASE) -> list[Claim]:
-    """As `claim_due_feeds`, for whoever passes them on: of the feeds, no more is known than their URLs."""
+    """As `claim_due_feeds`, for a scheduler that passes the claims on: the feeds have only their URLs."""
     due = await _due(db, now, most)
     token, rows = await take_with_token(db, TAKE_DUE, CLAIMED_MINIMAL, RELEASE_TOKEN, due, now, lease)
     return [Claim(Feed(row["id"], row["url"], from_iso(row["created_at"])), token) for row in rows]
 
 
 async def claim_feeds(db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE) -> list[Claim]:
-    """Claims those of these feeds that nobody holds, due or not."""
+    """Claims those of these feeds that are not claimed, due or not."""
     token, rows = await take_with_token(db, TAKE, CLAIMED, RELEASE_TOKEN, ids, now, lease)
     return [Claim(to_feed(row), token) for row in rows]
 
 
 async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
-    """The claim that `token` still has on the feed, if it has."""
+    """The claim that `token` holds on the feed; None if it no longer does."""
     rows = await db.query(BY_TOKEN, {"feed_id": feed_id, "token": token})
     return Claim(to_feed(rows[0]), token) if rows else None
 
@@ -110,7 +110,7 @@ async def read_claim(db: Database, feed_id: int, token: str) -> Claim | None:
 async def take_over_claims(
     db: Database, ids: Sequence[int], token: str, now: datetime, lease: timedelta = LEASE
 ) -> list[Claim]:
-    """The claims that `token` still has on these feeds, under a token of our own: of two who ask, one gets them."""
+    """Takes over the claims that `token` holds on these feeds, with a new token: only one of two callers gets them."""
     mine = token_hex(16)
     values = {"ids": as_list(list(ids)), "old": token, "token": mine, "until": to_iso(now + lease)}
     [taken] = await db.batch([Step(TAKE_OVER, values)])
@@ -119,19 +119,19 @@ async def take_over_claims(
 
 
 async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, str]:
-    """Of feeds that could not be claimed: somebody else has them, or they are there no more."""
+    """Why each of these feeds could not be claimed: `already_running` or `feed_deleted`."""
     there = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
     return {id: "already_running" if id in there else "feed_deleted" for id in ids}
 
 
 async def renew_claims(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
-    """Starts the lease of everything claimed with `token` anew; how many feeds that still is."""
+    """Renews the lease of all feeds claimed with `token`; how many there are."""
     [held] = await db.batch([Step(RENEW, {"token": token, "until": to_iso(now + lease)})])
     return held
 
 
 async def release_claims(db: Database, claims: Sequence[Claim]) -> None:
-    """Lets go of feeds that were not refreshed; they are due as before."""
+    """Releases feeds that were not refreshed; they are due as before."""
     by_token: dict[str, list[int]] = {}
     for claim in claims:
         by_token.setdefault(claim.token, []).append(claim.feed.id)
@@ -139,12 +139,12 @@ async def release_claims(db: Database, claims: Sequence[Claim]) -> None:
 
 
 async def release_claim_tokens(db: Database, tokens: Sequence[str]) -> None:
-    """Lets go of all that is claimed with these tokens, because nobody will work on it."""
+    """Releases all feeds claimed with these tokens, because their refreshes will not run."""
     await db.batch([Step(RELEASE_TOKEN, [{"token": token} for token in tokens])])
 
 
 async def repair_far_future_times(db: Database, now: datetime) -> None:
-    """Frees what would stay claimed, and makes due what would not be due, until a far day that is no real one."""
+    """Releases claims, and makes feeds due, whose times a wrong clock has set far in the future."""
     fetches = {"far": to_iso(now + FAR_FETCH), "at": to_iso(now)}
     await db.batch([Step(FORGET_FAR_CLAIMS, {"far": to_iso(now + FAR_CLAIM)}), Step(FORGET_FAR_FETCHES, fetches)])
 

@@ -18,7 +18,7 @@ _not_added_by_person = feeds.c.added_by_person == 0
 _has_active_subscription = exists().where(subscriptions.c.feed_id == feeds.c.id, subscriptions.c.paused == 0)
 
 MARK = feeds.update().where(one_of(feeds.c.id, "ids")).values(declared=bindparam("is_declared"))
-# The claim goes too: else a refresh that runs now would put a time there again.
+# The claim is dropped too: otherwise a running refresh would set a time again.
 REST = (
     feeds.update()
     .where(one_of(feeds.c.id, "ids"), _not_added_by_person, ~_has_active_subscription)
@@ -38,7 +38,7 @@ MAKE_DUE_SOONER = (
 
 @dataclass(frozen=True, slots=True)
 class DeclaredOptions:
-    """What the file says of a feed that is there. `sooner` is when its new interval wants it, if that is earlier."""
+    """The options of an existing feed in the file. `sooner` is when a new interval makes it due, if that is earlier."""
 
     feed_id: int
     own_title: str | None
@@ -50,7 +50,7 @@ class DeclaredOptions:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredChanges:
-    """What has to change so that the database is as the file says. All but `new` are feeds that are there."""
+    """The changes that make the database equal to the file. All but `new` are existing feeds."""
 
     new: tuple[NewFeed, ...] = ()
     returned: tuple[int, ...] = ()

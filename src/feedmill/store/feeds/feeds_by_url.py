@@ -19,7 +19,7 @@ BY_FORMER_URL = (
 
 
 async def feed_ids_by_current_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
-    """The feeds whose own URLs these are, also those that have moved away."""
+    """The feeds whose current URLs these are, also feeds that were merged into others."""
     found: dict[str, int] = {}
     for lot in lots(urls):
         found |= {row["url"]: row["id"] for row in await db.query(BY_CURRENT_URL, {"urls": as_list(list(lot))})}
@@ -27,11 +27,11 @@ async def feed_ids_by_current_url(db: Database, urls: Sequence[str]) -> dict[str
 
 
 async def feed_ids_by_any_url(db: Database, urls: Sequence[str]) -> dict[str, int]:
-    """The feeds that are at these URLs, or were before they moved; a URL that nobody knows is not in it."""
+    """By URL the feed that is there, or was before it moved; unknown URLs are left out."""
     found: dict[str, int] = {}
     for lot in lots(urls):
         params = {"urls": as_list(list(lot))}
         found |= {row["url"]: row["feed_id"] for row in await db.query(BY_FORMER_URL, params)}
-        # A feed that was merged into another leaves its row at the old URL: the other one is meant.
+        # A merged feed keeps its row at the old URL: the feed that it was merged into is meant.
         found |= {row["url"]: row["merged_into"] or row["id"] for row in await db.query(BY_CURRENT_URL, params)}
     return found

@@ -25,7 +25,7 @@ TALLY = (
 
 @dataclass(frozen=True, slots=True)
 class FetchTally:
-    """What the fetches of a time come to together."""
+    """Totals of the fetches of a period."""
 
     fetches: int = 0
     failures: int = 0

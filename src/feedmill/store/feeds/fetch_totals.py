@@ -46,7 +46,7 @@ class OutcomeTotals:
 
 @dataclass(frozen=True, slots=True)
 class FetchLoad:
-    """What a feed cost in that time; `rhythm_seconds` is how far apart its entries are, None when nobody knows."""
+    """The cost of a feed in a period; `rhythm_seconds` is the usual time between entries, None if unknown."""
 
     fetches: int
     bytes: int
@@ -70,7 +70,7 @@ async def failures_since(db: Database, feed_id: int, since: datetime, most: int)
 
 
 async def fetch_loads_of_user(db: Database, user_id: int, since: datetime) -> dict[int, FetchLoad]:
-    """By feed, for every feed that the user subscribes to."""
+    """The cost of each feed that the user subscribes to, by feed id."""
     rows = await db.query(OF_USER, {"user_id": user_id, "since": to_iso(since)})
     return {
         row["id"]: FetchLoad(row["fetches"], int(row["bytes"]), int(row["ms"]), row["rhythm_seconds"]) for row in rows

@@ -15,7 +15,7 @@ from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.leases import Leases
 from feedmill.store.schema import feeds, icons, subscriptions
 
-# Digits of the digest that pages name an icon by: a thousand whole ones on every page could not be packed.
+# Digits of the digest in the URL of an icon. Whole digests compress badly, and a page may have a thousand.
 ICON_NAME_LENGTH = 16
 
 _of = icons.c
@@ -68,7 +68,7 @@ VISIBLE_ICON = (
 
 
 class IconTask(NamedTuple):
-    """A feed whose icon is to be fetched, and the addresses that tell where it may be."""
+    """A feed whose icon is to be fetched, and the URLs where it may be."""
 
     feed_id: int
     attempts: int
@@ -78,7 +78,7 @@ class IconTask(NamedTuple):
 
 
 class IconFailure(NamedTuple):
-    """No icon of this feed until `again_at`. What is not counted is nobody's fault."""
+    """The icon could not be fetched; it is tried again at `again_at`. `counted`: this was an attempt."""
 
     feed_id: int
     again_at: datetime
@@ -86,12 +86,12 @@ class IconFailure(NamedTuple):
 
 
 async def add_icon_tasks(db: Database, now: datetime, most: int) -> None:
-    """Has icons wanted of some feeds that were read at least once, have subscribers, and do not have one wanted yet."""
+    """Queues the icons of up to `most` feeds that have subscribers, were fetched at least once and are not queued."""
     await db.batch([Step(ADD_TASKS, {"now": to_iso(now), "most": most})])
 
 
 async def take_icon_tasks(db: Database, now: datetime, most: int) -> tuple[str, list[IconTask]]:
-    """Some feeds whose icon is due, and the token that settles them."""
+    """Claims feeds whose icon is due; the token completes or releases them."""
     token, rows = await LEASES.take(db, now, most=most)
     return token, [IconTask(**row) for row in rows]
 
@@ -105,7 +105,7 @@ async def save_icon(
     now: datetime,
     again_at: datetime,
 ) -> None:
-    """Keeps the picture that was found at an address as the icon of these feeds."""
+    """Stores an image as the icon of these feeds."""
     values = {
         "feeds": as_list(list(feed_ids)),
         "token": token,
@@ -120,7 +120,7 @@ async def save_icon(
 
 
 async def record_missing_icons(db: Database, token: str, misses: Sequence[IconFailure]) -> None:
-    """These feeds wait; what was kept of them before stays."""
+    """Postpones these feeds; icons that are stored stay."""
     rows = [
         {"feed": miss.feed_id, "token": token, "tries": int(miss.counted), "again_at": to_iso(miss.again_at)}
         for miss in misses
@@ -129,7 +129,7 @@ async def record_missing_icons(db: Database, token: str, misses: Sequence[IconFa
 
 
 async def find_icon(db: Database, user_id: int, digest: str) -> StoredIcon | None:
-    """The icon whose digest begins like this, if the user has a feed with it."""
+    """The icon whose digest begins with this, if a feed of the user has it."""
     # "g" comes after every digit.
     rows = await db.query(VISIBLE_ICON, {"user_id": user_id, "first": digest, "end": f"{digest}g"})
     return StoredIcon(rows[0]["sha256"], rows[0]["media_type"], b64decode(rows[0]["data"])) if rows else None

@@ -1,8 +1,7 @@
 """Stops, starts and removes feeds; a feed is removed in lots.
 
-A feed is removed in lots, so that one with a million entries holds up nobody. What it kept in the object store
-is noted as garbage in the same batch as its rows go: after a crash neither a lost object nor a dangling row is
-left, and removing it again ends what was begun.
+So a feed with a million entries blocks nobody. Its objects are recorded as garbage in the batch that deletes their
+rows: a crash leaves neither a lost object nor a dangling row, and removing the feed again completes it.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from feedmill.store.schema import (
     unread_lists,
 )
 
-# Without its claim a refresh that runs now writes nothing.
+# Without its claim a running refresh writes nothing.
 STOP = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
@@ -60,29 +59,29 @@ RAW_TO_GARBAGE = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
     select(raw_bodies.c.key, bindparam("at")).where(raw_bodies.c.feed_id == bindparam("feed_id")),
 )
-# Feeds whose subscribers were given to it have nowhere to send people any more.
+# Feeds that were merged into this one no longer point to it.
 FORGET_MERGES = feeds.update().where(feeds.c.merged_into == bindparam("feed_id")).values(merged_into=None)
 DROP_FEED = feeds.delete().where(feeds.c.id == bindparam("feed_id"))
 
 
 async def stop_feed(db: Database, feed_id: int, why: str) -> None:
-    """The feed is not fetched any more until somebody starts it."""
+    """Stops fetching the feed until `start_feed`."""
     await db.batch([Step(STOP, {"feed_id": feed_id, "why": why})])
 
 
 async def start_feed(db: Database, feed_id: int, why: str, now: datetime) -> None:
-    """The feed is due at once, with its failures forgotten."""
+    """Makes the feed due at once and resets its failures."""
     await db.batch([Step(START, {"feed_id": feed_id, "why": why, "at": to_iso(now)})])
 
 
 async def private_feeds_of(db: Database, user_id: int) -> list[int]:
-    """The feeds that are this user's alone, also those that they do not subscribe to any more."""
+    """The private feeds of this user, also those without a subscription."""
     of_user = feeds.c.url.endswith(f"{PRIVATE_URL_MARKER}{user_id}", autoescape=True)
     return [row["id"] for row in await db.query(select(feeds.c.id).where(of_user).order_by(feeds.c.id))]
 
 
 async def remove_feed(db: Database, feed_id: int, now: datetime, objects: Sequence[str] = ()) -> None:
-    """Takes the feed away with everything that hangs on it; `objects` are keys of further objects of its own."""
+    """Deletes the feed with all its data; `objects` are keys of further objects that belong to it."""
     await stop_feed(db, feed_id, "it is being removed")
     mine = {"feed_id": feed_id, "at": to_iso(now)}
     await db.batch([Step(FORGET_UNREAD, mine)])

@@ -1,7 +1,7 @@
 """Moves the subscribers of one feed to another, with the states of entries that both feeds have.
 
-Entries stay with the feed that brought them, and nothing of the one takes up a guid of the other: no feed can write
-into another by redirecting to it. An admin may have the entries moved too.
+Entries stay with their feed, and no entry takes over a guid of the other feed: a feed cannot write into another by
+redirecting to it. An admin may move the entries too.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ from feedmill.store.subscriptions.change_subscription import SUBSCRIBED_REASON, 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Which feed is given up for which.
+    """Which feed (source) is merged into which (target).
 
-    `seen_until`: when the source last was asked. `move_up_to`: an admin has its entries moved too, up to this one.
+    `seen_until`: when the source was last fetched. `move_up_to`: also move its entries up to this id.
     """
 
     source: int
@@ -49,7 +49,7 @@ class Merge:
 
 
 class MovableEntry(NamedTuple):
-    """An entry that an admin may have moved."""
+    """An entry that an admin may move."""
 
     id: int
     title: str | None
@@ -59,7 +59,7 @@ class MovableEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergePreview:
-    """What a merge comes to. `movable_entries` go over only if an admin says so; `newest_movable` is the last of them.
+    """The effect of a merge. `movable_entries` are moved only if an admin wants it; `newest_movable` is the last id.
 
     `readers_of_both` and `same_entries` are those of `readers` and `entries` that both feeds have.
     """
@@ -75,7 +75,7 @@ class MergePreview:
 
 @dataclass(frozen=True, slots=True)
 class _MergeState:
-    """What the steps of a merge depend on: ids, and rows that no statement could write by itself."""
+    """What the steps of a merge depend on: ids, and rows that the batch writes."""
 
     same: list[int]
     movable: list[int]
@@ -102,9 +102,9 @@ async def preview_merge(db: Database, source: int, target: int) -> MergePreview:
 
 
 async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[Step] = ()) -> int:
-    """Gives the subscribers of the source to the target in one batch, `also` in it; how many entries were moved too.
+    """Moves the subscribers of the source to the target, with the steps `also`, in one batch; how many entries moved.
 
-    Done twice, it comes to the same as done once.
+    Repeating it changes nothing.
     """
     found = await _read_state(db, merge)
     params = merge.both | {
@@ -136,7 +136,7 @@ async def _read_state(db: Database, merge: Merge) -> _MergeState:
     shared = {pair["old"] for pair in of_both}
     up_to = merge.move_up_to
     movable = [] if up_to is None else [row["id"] for row in await db.query(sql.MOVABLE, both | {"up_to": up_to})]
-    # A webhook that waits to tell of an entry tells those who subscribe to its feed.
+    # Pending webhook deliveries go to the subscribers of the feed of the entry.
     waits = up_to is None and await _count(db, sql.COUNT_WAITING, both)
     [unseen] = await db.query(sql.FIRST_UNSEEN, both | {"seen_until": merge.seen_until_text})
     left = await _count(db, sql.COUNT_ALL, both) - len(same) - len(movable)
@@ -153,7 +153,7 @@ async def _read_state(db: Database, merge: Merge) -> _MergeState:
 
 
 def _steps_for_states(found: _MergeState, params: dict[str, Any]) -> list[Step]:
-    """What people did to an entry that is the same in both, they did to the target's."""
+    """Copies states, labels and unread rows of entries that both feeds have to the entries of the target."""
     if not found.same:
         return []
     return [
@@ -173,7 +173,7 @@ def _steps_to_read(rows: Sequence[Row]) -> list[Step]:
 
 
 def _steps_for_entries(found: _MergeState, params: dict[str, Any]) -> list[Step]:
-    """Moves the entries that an admin wants moved; of those that are the same in both, the target's stays."""
+    """Moves the entries that the admin chose; of entries that both feeds have, the target's stays."""
     if not found.movable:
         return []
     moved, same = params | {"ids": as_list(found.movable)}, params | {"ids": as_list(found.same)}
@@ -186,7 +186,7 @@ def _steps_for_entries(found: _MergeState, params: dict[str, Any]) -> list[Step]
 
 
 def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list[Step]:
-    """Everybody reads on in the target, and keeps a subscription to what only the source has."""
+    """Moves subscriptions to the target; a second one to the source stays while only the source has some entries."""
     old = {"ids": as_list([pair["old"] for pair in found.of_both])}
     return [
         Step(sql.COPY_FOLDERS, params),
@@ -201,7 +201,7 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
 
 
 async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:
-    """The source rests and says where it went; the target is fetched for those who came."""
+    """Puts the source to rest with its new URL, and makes the target due."""
     at, why = to_iso(now), TranslatableText("moved to {url}; its older entries stay here", url=merge.target_url)
     is_noted = await db.query(sql.HAS_FORMER_URL, {"target": merge.target, "url": merge.source_url})
     return [
@@ -218,7 +218,7 @@ async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[St
 
 
 async def _step_to_inherit(db: Database, merge: Merge) -> Step:
-    """Who wanted the source wants the target: an operator, a file, a folder, the quicker interval."""
+    """The target takes over who added the source, its folder and title if it has none, and the shorter interval."""
     rows = {row["id"]: row for row in await db.query(sql.INHERITED, {"ids": as_list([merge.source, merge.target])})}
     source, target = rows[merge.source], rows[merge.target]
     seconds = [row["interval_seconds"] for row in (source, target) if row["interval_seconds"] is not None]

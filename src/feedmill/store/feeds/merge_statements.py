@@ -1,7 +1,7 @@
-"""The SQL statements of a feed merge: `source` is given up, `target` stays.
+"""The SQL statements of a feed merge: `source` is merged into `target`.
 
-An entry is the same in both if the guid and all that it says are, and its text never changed in the source: a forged
-entry that a redirect replaced by the true one must not count as the true one having been read.
+An entry is the same in both feeds if its guid and all texts are equal and it was never revised in the source. So a
+forged entry in the source does not mark the real one in the target as read.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ _are_same = (
     _mine.c.revision_count == 0,
 )
 
-# --- what there is -----------------------------------------------------------------------------------------
+# --- reading -----------------------------------------------------------------------------------------------
 
 SAME = select(_mine.c.id.label("old"), _theirs.c.id.label("new")).where(*_are_same)
 _reads_both = (
@@ -51,7 +51,7 @@ _reads_both = (
 READERS_OF_BOTH = select(_sub.c.id.label("old"), _other_sub.c.id.label("new")).where(*_reads_both)
 READERS = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("source"))
 _has_guid = exists().where(_of_target, _theirs.c.guid == _mine.c.guid)
-# What an admin may move: no entry of the target is in the way.
+# Entries that an admin may move: the target has no entry with this guid.
 MOVABLE = select(_mine.c.id).where(_of_source, _mine.c.id <= bindparam("up_to"), ~_has_guid)
 FIRST_MOVABLE = (
     select(_mine.c.id, _mine.c.title, _mine.c.link, _mine.c.published_at)
@@ -96,14 +96,14 @@ COPY_LABELS = insert_selected(
     ),
 )
 _subscribed = unread.c.subscription_id.label("d")
-# Who reads both has the target's row in the list already, or has read it.
+# A subscriber of both feeds has the target's row in the unread list already, or has read it.
 COPY_UNREAD = insert_selected(
     unread,
     select(unread.c.list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _subscribed).where(
         *_are_same, unread.c.entry_id == _mine.c.id, ~one_of(unread.c.subscription_id, "of_both")
     ),
 )
-# Found anew in each statement, so that nothing goes that was not copied.
+# Selected again in each statement, so that nothing is deleted that was not copied.
 _same_of_source = select(_mine.c.id).where(*_are_same)
 DROP_STATES = states.delete().where(states.c.entry_id.in_(_same_of_source))
 DROP_LABELS = entry_labels.delete().where(entry_labels.c.entry_id.in_(_same_of_source))
@@ -112,7 +112,7 @@ READ_IN_TARGET = unread.delete().where(unread.c.list_id == bindparam("list"), on
 _has_read = exists().where(
     states.c.user_id == _sub.c.user_id, states.c.entry_id == _theirs.c.id, states.c.read_at.is_not(None)
 )
-# What the target brought since the source was last asked, the subscribers of the source have not been offered.
+# Entries that came to the target since the source was last fetched are new to the subscribers of the source.
 _is_unseen = (
     _of_target,
     _theirs.c.in_feed == 1,
@@ -144,7 +144,7 @@ COPY_FOLDERS = insert_selected(
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
 MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "movers")).values(_given)
 _chosen = ("title", "interval_seconds", "archive_policy", "settings", "created_at")
-# The source's subscription to its old entries. It is read with the choices of the one that went over.
+# The subscription to the old entries of the source. Its settings are those of the moved one.
 KEEP_SUBSCRIPTIONS = insert_selected(
     subscriptions,
     select(_sub.c.user_id, feeds.c.id.label("feed"), *(_sub.c[name] for name in _chosen)).where(
@@ -182,9 +182,9 @@ COUNT_UNREAD = (
     )
 )
 
-# --- entries that an admin has moved -----------------------------------------------------------------------
+# --- moved entries -----------------------------------------------------------------------------------------
 
-# So that a restore of the source does not bring them back.
+# So that a restore of the source does not add them again.
 ADD_TOMBSTONES = InsertNew(tombstones).from_select(
     ["feed_id", "guid", "purged_at"],
     select(_mine.c.feed_id, _mine.c.guid, bindparam("at")).where(_of_source, one_of(_mine.c.id, "ids")),
@@ -205,7 +205,7 @@ MOVE_UNREAD = (
     .where(unread.c.subscription_id == bindparam("old"), one_of(unread.c.entry_id, "ids"))
     .values(subscription_id=bindparam("new"))
 )
-# What is told of it is read from the feed that has its entries when it is sent.
+# A delivery reads the entries of its feed when it is sent.
 MOVE_DELIVERIES = deliveries.update().where(deliveries.c.feed_id == bindparam("source")).values(_given)
 
 # --- the two feeds -----------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ INHERIT = (
     .where(feeds.c.id == bindparam("target"))
     .values({name: bindparam(f"new_{name}") for name in _inherited})
 )
-# Retention counts from now.
+# Retention starts now.
 LEAVE_FEED = (
     entries.update()
     .where(entries.c.feed_id == bindparam("source"), entries.c.in_feed == 1)
@@ -231,10 +231,10 @@ RETIRE = (
     .where(feeds.c.id == bindparam("source"))
     .values(status="disabled", next_fetch_at=None, next_fetch_why=bindparam("why"), moved_to=bindparam("to"))
     .values(merged_into=bindparam("target"), gone_since=None, declared=0)
-    # A refresh that runs now must not bring entries to where nobody reads them.
+    # A running refresh must not add entries to the source.
     .values(claim_token=None, claimed_until=None)
 )
-# Feeds that were merged into the source, too, are now read in the target.
+# Feeds that were merged into the source earlier now point to the target.
 UPDATE_EARLIER_MERGES = (
     feeds.update()
     .where(feeds.c.merged_into == bindparam("source"))

@@ -71,7 +71,7 @@ async def feeds_of_ids(db: Database, ids: list[int]) -> list[Feed]:
 
 
 async def feeds_with_http_options(db: Database) -> list[Feed]:
-    """Those that are asked for with options of their own, such as a password."""
+    """Feeds with HTTP options of their own, such as a password."""
     return [to_feed(row) for row in await db.query(WITH_HTTP_OPTIONS)]
 
 

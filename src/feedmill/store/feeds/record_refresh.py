@@ -50,10 +50,10 @@ OVERFLOWS = "shares no entry with its last answer: some may have come and gone u
 
 
 class ClaimLost(InfrastructureError):
-    """Somebody else holds the feed now, or it is gone; nothing was written."""
+    """The claim was lost, or the feed was deleted; nothing was written."""
 
 
-# --- reading what is known --------------------------------------------------------------------------------
+# --- known entries ----------------------------------------------------------------------------------------
 
 _known = select(entries.c.id, entries.c.guid, entries.c.digest, entries.c.in_feed, entries.c.revision_count)
 IN_FEED = _known.where(entries.c.feed_id == bindparam("feed_id"), entries.c.in_feed == 1)
@@ -68,7 +68,7 @@ BY_GUID = union_all(
 async def find_known_entries(
     db: Database, feed_id: int, guids: Sequence[str]
 ) -> tuple[dict[str, KnownEntry], set[str]]:
-    """What the store has of these entries and of the feed's last answer; and which of them were purged."""
+    """By guid the stored entries: these, and all that were in the last response; and which of these were purged."""
     rows = list(await db.query(IN_FEED, {"feed_id": feed_id}))
     seen = {row["guid"] for row in rows}
     if missing := [guid for guid in guids if guid not in seen]:
@@ -86,8 +86,8 @@ async def find_known_entries(
 
 
 def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Update:
-    """An update of the claimed feed that fails without the claim and gives it back; one that is off stays off."""
-    # The fence first: MySQL reads a column that was set further left in its new value.
+    """An update of the feed that fails without the claim and releases it; a disabled feed stays disabled."""
+    # The fence comes first: MySQL reads a column that was assigned further left with its new value.
     values: list[tuple[str, Any]] = [
         ("fence", FENCE),
         ("next_fetch_at", case((off, None), else_=bindparam("next_fetch_at"))),
@@ -99,7 +99,7 @@ def _feed_update(off: ColumnElement[bool], *names: str, **computed: Any) -> Upda
     return feeds.update().where(feeds.c.id == bindparam("feed_id")).ordered_values(*values, *freed)
 
 
-# What a person switched off, perhaps during this very fetch, a success does not switch on; what a 410 did, it does.
+# A success enables a feed that a 410 disabled, but not one that a person disabled, perhaps during this fetch.
 _is_disabled = feeds.c.status == FeedStatus.DISABLED
 _is_disabled_by_person = and_(_is_disabled, feeds.c.gone_since.is_(None))
 _success = ("etag", "last_modified", "last_fetched_at", "last_success_at", "moved_to", "moved_times")
@@ -161,12 +161,12 @@ RAW = insert(
 
 
 async def record_refresh(db: Database, claim: Claim, decision: RefreshDecision, extra: Sequence[Step] = ()) -> None:
-    """Writes the decision and gives the claim back, in one batch; raises `ClaimLost` if it was lost."""
+    """Writes the decision and releases the claim in one batch; raises `ClaimLost` if it was lost."""
     await write_fenced(db, claim, [*await _prepare(claim, decision), *extra])
 
 
 async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> None:
-    """Runs a batch that has the fence in it; raises `ClaimLost` if it was undone because of that."""
+    """Runs a batch that contains the fence; raises `ClaimLost` if the fence rolled it back."""
     try:
         await db.batch(steps)
     except ConstraintViolated as error:
@@ -176,7 +176,7 @@ async def write_fenced(db: Database, claim: Claim, steps: Sequence[Step]) -> Non
 
 
 async def postpone_feeds(db: Database, waits: Sequence[tuple[Claim, Schedule]]) -> None:
-    """Gives feeds back that were not asked, each due at another time."""
+    """Releases feeds that were not fetched, each with a new due time."""
     rows = [_base(claim, Postponed(schedule)) for claim, schedule in waits]
     try:
         await db.batch([Step(FEED_POSTPONED, rows)])
@@ -185,7 +185,7 @@ async def postpone_feeds(db: Database, waits: Sequence[tuple[Claim, Schedule]]) 
 
 
 async def _prepare(claim: Claim, decision: RefreshDecision) -> list[Step]:
-    """The steps, made in a thread when there is much text to cut into words."""
+    """The steps, made in a thread if there is much text to tokenize."""
     size = text_size([*decision.changes.new, *decision.changes.revised]) if isinstance(decision, Updated) else 0
     return await run_in_thread_if_large(size, _steps, claim, decision)
 
@@ -260,7 +260,7 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
         "last_error_kind": failed.kind,
         "gone_since": iso_or_none(failed.gone_since or (feed.gone_since if feed.status == "disabled" else None)),
         "body_sha256": failed.body_sha256 or feed.body_sha256,
-        # A body that was not understood must be offered again.
+        # A body that was not parsed must be fetched again.
         "etag": feed.etag if understood else None,
         "last_modified": feed.last_modified if understood else None,
     }

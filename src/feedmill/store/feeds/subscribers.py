@@ -33,7 +33,7 @@ def _somebody_keeps(policy: str) -> ColumnElement[bool]:
 
 _smallest = select(func.min(subscriptions.c.interval_seconds)).where(_its_subscribers, subscriptions.c.paused == 0)
 _given = case((feeds.c.added_by_person == 1, feeds.c.interval_seconds))
-# The smallest interval wins. What a file declares stays as it says; what a command gave stays until somebody asks.
+# The smallest interval counts. A declared interval stays; one that a command set stays until a subscriber chooses one.
 APPLY_INTERVAL = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed"), feeds.c.declared == 0)
@@ -49,7 +49,7 @@ RESCHEDULE = (
     .where(feeds.c.id == bindparam("feed"), feeds.c.next_fetch_at.is_not(None), feeds.c.consecutive_failures == 0)
     .values(next_fetch_at=bindparam("at"), next_fetch_why=bindparam("why"))
 )
-# The claim goes too: else a refresh that runs now would put a time there again.
+# The claim is dropped too: otherwise a running refresh would set a time again.
 REST_ALL = (
     feeds.update()
     .where(*_for_subscribers, ~_is_wanted, feeds.c.next_fetch_at.is_not(None))
@@ -59,13 +59,13 @@ REST = REST_ALL.where(feeds.c.id == bindparam("feed"))
 
 
 def steps_to_apply_subscriber_options(feed_ids: Sequence[int]) -> list[Step]:
-    """What the subscribers of these feeds want, taken together."""
+    """Applies the combined options of the subscribers of these feeds."""
     each: list[dict[str, Any]] = [{"feed": feed_id} for feed_id in feed_ids]
     return [Step(APPLY_INTERVAL, each), Step(APPLY_ARCHIVE_POLICY, each), Step(UPDATE_SETTINGS_FLAG, each)]
 
 
 def steps_after_unsubscribe(feed_id: int) -> list[Step]:
-    """What becomes of a feed that somebody has left."""
+    """Updates a feed after a user has unsubscribed."""
     feed = {"feed": feed_id}
     return [
         *steps_to_apply_subscriber_options([feed_id]),
@@ -75,10 +75,10 @@ def steps_after_unsubscribe(feed_id: int) -> list[Step]:
 
 
 def steps_to_rest_unwanted_feeds() -> list[Step]:
-    """What becomes of the feeds of people who are gone."""
+    """Updates the feeds of users who were deleted."""
     return [Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}), Step(FORGET_PASSWORDS)]
 
 
 async def rest_unwanted_feeds(db: Database) -> None:
-    """Feeds that were added for subscribers and have none rest, such as where another feed only seemed to move."""
+    """Puts feeds to rest that were added for subscribers and have none, such as targets of a redirect that ended."""
     await db.batch(steps_to_rest_unwanted_feeds())

@@ -27,22 +27,22 @@ def step_to_add_former_url(feed_id: int, url: str, now: datetime) -> Step:
 
 
 def step_to_update_moved_to(feed_id: int, url: str) -> Step:
-    """Those whose subscribers were given to this feed say where it is now."""
+    """Updates the new URL in the feeds that were merged into this feed."""
     return Step(UPDATE_MOVED_TO, {"feed": feed_id, "new_url": url})
 
 
 async def all_former_urls(db: Database) -> dict[str, int]:
-    """Which feed was at a URL that it has moved away from."""
+    """By former URL the feed that was there."""
     return {row["url"]: row["feed_id"] for row in await db.query(FORMER_URLS)}
 
 
 async def former_urls_of_feed(db: Database, feed_id: int) -> list[tuple[str, datetime]]:
-    """Where the feed was before, and until when; the last place first."""
+    """The former URLs of the feed, each with the time until which it was there; the latest first."""
     return [(row["url"], from_iso(row["until"])) for row in await db.query(FORMER, {"feed_id": feed_id})]
 
 
 async def merged_feeds(db: Database) -> dict[int, int]:
-    """The feeds that were merged into others, with the one that each was merged into."""
+    """By merged feed the feed that it was merged into."""
     return {row["id"]: row["merged_into"] for row in await db.query(MERGED)}
 
 

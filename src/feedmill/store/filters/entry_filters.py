@@ -16,17 +16,17 @@ _its_list = (
     select(users.c.unread_list_id).join(subscriptions, subscriptions.c.user_id == users.c.id).where(_subscription)
 )
 _named = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
-# As the refresh counted them before: only for one who has the feed still, and has not paused it.
+# Only for a subscription that is still there and not paused, as the refresh counted them.
 UNCOUNT = (
     subscriptions.update()
     .where(_subscription, subscriptions.c.feed_id == bindparam("feed"), subscriptions.c.paused == 0)
     .values(unread_count=subscriptions.c.unread_count - bindparam("number", type_=Integer))
 )
-# Along the primary key: there is no index by entry.
+# By the primary key, because there is no index by entry.
 DROP_UNREAD = unread.delete().where(
     unread.c.list_id.in_(_its_list),
     unread.c.sort_at.in_(select(entries.c.sort_at).where(*_named)),
-    # Plus nothing: SQLite would look up each time with each entry.
+    # The + 0 keeps SQLite from probing every pair of time and entry.
     (unread.c.entry_id + 0).in_(select(entries.c.id).where(*_named)),
     unread.c.subscription_id == bindparam("subscription"),
 )
@@ -57,7 +57,7 @@ NEWEST = (
 
 
 class FilterSample(NamedTuple):
-    """An entry to try rules on."""
+    """An entry to preview rules on."""
 
     id: int
     link: str | None
@@ -69,19 +69,19 @@ class FilterSample(NamedTuple):
 
 
 def steps_to_block_entries(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
-    """Takes these new entries out of the subscriber's unread list, after the refresh put them there."""
+    """Removes these new entries from the subscriber's unread list; follows the steps that added them."""
     params = {"subscription": subscription_id, "feed": feed_id, "guids": as_list(list(guids)), "number": len(guids)}
     return [Step(UNCOUNT, params), Step(DROP_UNREAD, params)] if guids else []
 
 
 def steps_to_label_entries(user_id: int, label_ids: Sequence[int], feed_id: int, guids: Sequence[str]) -> list[Step]:
-    """Puts those of these labels that the user still has on these new entries."""
+    """Adds these labels to these new entries, as far as the user still has them."""
     params: dict[str, Any] = {"of_user": user_id, "feed": feed_id, "guids": as_list(list(guids))}
     return [Step(LABEL, params | {"label_ids": as_list(list(label_ids))})] if label_ids and guids else []
 
 
 def steps_to_fetch_full_texts(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
-    """Has the whole articles of these new entries fetched."""
+    """Queues the full texts of these new entries."""
     params = {"feed": feed_id, "guids": as_list(list(guids)), "at": to_iso(now)}
     return [Step(ADD_FULL_TEXT_TASKS, params)] if guids else []
 

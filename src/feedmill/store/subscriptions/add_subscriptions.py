@@ -1,4 +1,4 @@
-"""Adds subscriptions with feeds that are new, and points a subscription to another feed."""
+"""Adds subscriptions together with new feeds, and moves a subscription to another feed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ MOVE = (
 
 @dataclass(frozen=True, slots=True)
 class NewSubscription:
-    """`feed_id` is None for a feed that is not here yet and is added with it. `blocked` entries are not unread."""
+    """`feed_id` is None for a new feed, which is added too. `blocked` entries do not become unread."""
 
     feed: NewFeed
     feed_id: int | None = None
@@ -57,14 +57,14 @@ class NewSubscription:
 
     @property
     def asks_something(self) -> bool:
-        """Whether the feed must take this subscriber's wishes into account."""
+        """Whether the subscriber chose options that change the feed."""
         return self.settings.interval_seconds is not None or self.settings.archive_policy is not None
 
 
 async def add_subscriptions(
     db: Database, user_id: int, new: Sequence[NewSubscription], now: datetime, due_at: datetime
 ) -> None:
-    """Adds these in one batch, new feeds due at `due_at`; what exists already stays as it is."""
+    """Adds these in one batch, new feeds due at `due_at`; existing subscriptions and feeds stay as they are."""
     known = [one for one in new if one.feed_id is not None]
     rows = [_row(user_id, one, to_iso(now)) for one in new]
     ids = as_list([one.feed_id for one in known if one.feed_id])
@@ -87,9 +87,9 @@ async def add_subscriptions(
 async def move_subscription(
     db: Database, user_id: int, subscription: Subscription, feed: NewFeed, now: datetime, feed_id: int | None = None
 ) -> None:
-    """Points a subscription to another feed, due at once. What was unread of the old one is not any more.
+    """Moves a subscription to another feed, which is due at once. Unread entries of the old feed are dropped.
 
-    `feed_id` is given for one that is here already: its newest entries become unread.
+    `feed_id` is given for an existing feed: its newest entries become unread.
     """
     one = {"subscription_id": subscription.id, "of_user": user_id, "url": feed.url}
     await db.batch(
@@ -108,7 +108,7 @@ async def move_subscription(
 
 
 def _fill(user_id: int, known: Sequence[NewSubscription]) -> tuple[list[Step], list[Step]]:
-    """What holds the feeds that are here already, and what then makes their newest entries unread."""
+    """The steps that lock existing feeds, and those that make their newest entries unread."""
     steps = [steps_to_fill_unread(user_id, one.feed_id, blocked=one.blocked) for one in known if one.feed_id]
     return [first for first, *_ in steps], list(chain.from_iterable(rest for _, *rest in steps))
 

@@ -49,7 +49,7 @@ async def change_subscription(
     schedule: Schedule | None,
     now: datetime,
 ) -> None:
-    """Writes what the person chose. None leaves it filed as it is, or due as it is."""
+    """Writes the settings of a subscriber. `folder_ids` or `schedule` None: unchanged."""
     one = {"subscription": subscription.id, "of_user": user_id, "feed": subscription.feed_id}
     steps = [
         step_to_lock_feed(subscription.feed_id),
@@ -72,7 +72,7 @@ def _paused_or_resumed(subscription: Subscription, settings: FeedSettings, now: 
 
 
 async def end_subscription(db: Database, user_id: int, subscription: Subscription) -> None:
-    """Takes the subscription away with what is unread of it; what was starred, labelled or put off stays."""
+    """Deletes the subscription and its unread entries; starred, labelled and read-later entries stay."""
     await db.batch(
         [
             step_to_lock_feed(subscription.feed_id),
@@ -83,7 +83,7 @@ async def end_subscription(db: Database, user_id: int, subscription: Subscriptio
 
 
 async def change_http_options(db: Database, url: str, http_options: Encrypted | None) -> None:
-    """Changes how the private feed at `url` is asked for."""
+    """Changes the HTTP options of the private feed at `url`."""
     await db.batch([Step(SET_HTTP_OPTIONS, {"of_url": url, "options": http_options and http_options.value})])
 
 

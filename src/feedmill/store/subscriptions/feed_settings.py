@@ -1,6 +1,6 @@
 """What subscribers chose for their feeds: some in columns of their own, all else as JSON in `settings`.
 
-The feed's row has a flag that says whether anybody wants anything, so that a refresh of most feeds need not ask.
+A flag in the feed's row tells whether any subscriber has settings, so that a refresh of most feeds need not read them.
 """
 
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ UPDATE_SETTINGS_FLAG_AT_URL = _update_settings_flag(feeds.c.url == bindparam("ur
 
 
 class SubscriberSettings(NamedTuple):
-    """What one subscriber wants."""
+    """The settings of one subscriber."""
 
     subscription_id: int
     user_id: int
@@ -55,7 +55,7 @@ class SubscriberSettings(NamedTuple):
 
 
 class RetentionPreference(NamedTuple):
-    """For how long one subscriber wants entries kept. `of_operator`: the operator wants the feed as well."""
+    """For how long one subscriber keeps entries. `of_operator`: the operator added the feed as well."""
 
     feed_id: int
     days: int | None
@@ -68,13 +68,13 @@ async def subscription_settings(db: Database, user_id: int, subscription_id: int
 
 
 async def settings_of_subscribers(db: Database, feed_id: int) -> list[SubscriberSettings]:
-    """What the subscribers who have not paused the feed want done with its new entries."""
+    """The settings of the subscribers who have any and have not paused the feed."""
     rows = await db.query(OF_FEED, {"feed": feed_id})
     return [SubscriberSettings(row["id"], row["user_id"], decode_settings(row["settings"])) for row in rows]
 
 
 async def retention_preferences(db: Database) -> list[RetentionPreference]:
-    """The wishes of all subscribers of the feeds that anybody has settings for."""
+    """The preferences of all subscribers of feeds for which any subscriber has settings."""
     return [
         RetentionPreference(
             row["feed_id"],
@@ -96,7 +96,7 @@ def steps_to_change_settings(
 
 
 def step_to_set_subscription_settings(user_id: int, subscription_id: int, settings: FeedSettings) -> Step:
-    """The feed is to agree on it in the same batch."""
+    """The same batch must update the flag of the feed."""
     return Step(SET, {"subscription": subscription_id, "of_user": user_id, "new_settings": encode_settings(settings)})
 
 

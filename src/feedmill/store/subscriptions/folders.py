@@ -28,13 +28,13 @@ DROP = folders.delete().where(folders.c.user_id == bindparam("of_user"), one_of(
 
 
 class FolderExists(Conflict):
-    """There is a folder of that name at that place."""
+    """The parent folder already has a folder of that name."""
 
     code = "folder_exists"
 
 
 async def folders_of(db: Database, user_id: int) -> list[Folder]:
-    """All of a user's; those of one parent in the order in which they are shown."""
+    """All folders of a user; those of one parent in their display order."""
     return [_folder(row) for row in await db.query(OF_USER, {"user_id": user_id})]
 
 
@@ -49,13 +49,13 @@ async def add_folder(db: Database, user_id: int, parent_id: int, name: str, posi
 
 
 async def add_missing_folders(db: Database, user_id: int, places: Collection[tuple[int, str]]) -> None:
-    """Makes those of these (parent and name) that are not there."""
+    """Creates those of these folders (parent and name) that do not exist."""
     same = {"user_id": user_id, "position": 0}
     await db.batch([Step(ADD_MISSING, [same | {"parent_id": parent, "name": name} for parent, name in places])])
 
 
 async def change_folder(db: Database, user_id: int, folder: Folder) -> None:
-    """Writes the folder as it is to be."""
+    """Writes the name, parent and position of the folder."""
     values = {"new_parent_id": folder.parent_id, "new_name": folder.name, "new_position": folder.position}
     try:
         await db.batch([Step(CHANGE, values | {"folder": folder.id, "of_user": user_id})])
@@ -64,7 +64,7 @@ async def change_folder(db: Database, user_id: int, folder: Folder) -> None:
 
 
 async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:
-    """Takes folders away; the subscriptions in them stay."""
+    """Deletes folders; the subscriptions in them stay."""
     await db.batch([Step(DROP, {"of_user": user_id, "ids": as_list(list(ids))})])
 
 
@@ -73,7 +73,7 @@ def _folder(row: Row) -> Folder:
 
 
 async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int) -> tuple[int, ...] | None:
-    """The subscriptions in a folder and in those below it; None when the user has no such folder."""
+    """The subscriptions in a folder and its subfolders; None when the user has no such folder."""
     parents = {row["id"]: row["parent_id"] for row in await db.query(FOLDERS, {"of_user": user_id})}
     if folder_id not in parents:
         return None

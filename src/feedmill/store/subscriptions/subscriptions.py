@@ -64,7 +64,7 @@ OTHER_INTERVALS = select(func.min(subscriptions.c.interval_seconds).label("secon
 
 
 async def subscriptions_of(db: Database, user_id: int) -> list[Subscription]:
-    """All of a user's, the oldest first."""
+    """All subscriptions of a user, the oldest first."""
     mine = {"user_id": user_id}
     filed: dict[int, list[int]] = {}
     for row in await db.query(FILED, mine):
@@ -80,7 +80,7 @@ async def subscription_of(db: Database, user_id: int, subscription_id: int) -> S
 
 
 async def subscription_ids_by_feed(db: Database, user_id: int, feed_ids: Sequence[int]) -> dict[int, int]:
-    """By feed the user's subscription, for those of these feeds that have one."""
+    """By feed the user's subscription; feeds without one are left out."""
     rows = await db.query(OF_FEEDS, {"user_id": user_id, "feed_ids": as_list(list(feed_ids))})
     return {row["feed_id"]: row["id"] for row in rows}
 
@@ -128,7 +128,7 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
 
 
 def _state(row: Mapping[str, Any]) -> SubscriptionState:
-    """The word that says most. `moved`: its entries are kept here, and the subscriber reads on in another feed."""
+    """The most important state. `moved`: the feed was merged into another, and this one keeps its old entries."""
     if row["merged_into"] is not None:
         return "moved"
     if row["paused"]:
