@@ -46,4 +46,4 @@ async def test_a_large_page_is_no_feed() -> None:
 
 def test_a_document_that_takes_too_long_is_no_feed() -> None:
     with pytest.raises(NotAFeed, match=TOO_COMPLEX):
-        parse_in_process(ParseJob(RSS % b"text", None, URL), patience=timedelta(milliseconds=1))
+        parse_in_process(ParseJob(RSS % b"text", None, URL), timeout=timedelta(milliseconds=1))

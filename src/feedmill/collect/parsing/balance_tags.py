@@ -8,10 +8,10 @@ _TAG = re.compile(
     r"|<(?P<end>/?)(?P<name>[^\s<>/\"'=!?]++)(?P<attributes>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+'|[\"'])*+)>",
     re.DOTALL,
 )
-# A name is tried at its beginning only: one that no "=" follows would else be read again from each of its letters.
+# Only the beginning of a name matches. Else a name without "=" would be tried again from each of its letters.
 _ATTRIBUTE = re.compile(r"(?<![^\s=\"'/])([^\s=\"'/]++)\s*+=\s*+(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-_FINE = re.compile(r"(?:\s+[A-Za-z_][\w.:-]*+=(?:\"[^\"<]*+\"|'[^'<]*+'))*+\s*+")
-_HTML = frozenset(
+_WELL_FORMED_ATTRIBUTES = re.compile(r"(?:\s+[A-Za-z_][\w.:-]*+=(?:\"[^\"<]*+\"|'[^'<]*+'))*+\s*+")
+_HTML_ELEMENTS = frozenset(
     {
         "a",
         "abbr",
@@ -93,13 +93,13 @@ _NEVER_NESTED = frozenset({"item", "entry"})
 
 
 def balance(text: str) -> str:
-    """Drop end tags that end nothing, and close elements where the one around them ends. CDATA is left alone."""
+    """Drops end tags of elements that are not open, and closes elements when their parent ends. Skips CDATA."""
     balancer = _Balancer()
     return _TAG.sub(balancer.replace, text) + balancer.close_all()
 
 
 class _Balancer:
-    """Remembers which elements are open."""
+    """Keeps the stack of open elements."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
@@ -116,7 +116,7 @@ class _Balancer:
         if not closed:
             self._open.append(name)
             self._counts[name] += 1
-        return f"{before}<{name}{_mend_attributes(attributes)}{'/' if closed else ''}>"
+        return f"{before}<{name}{_repair_attributes(attributes)}{'/' if closed else ''}>"
 
     def close_all(self) -> str:
         return "".join(f"</{name}>" for name in reversed(self._open))
@@ -124,22 +124,22 @@ class _Balancer:
     def _end(self, name: str) -> str:
         if self._counts[name]:
             return self._close(name)
-        # Ends of HTML elements stray in from texts; any other is a misspelt end of the element that is open.
-        return "" if not self._open or name.lower() in _HTML else self._close(self._open[-1])
+        # An end tag of HTML comes from a text; any other is taken for a misspelt end of the innermost element.
+        return "" if not self._open or name.lower() in _HTML_ELEMENTS else self._close(self._open[-1])
 
     def _close(self, name: str) -> str:
-        written = []
+        end_tags = []
         while True:
             inner = self._open.pop()
             self._counts[inner] -= 1
-            written.append(f"</{inner}>")
+            end_tags.append(f"</{inner}>")
             if inner == name:
-                return "".join(written)
+                return "".join(end_tags)
 
 
-def _mend_attributes(text: str) -> str:
-    """Quote what is not quoted; of two attributes with one name the first stays."""
-    if _FINE.fullmatch(text):
+def _repair_attributes(text: str) -> str:
+    """Quotes unquoted values; of attributes with the same name the first is kept."""
+    if _WELL_FORMED_ATTRIBUTES.fullmatch(text):
         return text
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(text):

@@ -9,7 +9,7 @@ from chardetng_py import EncodingDetector
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16 LE, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16 LE, because it begins with the same bytes
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -31,8 +31,8 @@ _ISO_2022 = (
     (b"\x1b(I", "iso2022_jp_3"),
 )
 
-# What a label means to a browser, where that is more than Python's codec of the same name.
-_WIDENED = {
+# Labels that browsers read as a larger encoding than Python's codec of the same name.
+_BROWSER_CODECS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
@@ -75,7 +75,7 @@ _WEB_LABELS = {
     "iso-8859-8-i": "iso8859-8",
     "iso-8859-8-e": "iso8859-8",
 }
-_NOT_OF_THE_WEB = frozenset({"idna", "punycode", "undefined", "charmap", "unicode-escape", "raw-unicode-escape"})
+_NOT_ON_THE_WEB = frozenset({"idna", "punycode", "undefined", "charmap", "unicode-escape", "raw-unicode-escape"})
 _HTTP_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']\s*([A-Za-z0-9._:+-]+)")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -83,7 +83,7 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A document as UTF-8 bytes without a byte order mark or space before it, and the encoding that it came in."""
+    """A document in UTF-8 without byte order mark and leading space, and its original encoding."""
 
     utf8: bytes
     encoding: str
@@ -94,7 +94,7 @@ class Decoded:
 
 
 def decode(data: bytes, content_type: str | None = None) -> Decoded:
-    """Read a document in the encoding that its bytes prove, else in the one that it is labelled with."""
+    """Decodes a document: by its bytes if they show the encoding, else by its labels, else by detection."""
     body, encoding = _encoding_by_signature(data)
     if encoding is not None:
         return _decoded(body.decode(encoding, "replace"), encoding)
@@ -105,18 +105,18 @@ def decode(data: bytes, content_type: str | None = None) -> Decoded:
 
 
 def codec_for(label: str) -> str | None:
-    """The codec that a browser would use for a label, or None if it is no text encoding that we know."""
+    """The codec that a browser uses for a label, or None if it is no text encoding that we know."""
     name = label.strip().lower()
     if name in _WEB_LABELS:
         return _WEB_LABELS[name]
     try:
         known = codecs.lookup(name).name
-        b"<".decode(known, "replace")  # refuses what is no text, like base64
+        b"<".decode(known, "replace")  # raises for codecs that are not of text, like base64
     except (LookupError, ValueError):
         return None
-    if known in _NOT_OF_THE_WEB or known.startswith(("utf-16", "utf-32", "utf-7")):
-        return None  # those would have shown themselves: as a label alone they turn plain text into garbage
-    return _WIDENED.get(known, known)
+    if known in _NOT_ON_THE_WEB or known.startswith(("utf-16", "utf-32", "utf-7")):
+        return None  # their bytes would have shown them; as a label alone they garble plain text
+    return _BROWSER_CODECS.get(known, known)
 
 
 def _encoding_by_signature(data: bytes) -> tuple[bytes, str | None]:
@@ -172,9 +172,9 @@ def _with_a_few_broken_bytes(data: bytes, codecs_in_order: list[str]) -> Decoded
     for codec in ("utf-8", *codecs_in_order):
         text = data.decode(codec, "replace")
         broken = text.count("\ufffd")
-        whole = sum(map(len, _NON_ASCII.findall(text))) - broken
-        # Chance almost never makes valid UTF-8 sequences, so there the whole ones only have to outweigh the broken.
-        if whole > (broken if codec == "utf-8" else broken * 50):
+        valid = sum(map(len, _NON_ASCII.findall(text))) - broken
+        # Random bytes are hardly ever valid UTF-8, so for UTF-8 more valid than broken sequences are enough.
+        if valid > (broken if codec == "utf-8" else broken * 50):
             return _decoded(text, codec)
     return None
 
@@ -191,13 +191,11 @@ def _decoded(text: str, encoding: str) -> Decoded:
 
 
 _META_CHARSET = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.I)
-
-
 _PRESCAN = 4096
 
 
 def decode_page(data: bytes, content_type: str | None) -> str:
-    """Decodes a page by the rules for feeds, with `<meta charset>` where HTTP names no encoding."""
+    """Decodes a web page like a feed, with `<meta charset>` if HTTP names no encoding."""
     declared = _META_CHARSET.search(data, 0, _PRESCAN)
     if declared and "charset" not in (content_type or "").lower():
         content_type = f"text/html; charset={declared[1].decode('ascii')}"

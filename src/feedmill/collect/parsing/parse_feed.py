@@ -22,16 +22,16 @@ __all__ = ["Enclosure", "ParsedEntry", "ParsedFeed", "parse_feed", "parse_well_f
 
 
 def parse_feed(data: bytes, *, content_type: str | None = None, url: str | None = None) -> ParsedFeed:
-    """Read a feed of any format and encoding, however ill-formed; raise NotAFeed if it is none.
+    """Parses a feed of any format and encoding, however ill-formed; raises `NotAFeed`.
 
-    `content_type` is the HTTP header with that name, `url` where the document came from. The entry in which a
-    truncated document ends is left out: its text would be taken for the whole.
+    `content_type` is the HTTP header, `url` the URL of the document. The entry in which a truncated document ends is
+    left out, because its text would be taken for complete.
     """
     return parse_well_formed_utf8(data, url) or _read_any(data, content_type, url)
 
 
 def parse_well_formed_utf8(data: bytes, url: str | None) -> ParsedFeed | None:
-    """The feed in a well-formed document in UTF-8, which is what most are; None for any other."""
+    """The feed in a well-formed document in UTF-8, as most are; None for any other document."""
     if not data[:_START].removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
         return None
     return read_well_formed(Decoded(data.removeprefix(codecs.BOM_UTF8).lstrip(), "utf-8"), url)
@@ -60,7 +60,7 @@ def read_well_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
 
 
 def _read_broken(document: Decoded, url: str | None) -> ParsedFeed | None:
-    """The feed in a document that is not well-formed, and whether that is because it is truncated."""
+    """The feed in an ill-formed document, marked as truncated if it is."""
     complete = _without_unfinished_entry(document)
     if complete is None:
         return read_ill_formed(document, url)
@@ -69,7 +69,7 @@ def _read_broken(document: Decoded, url: str | None) -> ParsedFeed | None:
 
 
 def _without_unfinished_entry(document: Decoded) -> Decoded | None:
-    """A truncated document up to the entry in which it ends; None if it is not truncated."""
+    """A truncated document without the entry in which it ends; None if it is not truncated."""
     text = document.text
     if not is_truncated(text, document.utf8):
         return None
@@ -78,13 +78,13 @@ def _without_unfinished_entry(document: Decoded) -> Decoded | None:
 
 
 def read_ill_formed(document: Decoded, url: str | None) -> ParsedFeed | None:
-    """The feed in a document after its repair, or None if not even that shows one."""
-    mended = _changed(document, repair)
-    feed = read_well_formed(mended, url)
+    """The feed in a document after repair, or None."""
+    repaired = _changed(document, repair)
+    feed = read_well_formed(repaired, url)
     if feed is None:
-        mended = _changed(mended, balance)
-        feed = read_well_formed(mended, url)
-    return feed or read_recovered(_changed(mended, number_references), url)
+        repaired = _changed(repaired, balance)
+        feed = read_well_formed(repaired, url)
+    return feed or read_recovered(_changed(repaired, number_references), url)
 
 
 def _changed(document: Decoded, change: Callable[[str], str]) -> Decoded:
@@ -92,6 +92,6 @@ def _changed(document: Decoded, change: Callable[[str], str]) -> Decoded:
 
 
 def read_recovered(document: Decoded, url: str | None) -> ParsedFeed | None:
-    """The feed in what lxml can recover of a document, or None."""
+    """The feed in what lxml recovers of a document, or None."""
     root = read_tolerantly(document.utf8)
     return read_xml_feed(root, url, document.encoding) if root is not None else None

@@ -23,13 +23,13 @@ from feedmill.threads import INLINE_CHARACTERS
 
 log = get_logger(__name__)
 
-# In bytes. A broken document takes many times as long as a well-formed one.
+# In bytes. An ill-formed document takes many times as long as a well-formed one.
 INLINE_WELL_FORMED = 100_000
 THREAD_WELL_FORMED = 2_000_000
 THREAD_ILL_FORMED = 250_000
 
 CPU_TIME = timedelta(seconds=30)
-# More than the CPU time, because a busy machine gives the process a part of it only.
+# Longer than the CPU time, because on a busy machine the process gets only a part of it.
 TIMEOUT = timedelta(seconds=120)
 MEMORY = 2_000_000_000
 NICENESS = 5
@@ -37,12 +37,12 @@ INHERITED = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH
 
 TOO_COMPLEX = "a document that takes too long to read"
 
-# One thread, so one process at a time: many large feeds at once would else fill the memory.
+# One thread, so one process at a time: many large feeds at once would fill the memory.
 _large_documents = ThreadPoolExecutor(1, thread_name_prefix="large-document")
 
 
 class ParseJob(msgspec.Struct, array_like=True):
-    """What the process is told."""
+    """The input of the process."""
 
     data: bytes
     content_type: str | None
@@ -50,7 +50,7 @@ class ParseJob(msgspec.Struct, array_like=True):
 
 
 class ParseResult(msgspec.Struct, array_like=True):
-    """What the process answers: a feed, or what the document looks like instead."""
+    """The output of the process: a feed, or what the document looks like instead."""
 
     feed: ParsedFeed | None = None
     looks_like: str = ""
@@ -74,8 +74,8 @@ async def _parse_well_formed(data: bytes, url: str | None) -> ParsedFeed | None:
     return await asyncio.to_thread(parse_well_formed_utf8, data, url)
 
 
-def parse_in_process(job: ParseJob, patience: timedelta = TIMEOUT) -> ParsedFeed:
-    """Has a new process parse the document, and waits for it."""
+def parse_in_process(job: ParseJob, timeout: timedelta = TIMEOUT) -> ParsedFeed:
+    """Parses the document in a new process and waits for it."""
     command = [sys.executable, "-P", "-m", __name__]
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
     try:
@@ -84,16 +84,16 @@ def parse_in_process(job: ParseJob, patience: timedelta = TIMEOUT) -> ParsedFeed
             input=msgspec.msgpack.encode(job),
             capture_output=True,
             env=environment,
-            timeout=patience.total_seconds(),
+            timeout=timeout.total_seconds(),
             check=True,
         )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
         log.warning("large_document_not_parsed", url=job.url, size=len(job.data), reason=str(error))
         raise NotAFeed(TOO_COMPLEX) from error
-    answer = msgspec.msgpack.decode(done.stdout, type=ParseResult)
-    if answer.feed is None:
-        raise NotAFeed(answer.looks_like)
-    return answer.feed
+    result = msgspec.msgpack.decode(done.stdout, type=ParseResult)
+    if result.feed is None:
+        raise NotAFeed(result.looks_like)
+    return result.feed
 
 
 def _parse_job(job: ParseJob) -> ParseResult:
@@ -112,7 +112,7 @@ def _limit_this_process() -> None:
 
 
 def main() -> None:
-    """Reads a job from standard input and writes the answer to standard output."""
+    """Reads a job from standard input and writes the result to standard output."""
     _limit_this_process()
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=ParseJob)
     sys.stdout.buffer.write(msgspec.msgpack.encode(_parse_job(job)))

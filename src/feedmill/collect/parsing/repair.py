@@ -15,12 +15,12 @@ _TAIL = 1000
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _OPAQUE = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
 _REFERENCE = re.compile(
-    r"&(?!(?:lt|gt|amp|quot|apos|#[1-9][0-9]{2,3});)"  # these are most of all, and fine as they are
+    r"&(?!(?:lt|gt|amp|quot|apos|#[1-9][0-9]{2,3});)"  # most references are these, and valid
     r"(?:#([0-9]{1,8});|#[xX]([0-9a-fA-F]{1,8});|([A-Za-z][A-Za-z0-9]{1,31};))?"
 )
 _LONE_LESS_THAN = re.compile(r"<(?![A-Za-z_/?\u00c0-\uffff])")
 _LONG = f"{{{LONGEST_NAMESPACE + 1},}}"
-# With its letters first and the boundary before them second, which is found many times as fast.
+# The letters come before the lookbehind for their boundary, because that is many times as fast.
 _LONG_NAMESPACE = re.compile(rf"""(xmlns(?<=\bxmlns)(?::[\w.-]{{1,40}})?\s*=\s*)(?:"[^"<]{_LONG}"|'[^'<]{_LONG}')""")
 _VOID_ELEMENT = re.compile(r"<(br|hr|img|wbr|input|embed)(/|\s[^<>]*+)?>(?:</\1>)?", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|feed|rdf|channel)(?=[\s/>])", re.IGNORECASE)
@@ -32,22 +32,22 @@ _MAX_PREFIXES = 100
 
 
 def repair(text: str) -> str:
-    """Remove what no XML parser accepts, and write out what a browser would understand.
+    """Removes what no XML parser accepts, and replaces what a browser would understand.
 
-    Nothing of a document type declaration survives, so that no parser after this one meets an entity.
+    The document type declaration is removed, so that no later parser meets an entity.
     """
-    for step in (_without_prologue, _without_forbidden, _whole_elements, _mended, _declare_prefixes):
-        text = step(text)  # one at a time: each needs memory for two texts
+    for step in (_without_prologue, _without_forbidden, _whole_elements, _repaired, _declare_prefixes):
+        text = step(text)  # one at a time, because each step needs memory for two texts
     return text
 
 
 def number_references(text: str) -> str:
-    """Write the five predefined entities as numbers: after its first fault lxml's recovery drops them by name."""
+    """Replaces the five predefined entities by numbers: after the first error lxml's recovery drops named ones."""
     return _PREDEFINED.sub(lambda found: _NUMBERS[found[1]] if found[1] else found[0], text)
 
 
 def _without_prologue(text: str) -> str:
-    """Cut junk before the document, its XML declaration and its document type declaration."""
+    """Removes what comes before the document, its XML declaration and its document type declaration."""
     beginning = _BEGINNING.search(text)
     position = _prologue_end(text, beginning.start() if beginning else 0)
     doctype = _DOCTYPE.match(text, position)
@@ -61,12 +61,12 @@ def _without_forbidden(text: str) -> str:
     return _FORBIDDEN.sub("", text)
 
 
-def _mended(text: str) -> str:
-    return _join_surrogates("".join(_mended_parts(text)))
+def _repaired(text: str) -> str:
+    return _join_surrogates("".join(_repaired_parts(text)))
 
 
 def _whole_elements(text: str) -> str:
-    """Cut off the element in which a document that came incomplete breaks off: half an address is a wrong one."""
+    """Removes the element in which a truncated document ends: half a URL is a wrong URL."""
     if _END.search(text, max(0, len(text) - _TAIL)):
         return text
     section = text.rfind("<![CDATA[")
@@ -95,15 +95,15 @@ def _space_end(text: str, position: int) -> int:
     return space.end() if space else position
 
 
-def _mended_parts(text: str) -> Iterator[str]:
-    """Yield the document with everything outside its CDATA sections mended, and its comments left out."""
+def _repaired_parts(text: str) -> Iterator[str]:
+    """Yields the document, repaired outside of CDATA sections, without comments."""
     position = 0
-    endless = set()  # kinds of section for which no end is left, so that we look for it only once
+    endless = set()  # kinds of section that have no end from here on; searching again would take quadratic time
     for opening in _OPAQUE.finditer(text):
         kind = "-->" if opening[0] == "<!--" else "]]>"
         if opening.start() < position or kind in endless:
             continue
-        yield _mend(text[position : opening.start()])
+        yield _repair_markup(text[position : opening.start()])
         end = text.find(kind, opening.end())
         if end < 0:
             endless.add(kind)
@@ -112,10 +112,10 @@ def _mended_parts(text: str) -> Iterator[str]:
         if kind == "]]>":
             yield "<![CDATA[" + text[opening.end() : end] + "]]>"
         position = end + 3
-    yield _mend(text[position:])
+    yield _repair_markup(text[position:])
 
 
-def _mend(text: str) -> str:
+def _repair_markup(text: str) -> str:
     text = _LONE_LESS_THAN.sub("&#60;", text)
     text = _LONG_NAMESPACE.sub(r'\1"urn:too-long"', text)
     text = _VOID_ELEMENT.sub(_closed, text)
@@ -130,13 +130,13 @@ def _closed(void: re.Match[str]) -> str:
 def _reference(match: re.Match[str]) -> str:
     decimal, hexadecimal, name = match.groups()
     if name is not None:
-        return _written(html5[name]) if name in html5 else "&#38;" + name
+        return _as_references(html5[name]) if name in html5 else "&#38;" + name
     if decimal is None and hexadecimal is None:
         return "&#38;"
     return _character(int(decimal) if decimal else int(hexadecimal, 16))
 
 
-def _written(characters: str) -> str:
+def _as_references(characters: str) -> str:
     return "".join(f"&#{ord(character)};" for character in characters)
 
 
@@ -147,7 +147,7 @@ def _character(code: int) -> str:
 
 
 def _join_surrogates(text: str) -> str:
-    """Make characters of the halves that some feeds write as two references."""
+    """Joins surrogate pairs that some feeds write as two references."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -163,9 +163,9 @@ def _declare_prefixes(text: str) -> str:
     declared = {"xml", "xmlns", *_DECLARED.findall(text, root.end(), max(tag_end, 0))}
     used = set(_PREFIX.findall(text, root.start()))
     missing = sorted(used - declared)[:_MAX_PREFIXES]
-    written = "".join(f' xmlns:{prefix}="{_address(prefix)}"' for prefix in missing)
+    written = "".join(f' xmlns:{prefix}="{_namespace(prefix)}"' for prefix in missing)
     return text[: root.end()] + written + text[root.end() :]
 
 
-def _address(prefix: str) -> str:
+def _namespace(prefix: str) -> str:
     return WELL_KNOWN_PREFIXES.get(prefix.lower(), f"urn:undeclared:{prefix}")

@@ -23,12 +23,12 @@ def content_kind(utf8: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether a document as it came begins like an image, a PDF, an archive or a recording."""
+    """Whether a document begins with the magic number of an image, PDF, archive or media file."""
     return data.startswith(_MAGIC)
 
 
 def prologue_end(utf8: bytes) -> int:
-    """Where the comments and instructions before a document's first element or declaration end."""
+    """The position after the comments and processing instructions at the beginning of a document."""
     prologue = _SPACE_AND_COMMENTS.match(utf8)
     return prologue.end() if prologue else 0
 

@@ -14,7 +14,7 @@ _ROOT = re.compile(rf"<{_PREFIX}(rss|feed|rdf|channel|entry|item)(?=[\s/>])", re
 _ENTRY = re.compile(rf"<(/?){_PREFIX}(?:item|entry)(?=[\s/>]|\Z)", re.IGNORECASE)
 _SECTION = re.compile(r"<!\[CDATA\[|<!--", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n]*")
-# What expat says when a document ends in the middle of an element, or of a CDATA section.
+# Expat's errors for a document that ends inside an element or a CDATA section.
 _ENDS_IN_ELEMENT = frozenset(
     expat.errors.codes[message]
     for message in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION)
@@ -23,7 +23,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def is_truncated(text: str, utf8: bytes) -> bool:
-    """Whether a feed in XML that is not well-formed lacks its end; both arguments are the same document."""
+    """Whether an ill-formed XML feed lacks its end. Both arguments are the same document."""
     markup = _without_sections(text)
     root = _ROOT.search(markup)
     if root is None:
@@ -34,7 +34,7 @@ def is_truncated(text: str, utf8: bytes) -> bool:
 
 
 def unfinished_entry(text: str) -> int | None:
-    """Where the entry begins in which a truncated document ends; None if it ends between two."""
+    """The position of the entry in which a truncated document ends; None if it ends between entries."""
     section, last = text.rfind("<![CDATA["), None
     if section > text.rfind("]]>"):
         text = text[:section]
@@ -44,7 +44,7 @@ def unfinished_entry(text: str) -> int | None:
 
 
 def read_truncated_json(text: str) -> dict[str, Any] | None:
-    """The complete members of a JSON object that breaks off, and of its `items` the complete ones."""
+    """The complete members of a truncated JSON object, and the complete ones of its `items`."""
     read: dict[str, Any] = {}
     position = _skip(text, 0)
     if not text.startswith("{", position):
@@ -53,7 +53,7 @@ def read_truncated_json(text: str) -> dict[str, Any] | None:
         for key, value in _members(text, position + 1):
             read[key] = value
     except (ValueError, RecursionError):
-        pass  # here it breaks off
+        pass  # here the document ends
     return read
 
 
@@ -74,7 +74,7 @@ def _members(text: str, position: int) -> Iterator[tuple[str, Any]]:
 
 
 def _read_items(text: str, position: int, items: list[Any]) -> int:
-    """Adds the items of a list one by one; the position after the list."""
+    """Adds the items of a list one by one and returns the position after the list."""
     position = _skip(text, position)
     while not text.startswith("]", position):
         item, position = _DECODER.raw_decode(text, position)
@@ -98,7 +98,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _ends_in_element(utf8: bytes) -> bool:
-    if utf8[1:2] == b"\0":  # expat would take it for UTF-16, whatever it is told
+    if utf8[1:2] == b"\0":  # expat takes it for UTF-16, even if an encoding is given
         return False
     parser = expat.ParserCreate("utf-8")
     parser.StartDoctypeDeclHandler = _stop
@@ -112,12 +112,12 @@ def _ends_in_element(utf8: bytes) -> bool:
 
 
 def _stop(*_: object) -> None:
-    """Entities that a document type declares are not for us."""
+    """Stops at a document type declaration, so that no entity is read."""
     raise StopIteration
 
 
 def _without_sections(text: str) -> str:
-    """The document with blanks in place of CDATA sections and comments; those that never end are left."""
+    """The document with spaces in place of CDATA sections and comments; unclosed ones are kept."""
     parts, position = list[str](), 0
     endless = set[str]()
     for opening in _SECTION.finditer(text):

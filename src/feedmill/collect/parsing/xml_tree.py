@@ -1,8 +1,8 @@
 """Parses XML into an element tree: strictly with expat, else with lxml's recovery.
 
-Neither way opens a file or a connection or expands an entity: documents with a document type declaration are refused
-by the first and have lost it before they reach the second. Both give the same kind of tree, in which an element or
-attribute is called `namespace}local`, or `local` where it is in none.
+Neither opens a file or a connection or expands an entity: expat refuses documents with a document type declaration,
+and it is removed before lxml gets them. Both return the same kind of tree, in which the name of an element or attribute
+is `namespace}local`, or `local` without a namespace.
 """
 
 import contextlib
@@ -20,19 +20,19 @@ Attributes = dict[str, str]
 NO_ATTRIBUTES: Attributes = {}
 _MAX_ATTRIBUTES = 50
 _BUFFER = 1 << 13
-# Between two pieces other threads get their turn.
+# Other threads run between two pieces.
 _PIECE = 1 << 18
 
 
 class IllFormed(Exception):
-    """The document is not well-formed XML, or declares what we don't let a parser see."""
+    """The document is not well-formed XML, or has a document type declaration or a very long namespace."""
 
 
 def read_strictly(utf8: bytes) -> Element:
     """The root of a well-formed document."""
-    if utf8[1:2] == b"\0":  # expat would take it for UTF-16, whatever it is told
+    if utf8[1:2] == b"\0":  # expat takes it for UTF-16, even if an encoding is given
         raise IllFormed
-    # The builder's methods are expat's handlers: no line of Python runs while a piece is read, so pieces are small.
+    # The builder's methods are expat's handlers, so no Python code runs while a piece is parsed; pieces are small.
     parser, builder = expat.ParserCreate("utf-8", "}"), TreeBuilder()
     parser.buffer_text, parser.buffer_size = True, _BUFFER
     parser.StartDoctypeDeclHandler = _refuse
@@ -41,7 +41,7 @@ def read_strictly(utf8: bytes) -> Element:
     parser.CharacterDataHandler = builder.data
     try:
         for start in range(0, len(utf8) or 1, _PIECE):
-            # Expat is told at once which piece is the last: an empty one after it would cost a quarter more.
+            # The last piece is marked as such: an empty one after it would take a quarter longer.
             parser.Parse(utf8[start : start + _PIECE], start + _PIECE >= len(utf8))
     except (expat.ExpatError, UnicodeDecodeError) as error:
         raise IllFormed from error
@@ -49,14 +49,14 @@ def read_strictly(utf8: bytes) -> Element:
 
 
 def read_tolerantly(utf8: bytes) -> Element | None:
-    """The root of what can be had from a document that read_strictly refuses, or None if that is nothing."""
+    """The root of what lxml recovers from a document that `read_strictly` refuses; None if that is nothing."""
     with contextlib.suppress(etree.XMLSyntaxError, ValueError):
-        return _rebuilt(etree.fromstring(utf8, _recovering()))
+        return _as_element_tree(etree.fromstring(utf8, _recovering_parser()))
     return None
 
 
 def attributes_of(element: Element) -> Attributes:
-    """The first attributes of an element; whoever writes more than these means no good."""
+    """The first attributes of an element; a limit against hostile documents."""
     if not element.keys():
         return NO_ATTRIBUTES
     attributes = element.attrib
@@ -72,9 +72,9 @@ def _refuse_if_long(prefix: str | None, namespace: str | None) -> None:
         raise IllFormed
 
 
-def _recovering() -> etree.XMLParser:
-    # resolve_entities is about the five predefined ones: without "internal" they stay unread in attributes.
-    # Recovery keeps to 2048 levels and, with huge_tree, takes texts of any length, which is linear.
+def _recovering_parser() -> etree.XMLParser:
+    # resolve_entities concerns the five predefined ones: without "internal" they are not replaced in attributes.
+    # Recovery stops at 2048 levels and, with huge_tree, accepts texts of any length, in linear time.
     return etree.XMLParser(
         encoding="utf-8",
         recover=True,
@@ -86,8 +86,8 @@ def _recovering() -> etree.XMLParser:
     )
 
 
-def _rebuilt(root: etree._Element | None) -> Element | None:
-    """lxml's tree as the strict way builds it."""
+def _as_element_tree(root: etree._Element | None) -> Element | None:
+    """Copies lxml's tree into the kind of tree that `read_strictly` returns."""
     if root is None:
         return None
     builder = TreeBuilder()
@@ -101,10 +101,10 @@ def _rebuilt(root: etree._Element | None) -> Element | None:
     return builder.close()
 
 
-def _name(written: Any) -> str:
-    return str(written).removeprefix("{")
+def _name(tag: Any) -> str:
+    return str(tag).removeprefix("{")
 
 
 def _recovered_attributes(node: etree._Element) -> Attributes:
-    """The first attributes of lxml's element, which takes quadratic time for all of them."""
+    """The first attributes of an lxml element; reading all of them takes quadratic time."""
     return {_name(key): node.get(key, "") for key in islice(node.keys(), _MAX_ATTRIBUTES)}

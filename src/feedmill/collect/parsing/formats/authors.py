@@ -11,7 +11,7 @@ _MAX_PEOPLE = 20
 
 
 def authors(fields: Fields, groups: Iterable[tuple[int, ...]]) -> str | None:
-    """The people in the first of these groups that names anyone; a bare address gives way to a name."""
+    """The people in the first of these groups that has any. A name is preferred to a bare email address."""
     address = None
     for places in groups:
         people = _person(fields, places[0]) if len(places) == 1 else _people(fields, places)
@@ -31,14 +31,14 @@ def _person(fields: Fields, place: int) -> str | None:
     if text:
         return text[:MAX_SHORT_TEXT]
     element = fields.elements[place]
-    return _described(element, fields.layout.layouts.names) if len(element) else None
+    return _described_person(element, fields.layout.layouts.names) if len(element) else None
 
 
-def _described(person: Element, names: ElementNames) -> str | None:
-    """The person that the elements inside another describe; the first of each name counts."""
-    said = {names[child.tag]: text for child in reversed(person) if (text := (child.text or "").strip())}
-    name = clip_text(said.get("name") or said.get("itunes:name"))
-    email = clip_text(said.get("email") or said.get("itunes:email"))
+def _described_person(person: Element, names: ElementNames) -> str | None:
+    """The person that the child elements describe; of several with one name the first counts."""
+    texts = {names[child.tag]: text for child in reversed(person) if (text := (child.text or "").strip())}
+    name = clip_text(texts.get("name") or texts.get("itunes:name"))
+    email = clip_text(texts.get("email") or texts.get("itunes:email"))
     if name and email and email != name:
         return f"{name} ({email})"
-    return name or email or clip_text(said.get("uri") or said.get("url"))
+    return name or email or clip_text(texts.get("uri") or texts.get("url"))

@@ -9,13 +9,13 @@ _MAX_CATEGORIES = 100
 _KEYWORDS = ("itunes:keywords", "keywords", "media:keywords")
 
 
-def categories(fields: Fields, found_media: Fields) -> tuple[str, ...]:
-    """The categories of an entry, its own first."""
+def categories(fields: Fields, media: Fields) -> tuple[str, ...]:
+    """The categories of an entry: first its category elements, then those of extensions."""
     plan = fields.layout.plan
     names = _names(fields, plan.categories)
     if plan.has_topics:
         names += _topics(fields)
-        names += _names(found_media, found_media.layout.places.get("media:category", ()))
+        names += _names(media, media.layout.places.get("media:category", ()))
         names += _keywords(fields)
     found = dict.fromkeys([name.strip()[:MAX_SHORT_TEXT] for name in names])
     found.pop("", None)
@@ -28,13 +28,13 @@ def _names(fields: Fields, places: tuple[int, ...]) -> list[str]:
 
 
 def _topics(fields: Fields) -> Iterator[str]:
-    for listed in fields.get("categories"):
-        inner = fields.inside(listed)
+    for group in fields.get("categories"):
+        inner = fields.inside(group)
         yield from _names(inner, inner.layout.plan.categories)
     for topic in fields.get("itunes:category"):
         yield topic.get("text") or topic.text or ""
-        for finer in topic:
-            yield finer.get("text", "")
+        for subtopic in topic:
+            yield subtopic.get("text", "")
 
 
 def _keywords(fields: Fields) -> Iterator[str]:

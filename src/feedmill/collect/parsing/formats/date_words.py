@@ -1,7 +1,7 @@
 """Month and weekday names in many languages, time zones, and words for am and pm."""
 
-# Twelve months a language, and an empty line between two; the forms of one month are joined by slashes. A word that
-# means different months in two languages is no month to us.
+# Twelve months per language, separated by empty lines; the forms of one month are joined by slashes. A word that means
+# different months in two languages is ignored.
 _MONTHS_BY_LANGUAGE = """
 january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sept/sep october/oct
 november/nov december/dec
@@ -116,7 +116,7 @@ FILLERS = frozenset(
     }
 )
 
-# Minutes east of Greenwich. Where a name has several meanings, the one of RFC 822, else the one seen in feeds.
+# Minutes east of Greenwich. A name with several meanings has that of RFC 822, else the one seen in feeds.
 ZONES = {
     "z": 0,
     "ut": 0,

@@ -1,4 +1,4 @@
-"""Parses the dates of feeds into UTC datetimes; None for what is not understood."""
+"""Parses the dates of feeds into UTC datetimes; None for those that can't be parsed."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -27,11 +27,11 @@ _ZONE_OFFSETS = {"": "+00:00"} | {
 _MAX_LENGTH = 100
 _AFTER_DAY = ("T", " ", "")
 _FIRST_YEAR, _LAST_YEAR = 1900, 2199
-_FARTHEST = timedelta(hours=15)
+_MAX_OFFSET = timedelta(hours=15)
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """Read a date in any of the forms seen in feeds; one without a zone is in UTC."""
+    """Parses a date in any of the forms seen in feeds. Without a time zone it is taken as UTC."""
     if not text or len(text) > _MAX_LENGTH:
         return None
     try:
@@ -41,11 +41,11 @@ def parse_date(text: str | None) -> datetime | None:
             return _in_utc(datetime.fromisoformat(text))
     except ValueError:
         pass
-    return _loosely(text)
+    return _parse_loosely(text)
 
 
 def _rfc_822_as_iso(text: str) -> str:
-    """Put the parts of `Thu, 01 Jan 2004 19:48:21 +0000` in ISO's order; another text gives what is no date."""
+    """Turns `Thu, 01 Jan 2004 19:48:21 +0000` into ISO 8601; any other text into what is not a date."""
     parts = text.split(" ", 5)
     if len(parts) == 5:
         parts.append("GMT")
@@ -57,33 +57,33 @@ def _rfc_822_as_iso(text: str) -> str:
     return f"{year}-{_MONTH_NUMBERS.get(month)}-{day}T{time}{_ZONE_OFFSETS.get(zone, zone)}"
 
 
-def _loosely(text: str) -> datetime | None:
-    moment = parse_loose_date(text)
-    return to_utc_datetime(moment) if moment else None
+def _parse_loosely(text: str) -> datetime | None:
+    parts = parse_loose_date(text)
+    return to_utc_datetime(parts) if parts else None
 
 
-def to_utc_datetime(moment: DateParts) -> datetime | None:
-    """The UTC datetime of a moment, or None if there is no such day, hour or zone."""
-    spare = timedelta()
-    hour, second = moment.hour, moment.second
-    if second == 60:  # a leap second, which datetime does not know
-        second, spare = 59, timedelta(seconds=1)
-    if (hour, moment.minute, second) == (24, 0, 0):
-        hour, spare = 0, timedelta(days=1)
+def to_utc_datetime(parts: DateParts) -> datetime | None:
+    """The parts of a date as a UTC datetime; None if there is no such day, hour or time zone."""
+    extra = timedelta()
+    hour, second = parts.hour, parts.second
+    if second == 60:  # a leap second, which datetime does not support
+        second, extra = 59, timedelta(seconds=1)
+    if (hour, parts.minute, second) == (24, 0, 0):
+        hour, extra = 0, timedelta(days=1)
     try:
-        zone = timezone(timedelta(minutes=moment.offset)) if moment.offset else UTC
-        read = datetime(moment.year, moment.month, moment.day, hour, moment.minute, second, tzinfo=zone)
+        zone = timezone(timedelta(minutes=parts.offset)) if parts.offset else UTC
+        date = datetime(parts.year, parts.month, parts.day, hour, parts.minute, second, tzinfo=zone)
     except ValueError:
         return None
-    return _in_utc(read + spare)
+    return _in_utc(date + extra)
 
 
-def _in_utc(read: datetime) -> datetime | None:
-    if not _FIRST_YEAR <= read.year <= _LAST_YEAR:
+def _in_utc(date: datetime) -> datetime | None:
+    if not _FIRST_YEAR <= date.year <= _LAST_YEAR:
         return None
-    if read.tzinfo is UTC:
-        return read
-    offset = read.utcoffset()
+    if date.tzinfo is UTC:
+        return date
+    offset = date.utcoffset()
     if offset is None:
-        return read.replace(tzinfo=UTC)
-    return read.astimezone(UTC) if abs(offset) <= _FARTHEST else None
+        return date.replace(tzinfo=UTC)
+    return date.astimezone(UTC) if abs(offset) <= _MAX_OFFSET else None

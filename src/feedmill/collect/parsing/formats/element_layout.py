@@ -8,14 +8,14 @@ from feedmill.collect.parsing.formats.element_names import ElementNames
 from feedmill.collect.parsing.formats.entry_plan import EntryPlan, Places, plan_for
 
 MAX_REPEATS = 1_000
-# No document can make us remember more than some 40 MB: these layouts, of so many characters, below so many roots.
+# Bounds of the cache, about 40 MB in all: layouts per root, characters per layout, roots.
 _MAX_KNOWN = 1_000
 _LONGEST_KNOWN = 2_000
 _MAX_ROOTS = 8
 
 
 class Layout(Struct, frozen=True):
-    """`places` has the places of each name that somebody reads, `plan` what they mean if this is an entry."""
+    """`places` has the positions of the child elements by name, `plan` which of them an entry is read from."""
 
     places: Places
     plan: EntryPlan
@@ -23,7 +23,7 @@ class Layout(Struct, frozen=True):
 
 
 class Layouts(dict[tuple[str, ...], Layout]):
-    """Looks up elements as the tree names them, in their order."""
+    """Layouts by the names of the child elements, as they are in the tree, in document order."""
 
     __slots__ = ("names",)
 
@@ -50,5 +50,5 @@ class Layouts(dict[tuple[str, ...], Layout]):
 
 @lru_cache(maxsize=_MAX_ROOTS)
 def layouts_below(root_namespace: str) -> Layouts:
-    """The layouts in documents with such a root; they share them, so that each is found out once."""
+    """The layouts of documents with such a root; cached, so that each is computed once."""
     return Layouts(ElementNames(root_namespace))

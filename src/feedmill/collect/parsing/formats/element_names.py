@@ -10,7 +10,7 @@ XHTML = "http://www.w3.org/1999/xhtml"
 ATOM_03 = "http://purl.org/atom/ns#"
 RSS_090 = "http://my.netscape.com/rdf/simple/0.9/"
 
-# Written as _plain() leaves them: lower case, http, without a closing slash or hash.
+# Written as _normalized() leaves them: lower case, http, without a closing slash or hash.
 _PREFIXES = {
     "": "",
     "http://www.w3.org/2005/atom": "",
@@ -186,7 +186,7 @@ LEAVES = frozenset(
         "foaf:name",
     }
 )
-# Met inside a text, these show that the text was never closed. (Names that HTML or SVG have too can't show that.)
+# Inside of a text these show that the text was not closed. Names that HTML or SVG have too are left out.
 NEVER_IN_TEXT = frozenset(
     {
         "item",
@@ -203,16 +203,16 @@ NEVER_IN_TEXT = frozenset(
     }
 )
 _READ = FRAMES | CONTAINERS | LEAVES
-# All elements have it in their names: a long one would make any document as large as memory.
+# The name of each element includes its namespace: a long one would multiply the size of a document.
 LONGEST_NAMESPACE = 200
 _MAX_KNOWN = 2_000
 _LONGEST_KNOWN = 200
 
 
 class ElementNames(dict[str, str]):
-    """Looks up an element as the tree names it (`namespace}local`) and answers with our name; "" if nobody reads it.
+    """Short names by the name of an element in the tree (`namespace}local`); "" for elements that are not read.
 
-    The namespace of the root counts as a feed's own even where we have never seen it.
+    The namespace of the root is taken for one of a feed format, even if it is unknown.
     """
 
     __slots__ = ("_root_namespace", "is_atom_03")
@@ -229,21 +229,21 @@ class ElementNames(dict[str, str]):
 
     def _name_of(self, element: str) -> str:
         namespace, local = split_name(element)
-        prefix = _PREFIXES.get(_plain(namespace), "" if namespace == self._root_namespace else None)
+        prefix = _PREFIXES.get(_normalized(namespace), "" if namespace == self._root_namespace else None)
         if prefix is None or prefix + local.lower() not in _READ:
             return ""
         return prefix + local.lower()
 
 
 def opens_feed(element: str) -> bool:
-    """Whether an element of this name can be the outermost one of a feed; Atom lets one entry be a document."""
+    """Whether an element of this name can be the root of a feed. In Atom a single entry can be a document."""
     return split_name(element)[1].lower() in ROOT_ELEMENTS or element in _LONE_ENTRIES
 
 
 @lru_cache(maxsize=256)
 def is_feed_namespace(namespace: str) -> bool:
-    """Whether a namespace is one of the feed formats themselves."""
-    return _PREFIXES.get(_plain(namespace)) == ""
+    """Whether a namespace is that of a feed format, not of an extension."""
+    return _PREFIXES.get(_normalized(namespace)) == ""
 
 
 def split_name(element: str) -> tuple[str, str]:
@@ -252,5 +252,5 @@ def split_name(element: str) -> tuple[str, str]:
     return namespace, local
 
 
-def _plain(namespace: str) -> str:
+def _normalized(namespace: str) -> str:
     return namespace.strip().lower().replace("https://", "http://", 1).rstrip("/#")

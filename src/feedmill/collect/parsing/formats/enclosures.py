@@ -13,14 +13,14 @@ from feedmill.collect.parsing.formats.xml_scope import XmlScope
 from feedmill.model.parsed_feed import Enclosure
 
 _MAX_ENCLOSURES = 100
-_PLAYED = ("audio", "video")
+_PLAYABLE = ("audio", "video")
 
 
-def enclosures(fields: Fields, found_media: Fields, related: LinksByRelation, scope: XmlScope) -> tuple[Enclosure, ...]:
-    """Every file once, the feed's own enclosures first."""
+def enclosures(fields: Fields, media: Fields, related: LinksByRelation, scope: XmlScope) -> tuple[Enclosure, ...]:
+    """The enclosures of an entry, each URL once: first those of RSS and Atom, then those of Media RSS."""
     files = fields.get("enclosure")
     files += [link for link in related.get("enclosure", ()) if link.get("href")]
-    files += [file for file in found_media.get("media:content") if file.get("url") and _is_played(file)]
+    files += [file for file in media.get("media:content") if file.get("url") and _is_playable(file)]
     found: dict[str, Enclosure] = {}
     for file in files[:_MAX_ENCLOSURES]:
         address = file.get("url") or file.get("href") or element_text(file)
@@ -49,15 +49,15 @@ def _length(text: str | None) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
-def _is_played(file: Element) -> bool:
-    return file.get("medium") in _PLAYED or file.get("type", "").startswith(_PLAYED)
+def _is_playable(file: Element) -> bool:
+    return file.get("medium") in _PLAYABLE or file.get("type", "").startswith(_PLAYABLE)
 
 
 def _set_duration(found: dict[str, Enclosure], duration: timedelta | None) -> None:
-    """Give the podcast's duration to the first file that can be played."""
+    """Sets the podcast's duration on the first audio or video file without one."""
     if duration is None:
         return
     for url, enclosure in found.items():
-        if enclosure.duration is None and (enclosure.type or "audio").startswith(_PLAYED):
+        if enclosure.duration is None and (enclosure.type or "audio").startswith(_PLAYABLE):
             found[url] = replace(enclosure, duration=duration)
             return

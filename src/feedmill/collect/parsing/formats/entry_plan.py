@@ -30,9 +30,9 @@ _IMAGES = frozenset({"enclosure", "image", "itunes:image", "googleplay:image", *
 
 
 class EntryPlan(Struct, frozen=True, gc=False):
-    """The places of an entry's elements that can answer a question, best first, in groups where a name has several.
+    """By field of an entry the positions of the child elements that it is read from, the best first.
 
-    What is one place only is that of the first element, or NOWHERE.
+    Groups are the positions of one name. A single position is that of the first element, or `NOWHERE`.
     """
 
     guid: int
@@ -80,12 +80,12 @@ def plan_for(places: Places) -> EntryPlan:
 
 
 def place_groups(places: Places, names: Iterable[str]) -> tuple[tuple[int, ...], ...]:
-    """The places of each of these names that is there."""
+    """The positions of each of these names that occurs, one group per name."""
     return tuple([places[name] for name in names if name in places])
 
 
 def newest_first(places: Places, names: Iterable[str]) -> tuple[int, ...]:
-    """The places of these names; of several dates with one name the last counts."""
+    """The positions of these names; of several dates with one name the last comes first."""
     return _joined([group[::-1] for group in place_groups(places, names)])
 
 

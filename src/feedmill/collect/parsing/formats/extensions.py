@@ -21,7 +21,7 @@ _MAX_GROUPS = 3
 
 
 def media_elements(fields: Fields) -> Fields:
-    """The Media RSS elements of an entry, taken out of their groups."""
+    """The Media RSS elements of an entry, including those inside of groups."""
     outer = [fields.elements[place] for place in fields.layout.plan.media]
     return fields_of(_ungrouped(outer, 0) if any(map(len, outer)) else outer, fields.layout.layouts)
 
@@ -36,7 +36,7 @@ def _ungrouped(elements: Iterable[Element], depth: int) -> list[Element]:
 
 
 def picture_url(fields: Fields, scope: XmlScope, *names: str) -> str | None:
-    """The address in the first of these elements that carry one as `href`, `url`, a child or their text."""
+    """The URL of the first of these elements that has one as `href`, `url`, child element or text."""
     places = fields.layout.places
     for name in names:
         for place in places.get(name, ()):
@@ -52,12 +52,12 @@ def _picture_address(fields: Fields, place: int) -> str | None:
     return first_text(fields.inside(element), "url") if not address and len(element) else address
 
 
-def media_picture_url(found_media: Fields, scope: XmlScope) -> str | None:
-    """The address of a Media RSS thumbnail, or of a file that is an image."""
-    thumbnail = picture_url(found_media, scope, "media:thumbnail")
+def media_picture_url(media: Fields, scope: XmlScope) -> str | None:
+    """The URL of a Media RSS thumbnail, or of a media file that is an image."""
+    thumbnail = picture_url(media, scope, "media:thumbnail")
     if thumbnail:
         return thumbnail
-    files = [file.get("url") for file in found_media.get("media:content") if _is_image(file)]
+    files = [file.get("url") for file in media.get("media:content") if _is_image(file)]
     return next((scope.resolve(url) for url in files if url), None)
 
 
@@ -66,7 +66,7 @@ def _is_image(file: Element) -> bool:
 
 
 def parse_duration(text: str | None) -> timedelta | None:
-    """Seconds, or minutes and hours before colons, as podcasts write them."""
+    """Parses a duration of podcasts: `seconds`, `minutes:seconds` or `hours:minutes:seconds`."""
     if not text:
         return None
     parts, seconds = text.strip().split(":", 3), 0.0
@@ -84,14 +84,14 @@ def ttl(fields: Fields) -> timedelta | None:
 
 
 def update_period(fields: Fields) -> timedelta | None:
-    """How often the feed says that it changes (sy:updatePeriod over sy:updateFrequency)."""
+    """The interval at which the feed says that it changes (sy:updatePeriod divided by sy:updateFrequency)."""
     period = _PERIODS.get((first_text(fields, "sy:updateperiod") or "").lower())
     frequency = _number(first_text(fields, "sy:updatefrequency")) or 1
     return period / frequency if period else None
 
 
 def skip_hours(fields: Fields) -> frozenset[int]:
-    """Hours of GMT; RSS 0.91 counts them from 1 to 24."""
+    """Hours in GMT, 0 to 23; RSS 0.91 counts them from 1 to 24."""
     hours = {_number(text) for text in _children(fields, "skiphours", "hour")}
     return frozenset(hour % 24 for hour in hours if hour is not None and hour <= 24)
 

@@ -64,7 +64,7 @@ def read_feed(
     entries: tuple[ParsedEntry, ...],
     document: FeedDocument,
 ) -> ParsedFeed:
-    """Make a feed of its fields and the entries that were read before; `scope` is that of its addresses."""
+    """Reads a feed from its fields and adds its entries; `scope` resolves its URLs."""
     places = fields.layout.places
     published_at, _ = first_date(fields.texts, newest_first(places, _PUBLISHED))
     updated_at, updated_raw = first_date(fields.texts, newest_first(places, _UPDATED))
@@ -94,7 +94,7 @@ def read_feed(
 
 
 def feed_format(root: Element) -> str:
-    """A short name of the format that a root element announces."""
+    """The format of a document by its root element: `rss20`, `atom10`, …"""
     namespace, local = split_name(root.tag)
     if local.lower() in ("feed", "entry"):
         return "atom03" if namespace == ATOM_03 or root.get("version") == "0.3" else "atom10"

@@ -10,12 +10,12 @@ from feedmill.collect.parsing.formats.dates import parse_date
 from feedmill.collect.parsing.formats.fields import Fields
 
 MAX_SHORT_TEXT = 4_000
-_PLAINLY_TEXT = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})
+_TEXT_TYPES = frozenset({"text", "html", "xhtml", "text/html", "text/plain", "application/xhtml+xml"})
 _C1 = re.compile("[\x80-\x9f]")
 
 
 def element_text(element: Element) -> str:
-    """The text of an element as written."""
+    """The text of an element without outer space."""
     text = element.text
     return text.strip() if text else ""
 
@@ -31,25 +31,25 @@ def first_text(fields: Fields, *names: str) -> str | None:
 
 
 def text_at(fields: Fields, place: int) -> str:
-    """A text, decoded where Atom lets it be base64."""
+    """A text, decoded if Atom declares it as base64."""
     element = fields.elements[place]
     return _decoded(element, fields.texts[place]) if element.keys() else fields.texts[place]
 
 
 def short_text(fields: Fields, name: str) -> str | None:
-    """The first text under a name, no longer than a title could be."""
+    """The first text of a name, cut to `MAX_SHORT_TEXT` characters."""
     return clip_text(first_text(fields, name))
 
 
 def clip_text(text: str | None) -> str | None:
-    """A text no longer than a title could be."""
+    """A text cut to `MAX_SHORT_TEXT` characters."""
     if text is None or (text.isascii() and len(text) <= MAX_SHORT_TEXT):
         return text
     return _C1.sub(_as_windows_1252, text[:MAX_SHORT_TEXT])
 
 
 def _as_windows_1252(found: re.Match[str]) -> str:
-    """What browsers show for &#146; and the like, which name control characters."""
+    """The character that browsers show for a control character like &#146;."""
     return bytes([ord(found[0])]).decode("cp1252", "ignore")
 
 
@@ -58,7 +58,7 @@ def _decoded(element: Element, text: str) -> str:
         return text
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode().strip()
-    except ValueError:  # not base64, or not of text
+    except ValueError:  # not base64, or not text
         return text
 
 
@@ -67,18 +67,18 @@ def _is_base64(element: Element) -> bool:
     if mode is not None:
         return mode == "base64"
     kind = element.get("type", "text")
-    if kind in _PLAINLY_TEXT:
+    if kind in _TEXT_TYPES:
         return False
     return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "html"))
 
 
 def first_date(texts: Sequence[str], places: Iterable[int]) -> tuple[datetime | None, str | None]:
-    """The first date that can be read, with its words; else some words."""
-    unread = None
+    """The first date that can be parsed, with its text; else None with the text of one that can't."""
+    unparsed = None
     for place in places:
         text = texts[place]
-        when = parse_date(text)
-        if when is not None:
-            return when, text
-        unread = unread or text
-    return None, unread or None
+        date = parse_date(text)
+        if date is not None:
+            return date, text
+        unparsed = unparsed or text
+    return None, unparsed or None

@@ -12,15 +12,15 @@ from feedmill.collect.parsing.formats.inline_html import inner_html, unwrap_div
 
 _MAX_DEPTH = 4
 _HTML_TYPES = frozenset({"html", "text/html"})
-# Types whose one div around everything is no part of the text; Atom 0.3 does count it.
+# Types whose single outer div is not part of the text; in Atom 0.3 it is.
 _WRAPPED = frozenset({"xhtml", "application/xhtml+xml", "html"})
 _WRAPPED_IN_ATOM_03 = frozenset({"xhtml", "html"})
 
 
 class Fields(Struct, frozen=True, gc=False):
-    """The elements in one element, with their texts, and where among them each name is.
+    """The child elements of an element, their texts, and their layout.
 
-    The last one is an empty element, for what is not there (NOWHERE).
+    The last one is an empty element, which `NOWHERE` points to.
     """
 
     elements: list[Element]
@@ -28,7 +28,7 @@ class Fields(Struct, frozen=True, gc=False):
     layout: Layout
 
     def get(self, name: str) -> list[Element]:
-        """All elements of a name, in the order of the document."""
+        """All elements of a name, in document order."""
         return [self.elements[place] for place in self.layout.places.get(name, ())]
 
     def inside(self, element: Element) -> "Fields":
@@ -37,20 +37,20 @@ class Fields(Struct, frozen=True, gc=False):
 
 
 def fields_of(elements: list[Element], layouts: Layouts) -> Fields:
-    """Elements as fields, which keep the list. (These few lines are a good part of the work of reading.)"""
-    elements.append(_NOTHING)
+    """Makes fields of a list of elements and keeps the list. Much of the time of parsing is spent here."""
+    elements.append(_EMPTY)
     texts = [text.strip() if (text := element.text) else "" for element in elements]
     return Fields(elements, texts, layouts[tuple([element.tag for element in elements])])
 
 
-_NOTHING = Element("nothing")
+_EMPTY = Element("nothing")
 NO_FIELDS = fields_of([], layouts_below(""))
 
 
 class FieldReader:
-    """Reads the fields of one document's elements, after bringing what is inside them into order.
+    """Reads the fields of elements, after turning markup inside of texts into HTML.
 
-    `strays` collects the entries met inside others: an unclosed element must not swallow the entries after it.
+    `strays` collects entries inside of other entries: an unclosed element must not swallow the entries after it.
     """
 
     __slots__ = ("_layouts", "_names", "strays")
@@ -63,20 +63,20 @@ class FieldReader:
     def read(self, element: Element) -> Fields:
         """The fields of an entry or of a whole feed."""
         elements = element[:]
-        return fields_of(self._settled(elements, 0) if any(map(len, elements)) else elements, self._layouts)
+        return fields_of(self._flattened(elements, 0) if any(map(len, elements)) else elements, self._layouts)
 
-    def _settled(self, elements: Iterable[Element], depth: int) -> list[Element]:
-        """These elements with nothing but texts and containers among them: what is inside a text becomes HTML."""
-        settled = []
+    def _flattened(self, elements: Iterable[Element], depth: int) -> list[Element]:
+        """The elements as texts and containers only: markup inside of a text becomes HTML."""
+        flattened = []
         for element in elements:
             if len(element):
-                settled += self._taken_apart(element, depth)
+                flattened += self._separated(element, depth)
             else:
-                settled.append(element)
-        return settled
+                flattened.append(element)
+        return flattened
 
-    def _taken_apart(self, element: Element, depth: int) -> list[Element]:
-        """What stands in place of an element with others inside: it with what it swallowed, or nothing."""
+    def _separated(self, element: Element, depth: int) -> list[Element]:
+        """An element with children: itself and the elements that it swallowed, or nothing."""
         name = self._names[element.tag]
         if name in ENTRIES:
             self.strays.append(element)
@@ -84,25 +84,25 @@ class FieldReader:
         if not name or depth >= _MAX_DEPTH:
             return []
         if name not in CONTAINERS:
-            return [element, *self._settled(self._write_out(element), depth + 1)]
+            return [element, *self._flattened(self._to_html(element), depth + 1)]
         element.text = None
         if any(map(len, element)):
-            element[:] = self._settled(element, depth + 1)
+            element[:] = self._flattened(element, depth + 1)
         return [element]
 
-    def _write_out(self, text: Element) -> list[Element]:
-        """Make HTML of the elements in a text; return those that it swallowed because it was never closed."""
+    def _to_html(self, text: Element) -> list[Element]:
+        """Turns the elements in a text into HTML and returns those that it swallowed because it was not closed."""
         foreign = self._foreign(text)
         kind = text.get("type", "")
         inside = unwrap_div(text) if kind in self._wrapped() and foreign is None else text
-        written = inner_html(inside, escaped=kind in _HTML_TYPES, until=foreign)
+        html = inner_html(inside, escaped=kind in _HTML_TYPES, until=foreign)
         swallowed = _from(foreign, text) if foreign is not None else []
         text[:] = []
-        text.text = written
+        text.text = html
         return swallowed
 
     def _foreign(self, text: Element) -> Element | None:
-        """The first element inside a text that can't be one of its own."""
+        """The first element inside of a text that can't be a part of it."""
         names = self._names
         foreign = [node for node in text.iter() if names[node.tag] in NEVER_IN_TEXT]
         return next((node for node in foreign if node is not text), None)

@@ -31,26 +31,26 @@ _ATTRIBUTE_PREFIXES = {
 
 
 def inner_html(element: Element, *, escaped: bool, until: Element | None = None) -> str:
-    """What is inside an element as HTML.
+    """The content of an element as HTML.
 
-    `escaped` tells that the texts between the elements are HTML themselves. The HTML ends before `until`.
+    `escaped` means that the texts between the elements are HTML already. The HTML ends before `until`.
     """
     return "".join(_pieces(element, escaped, until)).strip()
 
 
 def unwrap_div(element: Element) -> Element:
-    """The one div around everything, which Atom asks for and does not count as content; else the element itself."""
+    """The single outer div, which Atom requires and does not count as content; else the element itself."""
     if len(element) != 1 or (element.text or "").strip() or (element[0].tail or "").strip():
         return element
     return element[0] if split_name(element[0].tag)[1] == "div" else element
 
 
 def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[str]:
-    """Walk without recursion: a document may be deeper than Python's stack."""
+    """Walks without recursion: a document may be deeper than Python's stack."""
     yield _text(element.text, escaped)
-    around = [(element, iter(element), "")]
-    while around:
-        parent, children, parent_end = around[-1]
+    stack = [(element, iter(element), "")]
+    while stack:
+        parent, children, parent_end = stack[-1]
         for node in children:
             if node is until:
                 return
@@ -58,13 +58,13 @@ def _pieces(element: Element, escaped: bool, until: Element | None) -> Iterator[
             yield start_tag
             yield _text(node.text, escaped)
             if len(node):
-                around.append((node, iter(node), end_tag))
+                stack.append((node, iter(node), end_tag))
                 break
             yield end_tag
             yield _text(node.tail, escaped)
         else:
-            around.pop()
-            if around:
+            stack.pop()
+            if stack:
                 yield parent_end
                 yield _text(parent.tail, escaped)
 
@@ -74,12 +74,12 @@ def _text(text: str | None, escaped: bool) -> str:
 
 
 def _tags(node: Element, parent: Element) -> tuple[str, str]:
-    """The tags around what is inside an element."""
+    """The start tag and end tag of an element."""
     namespace, local = split_name(node.tag)
-    written = _attributes(node) if node.keys() else ""
+    attributes = _attributes(node) if node.keys() else ""
     if not _is_html(namespace) and split_name(parent.tag)[0] != namespace:
-        written += f' xmlns="{escape(namespace)}"'
-    return (f"<{local}{written} />", "") if local in _VOID else (f"<{local}{written}>", f"</{local}>")
+        attributes += f' xmlns="{escape(namespace)}"'
+    return (f"<{local}{attributes} />", "") if local in _VOID else (f"<{local}{attributes}>", f"</{local}>")
 
 
 def _attributes(node: Element) -> str:

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def read_json_feed(text: str, url: str | None, encoding: str) -> ParsedFeed | None:
-    """The feed in a JSON document, or None if it is no JSON Feed."""
+    """The feed in a JSON document, or None if it is not a JSON Feed."""
     try:
         document, is_truncated = json.loads(text, strict=False), False
     except (ValueError, RecursionError):
@@ -32,8 +32,8 @@ def read_json_feed(text: str, url: str | None, encoding: str) -> ParsedFeed | No
 
 
 def _is_feed(document: Json) -> bool:
-    says_so = "jsonfeed.org" in (_text(document, "version") or "")
-    return isinstance(document.get("items"), list) and (says_so or "title" in document or "feed_url" in document)
+    has_version = "jsonfeed.org" in (_text(document, "version") or "")
+    return isinstance(document.get("items"), list) and (has_version or "title" in document or "feed_url" in document)
 
 
 def _read_feed(document: Json, url: str | None, encoding: str) -> ParsedFeed:
@@ -89,7 +89,7 @@ def _content(item: Json) -> str | None:
 
 
 def _authors(owner: Json) -> str | None:
-    people: list[Any] = list(_objects(owner, "authors")) or [owner.get("author")]  # the latter is 1.0's
+    people: list[Any] = list(_objects(owner, "authors")) or [owner.get("author")]  # `author` is JSON Feed 1.0
     names = dict.fromkeys(
         _short(person, "name") or _short(person, "url") for person in people if isinstance(person, dict)
     )
@@ -125,7 +125,7 @@ def _objects(owner: Json, key: str, limit: int = _MAX_ITEMS) -> Iterator[Json]:
 
 
 def _text(owner: Json, key: str) -> str | None:
-    """A string, or a number as one: some feeds have numbers for ids."""
+    """A string, or a number as a string: some feeds have numbers as ids."""
     value = owner.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
@@ -133,7 +133,7 @@ def _text(owner: Json, key: str) -> str | None:
 
 
 def _clean(value: str) -> str | None:
-    """Without outer space, and without the lone surrogates that JSON's escapes can smuggle in."""
+    """A string without outer space and without lone surrogates, which JSON's escapes may contain."""
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip() or None
 
 

@@ -18,7 +18,7 @@ _HTML = frozenset({"", "html", "xhtml", "text/html", "application/xhtml+xml", "t
 
 
 def group_by_relation(links: Iterable[Element]) -> LinksByRelation:
-    """Links by what they lead to; one that does not say leads to the page itself, which is the "alternate"."""
+    """Links by relation; one without a relation is an "alternate"."""
     found: LinksByRelation = {}
     for link in links:
         for relation in _relations(link.get("rel", "alternate")):
@@ -27,7 +27,7 @@ def group_by_relation(links: Iterable[Element]) -> LinksByRelation:
 
 
 def page_link(related: LinksByRelation, scope: XmlScope) -> str | None:
-    """The address of the page: RSS's link, or Atom's link to an HTML alternate, or to any alternate."""
+    """The URL of the page: RSS's link, else Atom's HTML alternate, else any alternate."""
     fallback = None
     for link in related.get("alternate", ()):
         address = _address(link)
@@ -47,12 +47,12 @@ def _address(link: Element) -> str | None:
 
 
 def resolve_in(element: Element, address: str, scope: XmlScope) -> str:
-    """Make an address in an element absolute, which may have an xml:base of its own."""
+    """Resolves a URL in an element, which may have an xml:base of its own."""
     return (scope if address.startswith(WEB) else scope.inside(attributes_of(element))).resolve(address)
 
 
 def related_link(related: LinksByRelation, relation: str, scope: XmlScope) -> str | None:
-    """The address of the first link with this relation, an HTML page if there is one."""
+    """The URL of the first link with this relation, an HTML page if there is one."""
     found = [link for link in related.get(relation, ()) if link.get("href")]
     if not found:
         return None
@@ -61,22 +61,22 @@ def related_link(related: LinksByRelation, relation: str, scope: XmlScope) -> st
 
 
 @lru_cache(maxsize=256)
-def _relations(written: str) -> tuple[str, ...]:
-    return tuple(written[:_MAX_RELATIONS].lower().replace(_REGISTRY, "").split())
+def _relations(rel: str) -> tuple[str, ...]:
+    return tuple(rel[:_MAX_RELATIONS].lower().replace(_REGISTRY, "").split())
 
 
 def permalink(fields: Fields) -> str | None:
-    """The guid of an RSS item, where it is an address and not said to be none."""
+    """The guid of an RSS item if it is a URL and not declared otherwise (isPermaLink)."""
     for guid in fields.get("guid"):
-        said = guid.get("isPermaLink", guid.get("ispermalink", "true"))
+        is_permalink = guid.get("isPermaLink", guid.get("ispermalink", "true"))
         text = element_text(guid)
-        if said.strip().lower() != "false" and is_web_url(text):
+        if is_permalink.strip().lower() != "false" and is_web_url(text):
             return text
     return None
 
 
 def web_address(fields: Fields, scope: XmlScope, name: str) -> str | None:
-    """The first text under a name, as an address."""
+    """The first text of a name, as an absolute URL."""
     text = first_text(fields, name)
     return scope.resolve(text) if text else None
 

@@ -1,4 +1,4 @@
-"""Parses dates outside the standards word by word; a word that is not understood gives None."""
+"""Parses dates in non-standard forms word by word; None if any word is not understood."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from feedmill.collect.parsing.formats.date_words import AFTERNOON, FILLERS, MONT
 
 @dataclass(frozen=True, slots=True)
 class DateParts:
-    """What a date says; the offset is in minutes east of Greenwich."""
+    """The parts of a date; the offset is in minutes east of Greenwich."""
 
     year: int
     month: int
@@ -48,13 +48,13 @@ _CJK_WEEKDAY = re.compile(
 
 
 def parse_loose_date(text: str) -> DateParts | None:
-    """Read a date that is not in a standard form, or None if a part of it means nothing or two things to us."""
+    """Parses a date in a non-standard form; None if a part of it is unknown or ambiguous."""
     text = unicodedata.normalize("NFKC", text).lower().strip().strip("\"'")
     return _read_number(text) or _read_words(_REMARK.sub("", text))
 
 
 def _read_number(text: str) -> DateParts | None:
-    """The forms in which a date is one number, or ISO 8601's less known ones."""
+    """Dates that are one number (Unix time, `20260218083000`), and year or month alone."""
     if found := _EPOCH.fullmatch(text):
         return _from_datetime(datetime.fromtimestamp(int(found[1]), UTC))
     if found := _COMPACT.fullmatch(text):
@@ -99,12 +99,12 @@ def _read_clock(time: re.Match[str]) -> tuple[int, int, int] | None:
 
 
 def _read_zone(text: str) -> tuple[int, str]:
-    """The offset that the text after a time begins with, and the text that remains."""
+    """The offset at the beginning of the text after a time, and the remaining text."""
     if found := _OFFSET.match(text):
         minutes = int(found[2]) * 60 + int(found[3] or 0)
         rest = text[found.end() :].lstrip()
         word = rest.split(" ", 1)
-        rest = rest if word[0] not in ZONES else "".join(word[1:])  # "+0800 CST": the number is the surer one
+        rest = rest if word[0] not in ZONES else "".join(word[1:])  # "+0800 CST": the number is unambiguous
         return (minutes if found[1] == "+" else -minutes), rest
     words = text.split(None, 1)
     if words and words[0].rstrip(".,") in ZONES:
@@ -146,7 +146,7 @@ def _read_ordinal(year: int, ordinal: int) -> DateParts | None:
 
 
 def _read_numeric(first: str, separator: str, middle: str, last: str) -> DateParts | None:
-    """Three numbers: year first, or day and month where there is no doubt which is which."""
+    """Three numbers: year first, or day and month if they are unambiguous."""
     if len(first) == 4 and len(last) <= 2:
         return DateParts(int(first), int(middle), int(last))
     if len(last) != 4 or len(first) > 2:
@@ -158,7 +158,7 @@ def _read_numeric(first: str, separator: str, middle: str, last: str) -> DatePar
 
 
 def _read_named(words: list[str]) -> DateParts | None:
-    """A month by its name, a day and a year, in any order that leaves no doubt."""
+    """The name of a month, a day and a year, in any unambiguous order."""
     words = [word for word in words if word not in ",.-/|:"]
     if words and words[0] in WEEKDAYS and (words[0] not in MONTHS or len(words) > 3):
         words = words[1:]

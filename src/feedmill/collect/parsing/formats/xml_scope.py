@@ -12,7 +12,7 @@ WEB = ("http://", "https://")
 
 
 class XmlScope(NamedTuple):
-    """`base` is xml:base, or what stands in for it: `stated` tells which. None means not known."""
+    """The base URL and language of an element; None if unknown. `stated`: `base` comes from an xml:base."""
 
     base: str | None = None
     language: str | None = None
@@ -24,7 +24,7 @@ class XmlScope(NamedTuple):
             return self
         base, language, stated = self
         if XML_BASE in attributes:
-            # One that is no web address (`javascript:`) is ignored: with it relative links would stay relative.
+            # One that is no web URL (`javascript:`) is ignored, else relative links would stay relative.
             given = absolute_url(attributes[XML_BASE], base)
             base, stated = given or base, stated or given is not None
         if XML_LANG in attributes:
@@ -32,9 +32,9 @@ class XmlScope(NamedTuple):
         return XmlScope(base, language, stated)
 
     def resolve(self, url: str) -> str:
-        """Make an address absolute; what can't be joined stays as it is."""
+        """Makes a URL absolute; one that can't be joined is returned as it is."""
         url = url.strip()
-        if "&" in url:  # escaped once too often; no address means these letters
+        if "&" in url:  # escaped twice; no URL contains these on purpose
             url = url.replace("&amp;", "&").replace("&#38;", "&")
         if url.startswith(WEB) or not self.base or len(url) > _MAX_URL:
             return url
@@ -45,7 +45,7 @@ class XmlScope(NamedTuple):
 
 
 def scope_of(url: str | None, ancestors: Iterable[dict[str, str]]) -> XmlScope:
-    """The scope inside nested elements, outermost first, of a document at `url`."""
+    """The scope inside of nested elements, the outermost first, of a document at `url`."""
     scope = XmlScope(base=url)
     for attributes in ancestors:
         scope = scope.inside(attributes)

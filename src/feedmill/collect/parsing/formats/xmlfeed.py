@@ -33,14 +33,14 @@ def read_xml_feed(root: Element, url: str | None, encoding: str) -> ParsedFeed |
 
 
 def _lower_attributes(root: Element) -> None:
-    """Bring a feed in capitals nearer to the others; elements are read in any case."""
+    """Lower-cases the attributes of a feed in capitals; element names are case-insensitive anyway."""
     for element in root.iter():
         for key, value in list(attributes_of(element).items()):
             element.set(key.lower(), value)
 
 
 class _XmlFeed:
-    """One document while it is read: what the feed says of itself, and what its entries take over from that."""
+    """Reads one document: the fields of the feed, and its entries, which inherit from the feed."""
 
     def __init__(self, root: Element, url: str | None) -> None:
         self._root = root
@@ -50,24 +50,24 @@ class _XmlFeed:
         self._reader = FieldReader(layouts)
         self._frames: list[Attributes] = []
         self._form = feed_format(root)
-        self._own = Element("feed")
+        self._feed_fields = Element("feed")
         self._entries: list[Element] = []
 
     def read(self, encoding: str) -> ParsedFeed:
         if self._names[self._root.tag] in ENTRIES:
             self._entries.append(self._root)
         else:
-            self._take_apart(self._root, 0)
+            self._separate(self._root, 0)
         scope = scope_of(self._url, self._frames)
-        fields = self._reader.read(self._own)
+        fields = self._reader.read(self._feed_fields)
         related = group_by_relation(fields.get("link"))
         link = page_link(related, scope)
         inner = scope._replace(base=link) if link and is_web_url(link) and not scope.stated else scope
         entries = tuple(islice(self._read_entries(inner, self._common_author(fields)), MAX_ENTRIES))
         return read_feed(fields, related, link, inner, entries, FeedDocument(self._form, encoding, self._about()))
 
-    def _take_apart(self, frame: Element, depth: int) -> None:
-        """Tell the entries from the fields of the feed; RSS 1.0 has the entries beside the channel."""
+    def _separate(self, frame: Element, depth: int) -> None:
+        """Separates the entries from the fields of the feed; in RSS 1.0 the entries are siblings of the channel."""
         self._frames.append(attributes_of(frame))
         own = []
         for child in frame:
@@ -75,17 +75,17 @@ class _XmlFeed:
             if name in ENTRIES:
                 self._entries.append(child)
             elif name in FRAMES and depth < _MAX_FRAMES:
-                self._take_apart(child, depth + 1)
+                self._separate(child, depth + 1)
             elif name:
                 own.append(child)
-        self._own.extend(own)
+        self._feed_fields.extend(own)
 
     def _about(self) -> str | None:
         """The rdf:about of an RSS 1.0 channel, clipped; None in other formats."""
         return next((clip_text(about) for frame in self._frames if (about := frame.get(RDF_ABOUT))), None)
 
     def _common_author(self, fields: Fields) -> str | None:
-        """Who wrote the entries that name nobody: in Atom, the feed's author."""
+        """The author of entries that name none: in Atom the feed's author."""
         return (
             authors(fields, place_groups(fields.layout.places, ("author",))) if self._form.startswith("atom") else None
         )
