@@ -7,17 +7,17 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import TypeCompiler
 from sqlalchemy.types import TypeEngine
 
-# SQLite numbers rows by itself only in a column of exactly this type.
+# SQLite assigns ids only in a column of exactly this type.
 Id = BigInteger().with_variant(Integer(), "sqlite")
 
 
-# The types of MySQL's dialect in SQLAlchemy would do as well, but importing it costs every other database its time.
+# Not the types of SQLAlchemy's MySQL dialect: importing it would slow the start of all other databases.
 class MysqlLongText(Text):
-    """MySQL's TEXT ends at 64 kB."""
+    """LONGTEXT on MySQL, whose TEXT is limited to 64 kB."""
 
 
 class MysqlAscii(String):
-    """A text of MySQL that is compared byte by byte."""
+    """An ASCII text on MySQL that is compared byte by byte."""
 
 
 @compiles(MysqlLongText, "mysql")
@@ -57,13 +57,13 @@ def key() -> Column[int]:
 
 
 def belongs_to(table: str, *, name: str | None = None, **options: Any) -> Column[int]:
-    """A reference to the row that owns this one; it goes when its owner goes."""
+    """A reference to the row that owns this one; deleting the owner deletes this row."""
     owner = ForeignKey(f"{table}.id", ondelete="CASCADE")
     return Column(name or f"{table.removesuffix('s')}_id", Id, owner, nullable=False, **options)
 
 
 def refers_to(table: str, *, name: str) -> Column[int]:
-    """A reference to a row of somebody else's; it becomes empty when that row goes."""
+    """A reference to another row; deleting that row sets it to NULL."""
     return Column(name, Id, ForeignKey(f"{table}.id", ondelete="SET NULL"))
 
 

@@ -23,11 +23,11 @@ class Step(NamedTuple):
 
 
 class Database(Protocol):
-    """A place that keeps rows. Every failure is a `DatabaseError`."""
+    """A relational database. Every failure is a `DatabaseError`."""
 
     @property
     def dialect_name(self) -> str:
-        """`sqlite`, `postgresql` or `mysql`: which words the statements are written in."""
+        """`sqlite`, `postgresql` or `mysql`: the SQL dialect of statements."""
 
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         """The rows that a statement selects. It must change nothing: a driver may run it twice."""
@@ -39,4 +39,4 @@ class Database(Protocol):
         """Runs one statement of raw SQL, for migrations only."""
 
     async def close(self) -> None:
-        """Lets go of every connection."""
+        """Closes all connections."""

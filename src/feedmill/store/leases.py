@@ -1,6 +1,6 @@
 """Takes due rows of a task table with a lease and a token, and releases them.
 
-A lease is a `next_attempt_at` in the future: whoever dies with something in hand leaves it due again by itself.
+A lease is a `next_attempt_at` in the future: the tasks of a process that died are due again when it ends.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ LEASE = timedelta(seconds=180)
 async def take_with_token(
     db: Database, take: Update, mine: Select[Any], let_go: Update, ids: Sequence[int], now: datetime, lease: timedelta
 ) -> tuple[str, list[Row]]:
-    """Those of these rows that could be taken, and the token that they were taken with."""
+    """Takes those of these rows that are still due; the token of the lease, and the rows."""
     token = token_hex(16)
     if not ids:
         return token, []
@@ -31,13 +31,13 @@ async def take_with_token(
         [taken] = await db.batch([Step(take, values)])
         return token, await db.query(mine, {"token": token}) if taken else []
     except asyncio.CancelledError:
-        # Whether they were taken is unknown here, and nobody else knows the token.
+        # Whether the rows were taken is unknown, and only this call knows the token.
         await asyncio.shield(db.batch([Step(let_go, {"token": token, "again_at": at})]))
         raise
 
 
 class Leases:
-    """Over a table with `next_attempt_at` and `claim_token`, whose rows are known by `key`.
+    """Leases on the rows of a table with `next_attempt_at` and `claim_token`; `key` identifies a row.
 
     `waiting` selects keys of what is `due` at `now`; `mine` selects what is handed out of the rows with a `token`.
     """
@@ -57,10 +57,10 @@ class Leases:
         self._let_go = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
 
     async def take(self, db: Database, now: datetime, **limits: int | str) -> tuple[str, list[Row]]:
-        """Some of what is due and the token that settles it; nobody else has it for the time of the lease."""
+        """Takes due rows; the token of the lease, and the rows, which nobody else gets until it ends."""
         waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_iso(now), **limits})]
         return await take_with_token(db, self._take, self._mine, self._let_go, waiting, now, LEASE)
 
     async def let_go(self, db: Database, token: str, now: datetime) -> None:
-        """Gives back what was taken and not settled; it is due at once."""
+        """Releases the rows that were taken and not settled; they are due at once."""
         await db.batch([Step(self._let_go, {"token": token, "again_at": to_iso(now)})])

@@ -33,7 +33,7 @@ Renew = Callable[[], Awaitable[bool]]
 
 
 async def acquire(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
-    """Whether the lock is ours now. Asking again with the same token does not renew it."""
+    """Takes the lock if it is free; whether `token` owns it now. Taking it again does not renew it."""
     until = to_iso(now + lease)
     await db.batch(
         [
@@ -46,7 +46,7 @@ async def acquire(db: Database, name: str, token: str, now: datetime, lease: tim
 
 
 async def acquire_all(db: Database, names: Sequence[str], token: str, now: datetime, lease: timedelta) -> set[str]:
-    """Those of these locks that are ours now; the others are held by somebody else."""
+    """Takes those of these locks that are free; the names of those that `token` owns now."""
     until = to_iso(now + lease)
     await db.batch(
         [
@@ -58,31 +58,31 @@ async def acquire_all(db: Database, names: Sequence[str], token: str, now: datet
 
 
 async def held_locks(db: Database, names: Sequence[str], now: datetime) -> set[str]:
-    """Those of these locks that somebody holds now."""
+    """Those of these locks that are held now."""
     return {row["name"] for row in await db.query(HELD, {"names": as_list(list(names)), "now": to_iso(now)})}
 
 
 async def renew(db: Database, name: str, token: str, now: datetime, lease: timedelta) -> bool:
-    """Whether the lock is still ours; if so, its lease starts anew."""
+    """Renews the lease; whether `token` still owns the lock."""
     step = Step(RENEW, {"key": name, "mine": token, "until": to_iso(now + lease)})
     return await db.batch([step]) == [1]
 
 
 async def release(db: Database, name: str, token: str) -> None:
-    """Gives the lock back, if it is still ours."""
+    """Releases the lock, if `token` still owns it."""
     await db.batch([Step(RELEASE, {"key": name, "mine": token})])
 
 
 async def release_all(db: Database, names: Sequence[str], token: str) -> None:
-    """Gives back those of these locks that are still ours."""
+    """Releases those of these locks that `token` still owns."""
     await db.batch([Step(RELEASE, [{"key": name, "mine": token} for name in names])])
 
 
 @asynccontextmanager
 async def hold_lock(db: Database, name: str, lease: timedelta, poll: float = 0.2) -> AsyncIterator[Renew]:
-    """Waits for the lock, holds it for the block, and offers a way to renew it."""
+    """Waits for the lock and holds it for the block; yields a function that renews it."""
     token = token_hex(16)
-    # Its holder may be another process, which no event of ours can hear of.
+    # Polled, because its holder may be another process.
     while not await acquire(db, name, token, datetime.now(UTC), lease):  # noqa: ASYNC110
         await asyncio.sleep(poll)
     try:

@@ -14,14 +14,14 @@ from feedmill.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class BlockResult:
-    """What was done: so many feeds of the host rest now, or are due again."""
+    """The host, and how many of its feeds are now at rest or due again."""
 
     host: str
     feeds: int
 
 
 def parse_blocked_host(text: str) -> str:
-    """The host that somebody typed, alone or within an address, in the form in which hosts are asked."""
+    """The host in a typed host name or URL, normalized; raises `BadInput`."""
     typed = text.strip()
     try:
         return parse_url(typed if "://" in typed else f"https://{typed}").host
@@ -30,7 +30,7 @@ def parse_blocked_host(text: str) -> str:
 
 
 async def block_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, now: datetime) -> BlockResult:
-    """Nobody asks the host any more, nor any below it; its feeds rest and say why. Doing it twice does no harm."""
+    """Blocks a host and its subdomains for everybody; its feeds rest. Blocking it again changes nothing."""
     host = parse_blocked_host(text)
     resting = await add_blocked_host(db, host, by, now)
     blocks.forget()
@@ -38,7 +38,7 @@ async def block_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, n
 
 
 async def unblock_host(db: Database, blocks: BlockedHosts, host: str, by: Actor, now: datetime) -> BlockResult:
-    """The host may be asked again; feeds that rest because of the block are due at once."""
+    """Unblocks a host; feeds that rest because of the block are due at once."""
     if not (host.isascii() and host.isprintable()) or await read_blocked_host(db, host) is None:
         raise NotFound("this host is not blocked")
     due = await remove_blocked_host(db, host, by, now)

@@ -11,7 +11,7 @@ SettingValue = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """A setting; the value of one that is a secret is `***`, or empty when nobody has set it."""
+    """A setting. The value of a secret is `***`, or empty if it is not set."""
 
     name: str
     value: SettingValue

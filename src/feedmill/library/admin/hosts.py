@@ -16,7 +16,7 @@ LATELY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class HostOverview:
-    """A host with its load of the last day. `rests_until`: its server asked for a rest (Retry-After) until then."""
+    """A host with its load of the last day. `rests_until` is the end of its `Retry-After`."""
 
     host: str
     feeds: int

@@ -23,7 +23,7 @@ PAGE = (
 
 @dataclass(frozen=True, slots=True)
 class AuditLogLine:
-    """One line of the trail. `user_name` is None for what the command line did, or somebody who is gone."""
+    """One line of the audit log. `user_name` is None for the command line, and for deleted users."""
 
     id: int
     at: datetime
@@ -35,13 +35,13 @@ class AuditLogLine:
 
 
 def audit_step(by: Actor, action: str, subject: str, now: datetime) -> Step:
-    """The step that writes down who did what to what."""
+    """The step that records who did what to what."""
     line = {"at": to_iso(now), "user_id": by.user_id, "action": action, "subject": subject, "address": by.address}
     return Step(INSERT, line)
 
 
 async def audit_log_page(db: Database, below: int, most: int) -> list[AuditLogLine]:
-    """The lines before `below`, latest first."""
+    """The lines with ids below `below`, the latest first."""
     rows = await db.query(PAGE, {"below": below, "most": most})
     return [
         AuditLogLine(

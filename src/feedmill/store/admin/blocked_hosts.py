@@ -41,13 +41,13 @@ _resting: dict[str, Any] = {
     "last_error": BLOCKED_HOST_REASON,
     "last_error_kind": BLOCKED_ERROR_KIND,
 }
-# Without its claim a refresh that runs now writes nothing.
+# The claims are removed, so that refreshes that run now write nothing.
 REST = (
     feeds.update()
     .where(_on_hosts, feeds.c.next_fetch_at.is_not(None))
     .values(**_resting, claim_token=None, claimed_until=None)
 )
-# Only those that rest because of the block: what a person switched off, or nobody reads, stays as it is.
+# Only feeds that rest because of the block; disabled feeds and feeds without subscribers stay at rest.
 WAKE = (
     feeds.update()
     .where(
@@ -65,7 +65,7 @@ RELEASE_CLAIMS = feeds.update().where(_on_hosts).values(claim_token=None, claime
 
 @dataclass(frozen=True, slots=True)
 class BlockedHost:
-    """A host that nobody asks, nor any below it. `user_name` is None when whoever blocked it is gone."""
+    """A host that is not fetched from, nor are its subdomains. `user_name` is None if the user was deleted."""
 
     host: str
     at: datetime
@@ -86,14 +86,14 @@ async def read_blocked_host(db: Database, host: str) -> BlockedHost | None:
     return _read(rows[0]) if rows else None
 
 
-async def count_feeds_under_host(db: Database, host: str, besides: Collection[str] = ()) -> dict[str, int]:
-    """How many feeds come from the host and from each below it, but for those under one of `besides`."""
+async def count_feeds_under_host(db: Database, host: str, excluded: Collection[str] = ()) -> dict[str, int]:
+    """The number of feeds by host, for the host and its subdomains, without those under a host in `excluded`."""
     found = {row["host"]: int(row["n"]) for row in await db.query(FEED_HOSTS)}
-    return {name: n for name, n in found.items() if is_in_domains(name, (host,)) and not is_in_domains(name, besides)}
+    return {name: n for name, n in found.items() if is_in_domains(name, (host,)) and not is_in_domains(name, excluded)}
 
 
 async def add_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
-    """Blocks the host: the feeds there rest. How many of them did not before."""
+    """Blocks the host and puts its feeds to rest; how many were not at rest before."""
     there = as_list(list(await count_feeds_under_host(db, host)))
     row = {"host": host, "at": to_iso(now), "user_id": by.user_id}
     steps = [Step(ADD, row), Step(REST, {"hosts": there}), audit_step(by, "host.block", host, now)]
@@ -101,15 +101,15 @@ async def add_blocked_host(db: Database, host: str, by: Actor, now: datetime) ->
 
 
 async def remove_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
-    """Lifts the block: the feeds that rest because of it, and of no other, are due at once. How many."""
+    """Unblocks the host; feeds that rest because of this block alone are due at once. Returns their number."""
     others = await blocked_host_names(db) - {host}
     there = as_list(list(await count_feeds_under_host(db, host, others)))
     steps = [
         Step(DROP, {"blocked": host}),
         Step(WAKE, {"hosts": there, "due_at": to_iso(now)}),
-        # One that was refused a moment ago would put the feed to rest.
+        # A refresh that was refused a moment ago would put its feed to rest again.
         Step(RELEASE_CLAIMS, {"hosts": there}),
-        # Their last reader may have left meanwhile.
+        # Some may have lost their last subscriber meanwhile.
         Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}),
         audit_step(by, "host.unblock", host, now),
     ]

@@ -12,13 +12,13 @@ from feedmill.store.schema import metadata
 
 
 async def database_time(db: Database) -> datetime:
-    """What the database's own clock says."""
+    """The time of the database server."""
     [row] = await db.query(DATABASE_TIME[db.dialect_name])
     return from_iso(row["at"])
 
 
 async def missing_tables(db: Database) -> list[str]:
-    """The tables that the schema has and the database does not."""
+    """The tables of the schema that the database does not have."""
     return [table.name for table in metadata.sorted_tables if not await _is_there(db, table.name)]
 
 

@@ -18,6 +18,6 @@ RETRY_STATEMENTS: Mapping[DeadLetterKind, Update] = {"deliveries": RETRY_ALL_DEA
 
 
 async def retry_all_dead_letters(db: Database, what: DeadLetterKind, by: Actor, now: datetime) -> int:
-    """Makes all of them due, with their attempts forgotten; how many there were."""
+    """Makes all of them due and resets their attempts; how many there were."""
     steps = [Step(RETRY_STATEMENTS[what], {"at": to_iso(now)}), audit_step(by, "queue.retry", what, now)]
     return (await db.batch(steps))[0]

@@ -25,7 +25,7 @@ PAGE = _listed.where(feeds.c.id > bindparam("after")).order_by(feeds.c.id).limit
 FAILING_PAGE = PAGE.where(feeds.c.consecutive_failures > 0)
 OF_HOST = PAGE.where(feeds.c.host == bindparam("of_host"))
 ONE = _listed.where(feeds.c.id == bindparam("feed_id"))
-# What it said of itself at the old address does not hold at the new one; nor does a refresh that runs now.
+# Validators of the old URL do not hold for the new one, and a refresh that runs now must write nothing.
 MOVE = (
     feeds.update()
     .where(feeds.c.id == bindparam("feed_id"))
@@ -36,14 +36,14 @@ MOVE = (
 
 
 class UrlTaken(Conflict):
-    """Another feed is at that address."""
+    """Another feed has that URL."""
 
     code = "url_taken"
 
 
 @dataclass(frozen=True, slots=True)
 class AdminFeed:
-    """A feed, and how many people are subscribed to it; never who."""
+    """A feed and the number of its subscribers, but not who they are."""
 
     feed: Feed
     subscribers: int
@@ -76,7 +76,7 @@ async def resume_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> Non
 async def move_feed(
     db: Database, feed: Feed, url: str, http_options: Encrypted | None, by: Actor, now: datetime
 ) -> None:
-    """Fetches the feed from another address from now on; `UrlTaken` when another feed is there."""
+    """Changes the URL of a feed; raises `UrlTaken`."""
     options = http_options and http_options.value
     moved = {"feed_id": feed.id, "new_url": url, "new_host": host_of(url), "new_options": options}
     steps = [
@@ -93,7 +93,7 @@ async def move_feed(
 
 
 async def merge_into(db: Database, source: Feed, target: Feed, move_up_to: int | None, by: Actor, now: datetime) -> int:
-    """Gives the readers of `source` to `target` and retires it; how many of its entries, up to that one, went too."""
+    """Moves the subscribers of `source` to `target`, and its entries up to `move_up_to`; how many entries moved."""
     action = "feed.merge" if move_up_to is None else "feed.merge_entries"
     merge = Merge(source.id, source.url, target.id, target.url, source.last_success_at, move_up_to)
     return await merge_feeds(db, merge, now, [audit_step(by, action, f"{source.url} -> {target.url}", now)])

@@ -34,7 +34,7 @@ THROTTLED = (
 
 @dataclass(frozen=True, slots=True)
 class HostLoad:
-    """How often feeds of a host were fetched in a time, how often that failed, and what came over the wire."""
+    """Requests, failures and received bytes of the feeds of a host in a period."""
 
     requests: int = 0
     errors: int = 0
@@ -42,13 +42,13 @@ class HostLoad:
 
 
 async def host_loads(db: Database, hosts: Sequence[str], since: datetime) -> dict[str, HostLoad]:
-    """By host, for those that were asked since then."""
+    """The loads by host, for hosts with requests since then."""
     rows = await db.query(LOADS, {"hosts": as_list(list(hosts)), "since": to_iso(since)})
     return {row["host"]: HostLoad(row["requests"], int(row["errors"]), int(row["bytes"])) for row in rows}
 
 
 async def throttled_until(db: Database, hosts: Sequence[str], now: datetime) -> dict[str, datetime]:
-    """By host until when its feeds stay away, because the server asked for a rest (429, 503)."""
+    """By host, until when its feeds wait because the server answered 429 or 503."""
     rows = await db.query(THROTTLED, {"hosts": as_list(list(hosts)), "now": to_iso(now)})
     return {row["host"]: from_iso(row["until"]) for row in rows}
 
@@ -77,7 +77,7 @@ HOST = _hosts.where(feeds.c.host == bindparam("of_host"))
 
 @dataclass(frozen=True, slots=True)
 class HostSummary:
-    """The feeds of one host, taken together."""
+    """The feeds of one host in summary."""
 
     host: str
     feeds: int

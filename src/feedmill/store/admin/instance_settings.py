@@ -8,17 +8,17 @@ from feedmill.store.schema import facts
 
 READ = select(facts.c.value).where(facts.c.name == bindparam("name"))
 INSERT = insert_new(facts, "name", "value")
-CHANGE = facts.update().where(facts.c.name == bindparam("fact")).values(value=bindparam("value"))
+CHANGE = facts.update().where(facts.c.name == bindparam("setting")).values(value=bindparam("value"))
 
 
 async def read_instance_setting(db: Database, name: str) -> str | None:
-    """The fact of that name; None when nobody has told it."""
+    """The setting of that name; None if it is not set."""
     rows = await db.query(READ, {"name": name})
     return rows[0]["value"] if rows else None
 
 
 async def init_instance_setting(db: Database, name: str, value: str) -> str:
-    """Tells the fact unless it is known; what it is from now on."""
+    """Sets the setting unless it is set; its value from now on."""
     await db.batch([Step(INSERT, {"name": name, "value": value})])
     return await read_instance_setting(db, name) or value
 
@@ -28,5 +28,5 @@ async def set_instance_setting(db: Database, name: str, value: str) -> None:
 
 
 def steps_to_set_instance_setting(name: str, value: str) -> list[Step]:
-    """The steps that tell a fact, whatever was known before."""
-    return [Step(INSERT, {"name": name, "value": value}), Step(CHANGE, {"fact": name, "value": value})]
+    """The steps that set a setting, whatever its value was."""
+    return [Step(INSERT, {"name": name, "value": value}), Step(CHANGE, {"setting": name, "value": value})]

@@ -12,12 +12,12 @@ from feedmill.store.schema import facts
 INSERT = insert_new(facts, "name", "value")
 TAKE = (
     facts.update()
-    .where(facts.c.name == bindparam("fact"), facts.c.value <= bindparam("now"))
+    .where(facts.c.name == bindparam("setting"), facts.c.value <= bindparam("now"))
     .values(value=bindparam("until"))
 )
 SET = (
     facts.update()
-    .where(facts.c.name == bindparam("fact"), facts.c.value == bindparam("until"))
+    .where(facts.c.name == bindparam("setting"), facts.c.value == bindparam("until"))
     .values(value=bindparam("next_at"))
 )
 # Named here because a restored backup makes it due at once.
@@ -28,14 +28,14 @@ ALWAYS = "2000-01-01T00:00:00.000Z"
 async def take_maintenance_task(db: Database, name: str, now: datetime, lease: timedelta) -> datetime | None:
     """Claims a task until the returned time; None if it is not due or another process has it."""
     until = now + lease
-    values = {"fact": setting_name(name), "now": to_iso(now), "until": to_iso(until)}
+    values = {"setting": setting_name(name), "now": to_iso(now), "until": to_iso(until)}
     _, taken = await db.batch([Step(INSERT, {"name": setting_name(name), "value": ALWAYS}), Step(TAKE, values)])
     return until if taken == 1 else None
 
 
 async def schedule_maintenance_task(db: Database, name: str, until: datetime, next_at: datetime) -> None:
     """Sets when the task is due next, unless our claim to it has ended."""
-    await db.batch([Step(SET, {"fact": setting_name(name), "until": to_iso(until), "next_at": to_iso(next_at)})])
+    await db.batch([Step(SET, {"setting": setting_name(name), "until": to_iso(until), "next_at": to_iso(next_at)})])
 
 
 def setting_name(name: str) -> str:

@@ -11,9 +11,9 @@ from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import feeds, fetch_log, image_tasks, pool_groups, pool_items
 
-# Later than this is late.
+# A due feed that waits longer than this is late.
 LATE = timedelta(minutes=5)
-# After so long a fetch's line is in the log, whatever the order in which lines were written.
+# Lines of the fetch log may be written out of order; after so long all of them are there.
 SETTLED_AFTER = timedelta(minutes=1)
 # Upper bounds of the fetch durations, in milliseconds.
 BOUNDS = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000)
@@ -54,7 +54,7 @@ POOLS = select(pool_groups.c.name, _counted.c.kind, _counted.c.status, _counted.
 
 @dataclass(frozen=True, slots=True)
 class FeedCounts:
-    """How many feeds have each status, and how many entries all of them have."""
+    """The number of feeds by status, and of all entries."""
 
     by_status: Mapping[str, int]
     entries: int
@@ -62,7 +62,7 @@ class FeedCounts:
 
 @dataclass(frozen=True, slots=True)
 class DueCounts:
-    """How many feeds are due, how many of them late, and for how long the first of them has been due."""
+    """The number of due feeds and of late ones, and how long the first has been due."""
 
     feeds: int
     late: int
@@ -71,7 +71,7 @@ class DueCounts:
 
 @dataclass(slots=True)
 class FetchCounter:
-    """The fetches of all processes, counted on and on."""
+    """A running count of the fetches of all processes."""
 
     until: datetime
     by_outcome: dict[str, int] = field(default_factory=dict)
@@ -100,7 +100,7 @@ async def count_due_feeds(db: Database, now: datetime) -> DueCounts:
 
 
 async def count_new_fetches(db: Database, fetches: FetchCounter, now: datetime) -> None:
-    """Adds the fetches since the last time, but for the last minute, whose lines may still be on their way."""
+    """Adds the fetches since the last call, except the last minute, whose lines may not be written yet."""
     until = now - SETTLED_AFTER
     if until <= fetches.until:
         return
@@ -114,7 +114,7 @@ async def count_images(db: Database) -> dict[str, int]:
 
 
 async def count_pool_items(db: Database) -> dict[tuple[str, str, str], int]:
-    """How many items there are by group, kind and state."""
+    """The number of items by group, kind and state."""
     return {
         (row["name"], row["kind"], PoolItemState(row["status"]).name.lower()): row["items"]
         for row in await db.query(POOLS)

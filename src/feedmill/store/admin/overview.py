@@ -12,8 +12,8 @@ from feedmill.store.dialect import DATABASE_SIZE
 from feedmill.store.feeds.claims import LEASE
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, pool_items, raw_bodies
 
-# Who works on a feed renews its claim every minute. One that was not renewed for longer waits in a queue, or its
-# process is gone.
+# A worker renews its claim every minute. A claim that was not renewed for longer belongs to a queued job, or to a
+# process that died.
 RENEWED_WITHIN = timedelta(seconds=75)
 POOL_STATES = {0: "used", 1: "available", 2: "queued", 3: "leased", 4: "dead"}
 
@@ -54,7 +54,7 @@ POOLS = select(pool_items.c.kind, pool_items.c.status, func.count().label("items
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How many of each there are, and how much room they take. `database_bytes` is None where it can't be told."""
+    """Counts and sizes of the instance. `database_bytes` is None where the database does not report it."""
 
     feeds: dict[str, int]
     last_fetched_at: str | None
@@ -70,7 +70,7 @@ class Overview:
 
 
 async def count_feeds_by_state(db: Database, now: datetime) -> dict[str, int]:
-    """How many feeds there are in each state; a feed may be in several."""
+    """The number of feeds by state; a feed may be in several."""
     [counts] = await db.query(FEEDS, {"now": to_iso(now), "alive": to_iso(now + LEASE - RENEWED_WITHIN)})
     return {name: int(value) for name, value in counts.items()}
 
@@ -104,10 +104,10 @@ async def _pools(db: Database) -> dict[str, dict[str, int]]:
 
 
 async def database_size(db: Database) -> int | None:
-    """The bytes of the database; None where they can't be told."""
+    """The size of the database in bytes; None where it does not report it."""
     try:
         [row] = await db.query(DATABASE_SIZE[db.dialect_name])
     except StatementRefused:
-        # D1 speaks SQLite's words, but does not let us ask for its pages.
+        # D1 uses the dialect of SQLite, but refuses its PRAGMA.
         return None
     return None if row["bytes"] is None else int(row["bytes"])

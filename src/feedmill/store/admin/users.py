@@ -23,7 +23,7 @@ PAGE = (
 )
 ONE = select(users, _feeds.label("feeds")).where(users.c.id == bindparam("user_id"))
 
-# Changes nothing: whoever wants to take an admin away waits here for whoever else does.
+# Changes nothing, but locks the rows of admins: removing admins happens one after the other.
 LOCK_ADMINS = users.update().where(users.c.is_admin == 1).values(is_admin=1)
 _other = users.alias("other")
 # Counted in a subquery of its own: MySQL does not let an update select from its table otherwise.
@@ -32,7 +32,7 @@ _others = (
     .where(_other.c.is_admin == 1, _other.c.status == ACTIVE, _other.c.id != bindparam("of_user"))
     .subquery("others")
 )
-# The status of the last one becomes NULL, which it must not be: that undoes the batch.
+# Sets the status of the last admin to NULL, which violates a constraint and undoes the batch.
 KEEP_LAST_ADMIN = (
     users.update()
     .where(users.c.id == bindparam("of_user"))
@@ -52,7 +52,7 @@ DELETE = users.delete().where(users.c.id == bindparam("of_user"))
 
 @dataclass(frozen=True, slots=True)
 class UserSummary:
-    """A user, and how many feeds they are subscribed to."""
+    """A user and the number of their subscriptions."""
 
     user: User
     feeds: int
@@ -69,7 +69,7 @@ async def read_user_summary(db: Database, user_id: int) -> UserSummary | None:
 
 
 async def update_user(db: Database, before: User, after: User, by: Actor, now: datetime) -> None:
-    """Writes status, power and quotas; whoever is disabled is signed out everywhere."""
+    """Saves status, admin right and quotas; ends the sessions of a user who is disabled."""
     changed = [name for name in ("status", "is_admin", "quota_feeds", "quota_bytes") if _differs(before, after, name)]
     subject = ", ".join([before.name, *(f"{name}={getattr(after, name)}" for name in changed)])
     values = {
@@ -87,7 +87,7 @@ async def update_user(db: Database, before: User, after: User, by: Actor, now: d
 
 
 async def delete_user(db: Database, user: User, by: Actor, now: datetime) -> None:
-    """Takes the account away with whatever belongs to it."""
+    """Deletes a user with all their data; raises `LastAdmin`."""
     steps = [
         Step(DELETE, {"of_user": user.id}),
         *steps_to_rest_unwanted_feeds(),
@@ -97,7 +97,7 @@ async def delete_user(db: Database, user: User, by: Actor, now: datetime) -> Non
 
 
 async def _run_guarded(db: Database, user_id: int, steps: list[Step], is_less: bool) -> None:
-    """Runs the steps; those that take an admin away, only if another one is left."""
+    """Runs the steps; if `is_less`, only when another active admin is left, else raises `LastAdmin`."""
     guards = [Step(LOCK_ADMINS), Step(KEEP_LAST_ADMIN, {"of_user": user_id})] if is_less else []
     try:
         await db.batch([*guards, *steps])
