@@ -1,8 +1,8 @@
 """Decides what a permanent redirect does to a feed: change its URL, merge it or wait.
 
-Within one site the feed's URL changes. On another site, or where another feed is already, there is a feed of its own:
-the subscribers go over to it, and the entries stay with the feed that brought them. Else a feed could put entries
-into another one, or be there before it with entries of its guids.
+Within one site the URL of the feed changes. If the redirect leads to another site, or to the URL of another feed, the
+subscribers move to the feed there, and the entries stay with the old feed. Else a feed could add entries to another
+one, or use its guids before it does.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ from feedmill.store.feeds.read_feeds import feed_of_url
 
 
 async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: FeedMove) -> FeedMove:
-    """What a move that has settled leads to, by the feed that is at the new URL."""
+    """What a redirect that is settled leads to, given the feed at the new URL."""
     if not move.settled or move.to is None:
         return move
     there = await feed_of_url(db, move.to)
@@ -28,11 +28,11 @@ async def resolve_move(db: Database, encryption: Encryption, feed: Feed, move: F
 
 
 def choose_move(feed: Feed, move: FeedMove, to: str, there: Feed | None, *, same_login: bool) -> FeedMove:
-    """Pure: `there` is the feed at the new URL, if there is one; `same_login`, whether both are asked for alike."""
+    """Pure. `there` is the feed at the new URL; `same_login`: both are fetched with the same options."""
     waiting = replace(move, settled=False)
     if there is None and is_same_site(feed.url, to):
         return move
-    # Whoever reads the one was not given the other one's password, nor was that host.
+    # A password is only for the readers and the host that it was given for.
     if not same_login:
         return waiting
     if there is None or there.has_moved_away:
@@ -45,12 +45,12 @@ def choose_move(feed: Feed, move: FeedMove, to: str, there: Feed | None, *, same
 
 
 def is_same_site(one: str, other: str) -> bool:
-    """Whether one party registered the names of both hosts; an IP address is a site of its own."""
+    """Whether both URLs have the same registrable domain; an IP address is a site of its own."""
     return _site(one) == _site(other)
 
 
 def _is_up_to_date(target: Feed, source: Feed) -> bool:
-    """Whether the target was fetched since the source was, and so has what the source was offered by redirect."""
+    """Whether the target was fetched after the source, so that it has all entries that the redirect showed."""
     if target.last_success_at is None:
         return False
     return source.last_success_at is None or target.last_success_at >= source.last_success_at

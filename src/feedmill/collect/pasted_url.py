@@ -14,19 +14,19 @@ MAX_URL_LENGTH = 2048
 
 
 class BadUrl(CallerError):
-    """That is no address a feed can be fetched from; the text says why."""
+    """A feed can't be fetched from this URL; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastedUrl:
-    """`url` is normal and without secrets; a name and password that were in it are in `http_options`."""
+    """`url` is normalized and without a login; the login that was in it is in `http_options`."""
 
     url: str
     http_options: str | None = None
 
 
 def parse_pasted_url(text: str) -> PastedUrl:
-    """Reads what a person pasted: `https://` may be missing, `feed:` is understood."""
+    """Parses what a user pasted: `https://` may be missing, `feed:` is accepted; raises `BadUrl`."""
     written = text.strip()
     complete = written if "://" in written or written.lower().startswith("feed:") else f"https://{written}"
     try:
@@ -45,13 +45,13 @@ def _options(credentials: tuple[str, str] | None) -> str | None:
 
 
 def _without_login(text: str) -> str:
-    """The text without what stands before an @ (it may be a password), and not without end."""
+    """The text without what is before an @, which may be a password, cut to 100 characters."""
     rest = text.rpartition("@")[2]
     return f"{rest[:100]}…" if len(rest) > 100 else rest or "an empty URL"
 
 
 def parse_url_without_login(text: str) -> str:
-    """The URL in its normal form, or `BadInput`; whether its address is allowed is seen when it is asked."""
+    """The normalized URL; raises `BadInput`. Whether its address is allowed is checked when it is requested."""
     try:
         address = parse_pasted_url(text)
     except BadUrl as error:

@@ -138,7 +138,7 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: Fetched
 async def _fetch(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None) -> FetchOutcome | None:
     """The outcome of the request and its quick retries; None if they took longer than the soft limit."""
     if prefetched is not None:
-        tools.outage.saw(feed.url, prefetched.response, tools.clock())
+        tools.outage.record(feed.url, prefetched.response, tools.clock())
         return prefetched.response
     options = parse_options(decrypt_options(tools.encryption, feed.http_options))
     try:
@@ -147,7 +147,7 @@ async def _fetch(tools: RefreshTools, feed: Feed, prefetched: FetchedFeed | None
             outcome = await fetch_feed(tools.client, feed, tools.sleep, tools.jitter, options)
     except TimeoutError:
         return None
-    tools.outage.saw(feed.url, outcome, tools.clock())
+    tools.outage.record(feed.url, outcome, tools.clock())
     return outcome
 
 

@@ -10,12 +10,12 @@ from feedmill.model.refresh import EntryDiff, Failed, RefreshDecision, Unchanged
 
 log = get_logger(__name__)
 
-# A feed whose dates are all odd says so often enough with these.
+# Of one document.
 MAX_LOGGED_DATES = 20
 
 
 def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
-    """Says when a feed is given up for now, for good, or not any more, and when its document was truncated."""
+    """Logs that a feed keeps failing, is disabled, works again, is truncated or may have lost entries."""
     about = {"feed_id": feed.id, "feed_url": feed.url}
     match decision:
         case Failed(disables=True):
@@ -52,7 +52,7 @@ def _log_truncated(feed: Feed, decision: Updated) -> None:
 
 
 def log_unreadable_dates(feed: Feed, entries: Mapping[str, ParsedEntry], changes: EntryDiff) -> None:
-    """Says which new entries got the time of the fetch because nobody could read their date."""
+    """Logs the new entries that got the time of the fetch because their date can't be parsed."""
     new = ((entry.title, entries[entry.guid]) for entry in changes.new)
     unread = (
         (title, words)

@@ -15,7 +15,7 @@ REACHED = HttpError("u", "u", 404)
 def guard(*seen: tuple[str, FetchOutcome], at: datetime = NOW) -> OutageDetector:
     made = OutageDetector()
     for host, outcome in seen:
-        made.saw(f"https://{host}/feed", outcome, at)
+        made.record(f"https://{host}/feed", outcome, at)
     return made
 
 

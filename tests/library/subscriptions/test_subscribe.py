@@ -312,7 +312,7 @@ async def test_each_step_of_looking_is_told_as_it_begins_and_ends(world: World, 
     page = world.web.serve("/", page_with("/feed"))
     told: list[DiscoveryStep] = []
 
-    await discover(world.tools, alice, page, readers.answers, tell=told.append)
+    await discover(world.tools, alice, page, readers.answers, on_step=told.append)
 
     assert [(step.url, bool(step.answer)) for step in told] == [
         (page, False),

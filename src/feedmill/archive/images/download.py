@@ -49,7 +49,7 @@ LANES_PER_FETCH = 2
 class NetworkMonitor(Protocol):
     """Detects an outage of our own network."""
 
-    def saw(self, url: str, outcome: FetchOutcome, now: datetime) -> None: ...
+    def record(self, url: str, outcome: FetchOutcome, now: datetime) -> None: ...
 
     def is_down(self, now: datetime) -> bool: ...
 
@@ -144,7 +144,7 @@ async def _fetch(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageD
         return ImageDownloadFailed(str(error), now + RETRY_DELAYS[1], counted=False)
     outcome = await tools.client.get(task.url, options=options)
     now = tools.clock()
-    tools.network.saw(task.url, outcome, now)
+    tools.network.record(task.url, outcome, now)
     return judge_response(outcome, task.attempts, now, offline=tools.network.is_down(now))
 
 

@@ -1,4 +1,4 @@
-"""Finds the feed URLs of a web page: named, known for the site, linked, or worth a try."""
+"""Finds the feed URLs of a web page: declared by it, known for its site, linked, or at a common path."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,10 +36,10 @@ _BY_MEDIA_TYPE: dict[str, FeedType | None] = {
     "application/xml": None,
     "text/xml": None,
 }
-# These types serve other purposes too: such a link counts when its address or title speaks of a feed.
+# These types have other uses too: such a link counts if its URL or title has a word for feeds.
 _AMBIGUOUS = frozenset({"application/json", "application/xml", "text/xml", "application/rdf+xml", "text/rdf"})
 
-_SPEAKS_OF_FEEDS = re.compile(r"(?<![a-z])(?:rss|atom|rdf|feeds?|xml ?feed|订阅|訂閱|フィード)(?![a-z])", re.I)
+_FEED_WORD = re.compile(r"(?<![a-z])(?:rss|atom|rdf|feeds?|xml ?feed|订阅|訂閱|フィード)(?![a-z])", re.I)
 _FEED_PATH = re.compile(
     r"/(?:feeds?|rss2?|atom|rdf)/?$"
     r"|/(?:feeds?|rss2?|atom|rdf|index)\.(?:xml|json|rss|atom|rdf|php|aspx?)$"
@@ -50,8 +50,8 @@ _FEED_PATH = re.compile(
 _DATA_PATH = re.compile(r"\.(?:xml|json|php|aspx?|cgi)$", re.I)
 _FEED_QUERY = re.compile(r"(?:^|&)(?:feed|format|type|alt|output|mode)=(?:rss|atom|rdf|feed|jsonfeed)", re.I)
 _FEED_HOST = re.compile(r"(?:feeds?|rss)\.", re.I)
-_OTHER_PURPOSE = re.compile(r"oembed|/wp-json\b|sitemap|opensearch|osd\.xml|wlwmanifest|xmlrpc|rsd\.xml", re.I)
-# Buttons of other readers carry the feed's address inside their own.
+_NOT_A_FEED = re.compile(r"oembed|/wp-json\b|sitemap|opensearch|osd\.xml|wlwmanifest|xmlrpc|rsd\.xml", re.I)
+# Subscribe buttons of other readers contain the feed's URL in their own.
 _READER_HOST = re.compile(
     r"(?:^|\.)(?:feedly|inoreader|newsblur|netvibes|theoldreader|bloglines|subtome)\.com$|^add\.my\.yahoo\.com$"
 )
@@ -65,9 +65,9 @@ _COMMON_PATHS = ("feed", "rss.xml", "atom.xml", "feed.xml", "index.xml", "rss", 
 
 @dataclass(frozen=True)
 class DiscoveredFeed:
-    """An address where a feed is, or for a common path may be; `rank` 0 is the best of a page.
+    """A URL where a feed is, or at a common path may be; `rank` 0 is the best of a page.
 
-    `type` is None when nothing tells it before the feed is fetched.
+    `type` is None if it is unknown until the feed is fetched.
     """
 
     url: str
@@ -78,82 +78,82 @@ class DiscoveredFeed:
 
     @property
     def is_guess(self) -> bool:
-        """Nothing but custom says that there is a feed."""
+        """Whether the URL is only a common path."""
         return self.why == "common path"
 
     @property
     def is_comments(self) -> bool:
-        """The feed seems to hold readers' comments rather than articles."""
+        """Whether the feed seems to contain comments rather than articles."""
         return bool(_COMMENTS.search(self.title) or _COMMENTS.search(urlsplit(self.url).path))
 
 
 def find_page_feeds(page: bytes, *, content_type: str | None, url: str) -> list[DiscoveredFeed]:
-    """Returns the feeds of a page, the likeliest first: named, of the site, linked, comments, guesses."""
-    read = read_page(decode_page(page[:MAX_PAGE_BYTES], content_type), url)
-    certain = [*_named(read), *_of_the_site(read), *_linked(read)]
+    """Returns the feeds of a page, the likeliest first: declared, of the site, linked, comments, common paths."""
+    web_page = read_page(decode_page(page[:MAX_PAGE_BYTES], content_type), url)
+    certain = [*_declared(web_page), *_site_feeds(web_page), *_linked_feeds(web_page)]
     ordered = sorted(certain, key=lambda found: found.is_comments)
-    guesses = [DiscoveredFeed(path, read.title, None, "common path") for path in candidate_urls(url)]
+    guesses = [DiscoveredFeed(path, web_page.title, None, "common path") for path in candidate_urls(url)]
     distinct = _distinct([*ordered[:MAX_DISCOVERED], *guesses])
     return [replace(found, rank=rank) for rank, found in enumerate(distinct)]
 
 
 def candidate_urls(url: str) -> list[str]:
-    """Returns addresses where sites often keep a feed: a few beside the page, then those at the root."""
-    beside = (urljoin(url, path) for path in _COMMON_PATHS[:3])
-    at_the_root = (urljoin(url, f"/{path}") for path in _COMMON_PATHS)
-    return [place for place in dict.fromkeys((*beside, *at_the_root)) if absolute_url(place)]
+    """Returns URLs at which sites often have a feed: a few next to the page, then those at the root."""
+    next_to_page = (urljoin(url, path) for path in _COMMON_PATHS[:3])
+    at_root = (urljoin(url, f"/{path}") for path in _COMMON_PATHS)
+    return [place for place in dict.fromkeys((*next_to_page, *at_root)) if absolute_url(place)]
 
 
-def _named(page: WebPage) -> Iterator[DiscoveredFeed]:
+def _declared(page: WebPage) -> Iterator[DiscoveredFeed]:
     for link in page.links:
-        if link.tag == "link" and _names_a_feed(link):
-            yield _found(link, page, "named by the page")
+        if link.tag == "link" and _declares_feed(link):
+            yield _discovered(link, page, "named by the page")
 
 
-def _names_a_feed(link: PageLink) -> bool:
+def _declares_feed(link: PageLink) -> bool:
     if link.rel & {"feed", "service.feed"}:
         return True
     return "alternate" in link.rel and "stylesheet" not in link.rel and _is_feed_type(link)
 
 
 def _is_feed_type(link: PageLink) -> bool:
-    if link.type not in _BY_MEDIA_TYPE or _OTHER_PURPOSE.search(link.url):
+    if link.type not in _BY_MEDIA_TYPE or _NOT_A_FEED.search(link.url):
         return False
-    return link.type not in _AMBIGUOUS or bool(_SPEAKS_OF_FEEDS.search(f"{link.url} {link.title}"))
+    return link.type not in _AMBIGUOUS or bool(_FEED_WORD.search(f"{link.url} {link.title}"))
 
 
-def _of_the_site(page: WebPage) -> Iterator[DiscoveredFeed]:
+def _site_feeds(page: WebPage) -> Iterator[DiscoveredFeed]:
     for url, title in site_feeds(page):
         if address := absolute_url(url):
-            yield DiscoveredFeed(address, title or page.title, _type_by_address(address), "known site")
+            yield DiscoveredFeed(address, title or page.title, _type_by_url(address), "known site")
 
 
-def _linked(page: WebPage) -> Iterator[DiscoveredFeed]:
+def _linked_feeds(page: WebPage) -> Iterator[DiscoveredFeed]:
     for link in page.links:
-        if link.tag != "link" and (_is_feed_type(link) or _leads_to_a_feed(link)):
-            yield _found(link, page, "linked from the page")
+        if link.tag != "link" and (_is_feed_type(link) or _is_feed_url(link)):
+            yield _discovered(link, page, "linked from the page")
 
 
-def _leads_to_a_feed(link: PageLink) -> bool:
+def _is_feed_url(link: PageLink) -> bool:
     parts = urlsplit(link.url)
     host = host_of(link.url)
-    if _READER_HOST.search(host) or _OTHER_PURPOSE.search(link.url):
+    if _READER_HOST.search(host) or _NOT_A_FEED.search(link.url):
         return False
     if _FEED_PATH.search(parts.path) or _FEED_QUERY.search(parts.query) or _FEED_HOST.match(host):
         return True
-    return bool(_DATA_PATH.search(parts.path) and _SPEAKS_OF_FEEDS.search(link.title))
+    return bool(_DATA_PATH.search(parts.path) and _FEED_WORD.search(link.title))
 
 
-def _found(link: PageLink, page: WebPage, why: FoundBy) -> DiscoveredFeed:
-    kind = _BY_MEDIA_TYPE.get(link.type) or _type_by_address(link.url)
+def _discovered(link: PageLink, page: WebPage, why: FoundBy) -> DiscoveredFeed:
+    kind = _BY_MEDIA_TYPE.get(link.type) or _type_by_url(link.url)
     return DiscoveredFeed(link.url.partition("#")[0], link.title or page.title, kind, why)
 
 
-def _type_by_address(url: str) -> FeedType | None:
+def _type_by_url(url: str) -> FeedType | None:
     parts = urlsplit(url)
-    told = re.search(r"(?<![a-z])(rss|atom|json)(?![a-z])", f"{parts.path}?{parts.query}".lower())
+    match = re.search(r"(?<![a-z])(rss|atom|json)(?![a-z])", f"{parts.path}?{parts.query}".lower())
     kinds: dict[str, FeedType] = {"rss": "rss", "atom": "atom", "json": "json"}
-    return kinds[told[1]] if told else None
+    return kinds[match[1]] if match else None
 
 
 def _distinct(feeds: Iterable[DiscoveredFeed]) -> list[DiscoveredFeed]:
@@ -164,6 +164,6 @@ def _distinct(feeds: Iterable[DiscoveredFeed]) -> list[DiscoveredFeed]:
 
 
 def _identity(url: str) -> str:
-    """What stays the same between http and https, with and without `www.` or a slash at the end."""
+    """The URL without scheme, `www.` and a slash at the end."""
     parts = urlsplit(url)
     return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"

@@ -147,7 +147,7 @@ def _podcast(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
 
 
 def _suffixed(suffix: str, depth: int) -> SiteRule:
-    """A site whose pages have a feed under their own path, cut to `depth` segments, plus a suffix."""
+    """The rule of a site whose feeds are at the page's path, cut to `depth` segments, plus a suffix."""
 
     def feeds(parts: SplitResult, page: WebPage) -> Iterator[SiteFeed]:
         segments = _segments(parts)[:depth]

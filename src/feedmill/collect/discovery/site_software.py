@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from feedmill.html.page import WebPage
 from feedmill.model.hosts import host_of
 
-# What the software calls itself in <meta name="generator"> -> where it puts its feed.
+# Name of the software in <meta name="generator"> -> path of its feed.
 _GENERATORS = {
     "typecho": "/feed/",
     "ghost": "/rss/",
@@ -22,7 +22,7 @@ _GENERATORS = {
     "discourse": "/latest.rss",
     "z-blogphp": "/feed.php",
 }
-# What only the pages of that software mention -> where it puts its feed.
+# Text that only pages of that software contain -> path of its feed.
 _FOOTPRINTS = {"substackcdn.com/": "/feed", "com.medium.reader": "/feed"}
 
 _FEDIVERSE = re.compile(r"""\bid=["']?mastodon\b|<meta [^>]{0,200}\b(?:mastodon|glitch-soc)\b""", re.I)
@@ -31,14 +31,14 @@ _WORDPRESS_ARCHIVE = re.compile(r".*?/(?:category|tag|author)/[^/]+(?=/|$)")
 
 
 class SiteFeed(NamedTuple):
-    """A feed that a site of this kind has; `title` says which of its feeds it is."""
+    """A feed that sites of this kind have; `title` says which of their feeds."""
 
     url: str
     title: str
 
 
 def origin(url: str) -> str:
-    """Returns scheme and host of an address, without a slash at the end."""
+    """Returns scheme, host and port of a URL, without a slash at the end."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -63,7 +63,7 @@ def _fediverse(page: WebPage) -> Iterator[SiteFeed]:
 
 
 def _wordpress(page: WebPage) -> Iterator[SiteFeed]:
-    """The link to the REST interface tells where the blog is, when it does not fill the whole host."""
+    """The link to the REST API has the path of the blog, if it is not at the root of the host."""
     api = page.linked("https://api.w.org/")
     if not (api or page.generator.startswith("wordpress") or "/wp-content/" in page.html):
         return

@@ -1,4 +1,4 @@
-"""Detects an outage of our own network: hardly any host could be reached lately."""
+"""Detects an outage of our own network: hardly any host could be reached in the last minutes."""
 
 from datetime import datetime, timedelta
 
@@ -8,19 +8,19 @@ from feedmill.model.hosts import host_of
 WINDOW = timedelta(minutes=5)
 FEWEST_HOSTS = 5
 MOST_REACHED = 0.2
-# What we refuse before anybody is asked.
+# Refused before a request is sent.
 NOT_SENT = frozenset({"url", "scheme", "blocked", "address", "port", "options"})
 
 
 class OutageDetector:
-    """Remembers which hosts answered in the last minutes."""
+    """Keeps which hosts were reached in the last minutes."""
 
     def __init__(self) -> None:
-        # By host, the one that was asked longest ago first.
+        # By host, the least recent request first.
         self._latest: dict[str, tuple[datetime, bool]] = {}
 
-    def saw(self, url: str, outcome: FetchOutcome, now: datetime) -> None:
-        """Takes note of what came of asking `url`."""
+    def record(self, url: str, outcome: FetchOutcome, now: datetime) -> None:
+        """Records the outcome of a request."""
         if isinstance(outcome, Deferred) or (isinstance(outcome, Refused) and outcome.kind in NOT_SENT):
             return
         host = host_of(url)
@@ -29,10 +29,10 @@ class OutageDetector:
         self._forget(now)
 
     def is_down(self, now: datetime) -> bool:
-        """Whether hardly any of several hosts that were tried lately could be reached."""
-        # What is later than now was seen before the clock was set back.
-        lately = [reached for at, reached in self._latest.values() if now - WINDOW <= at <= now]
-        return len(lately) >= FEWEST_HOSTS and sum(lately) <= MOST_REACHED * len(lately)
+        """Whether hardly any of several hosts could be reached."""
+        # Times later than now are from before the clock was set back.
+        recent = [reached for at, reached in self._latest.values() if now - WINDOW <= at <= now]
+        return len(recent) >= FEWEST_HOSTS and sum(recent) <= MOST_REACHED * len(recent)
 
     def _forget(self, now: datetime) -> None:
         while self._latest:

@@ -74,12 +74,12 @@ async def discover(
     url: str,
     answers: ResponseCache,
     http_options: str | None = None,
-    tell: Callable[[DiscoveryStep], None] = ignore_step,
+    on_step: Callable[[DiscoveryStep], None] = ignore_step,
 ) -> DiscoveryResult:
     """Looks at what is there; the answers of its feeds are remembered for who subscribes next."""
     address = _read(url)
     options = http_options or address.http_options
-    web = RecordingFetcher(tools.client, tell)
+    web = RecordingFetcher(tools.client, on_step)
     found = await discover_feeds_at(web, address.url, options)
     if isinstance(found, NoFeed):
         return DiscoveryResult(address.url, [], web.steps, not_subscribable(found, web))

@@ -80,12 +80,12 @@ async def discover_at(
     user: User,
     url: str,
     options: str | None = None,
-    tell: Callable[[DiscoveryStep], None] = ignore_step,
+    on_step: Callable[[DiscoveryStep], None] = ignore_step,
 ) -> DiscoveryView:
     """What is there, or why there is nothing; raises only for what is not about the address."""
     app = the_app(request)
     try:
-        seen = await discover(app.tools, user, url, the_discovery_cache(request), options, tell)
+        seen = await discover(app.tools, user, url, the_discovery_cache(request), options, on_step)
     except NotSubscribable as error:
         return DiscoveryView(url, trouble=subscribe_problem(error, url), tried=list(tried_urls(error)))
     if seen.problem:
