@@ -4,9 +4,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from feedmill.i18n.messages import Message, verbatim
+
 
 class FeedmillError(Exception):
-    """The base of all our errors; the message is one line for people."""
+    """The base of all our errors. `message` is for people; `str()` gives its English text, on one line."""
+
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(message)
+
+    @property
+    def message(self) -> Message:
+        [message] = self.args
+        return message if isinstance(message, Message) else verbatim(message)
 
 
 class FeedError(FeedmillError):
@@ -28,7 +38,7 @@ class BadInput(CallerError):
 
     code = "bad_input"
 
-    def __init__(self, message: str, field: str | None = None) -> None:
+    def __init__(self, message: Message | str, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
 
@@ -101,7 +111,7 @@ class LimitExceeded(CallerError):
 
     code = "too_many"
 
-    def __init__(self, message: str, retry_after: int | None = None) -> None:
+    def __init__(self, message: Message | str, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -164,8 +174,8 @@ class BlobUnavailable(BlobError):
 
 
 class NotAFeed(FeedError):
-    """The document is not a feed. `looks_like` is html, empty, json, binary, xml or text."""
+    """The document is not a feed. `looks_like` is html, empty, json, binary, xml, text or too_complex."""
 
     def __init__(self, looks_like: str) -> None:
-        super().__init__(f"not a feed: it looks like {looks_like}")
+        super().__init__(Message(f"not_a_feed.{looks_like}"))
         self.looks_like = looks_like

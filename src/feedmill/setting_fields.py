@@ -12,6 +12,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from feedmill.i18n.messages import Message
+
 BOOLEANS = {
     **dict.fromkeys(("true", "1", "yes", "y", "on", "t"), True),
     **dict.fromkeys(("false", "0", "no", "n", "off", "f"), False),
@@ -63,13 +65,17 @@ class AfterValidator:
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """One setting: its type, default, limits (`ge`, `gt`, `le`, `lt`) and description."""
+    """One setting: its type, default and limits (`ge`, `gt`, `le`, `lt`)."""
 
     name: str
     annotation: Any
     default: Any
-    description: str
     limits: Mapping[str, float]
+
+    @property
+    def description(self) -> str:
+        """One sentence on what it is for, in English."""
+        return str(Message(f"setting.{self.name}"))
 
     @property
     def limits_in_words(self) -> str:
@@ -83,9 +89,9 @@ class SettingField:
         return found
 
 
-def Field(default: Any, *, description: str, **limits: float) -> Any:
-    """Declares a setting in the class body of `Settings`."""
-    return dataclass_field(default=default, metadata={"description": description, "limits": limits})
+def Field(default: Any, **limits: float) -> Any:
+    """Declares a setting in the class body of `Settings`. `setting.json` of each language says what it is for."""
+    return dataclass_field(default=default, metadata={"limits": limits})
 
 
 def declared_fields(settings: type) -> dict[str, SettingField]:

@@ -99,129 +99,52 @@ class Settings:
     fields: ClassVar[Mapping[str, SettingField]]
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict, repr=False)
 
-    data: Path = Field(Path("data"), description="The folder for the database, kept objects and the signing key.")
-    database: str = Field(
-        "",
-        description="Where rows are kept: empty for SQLite in the data folder, or a sqlite:///, postgresql://, "
-        "mysql:// or d1+https:// URL.",
-    )
-    database_token: SecretStr = Field(SecretStr(""), description="The Bearer token of the D1 proxy worker.")
-    d1_statements: int = Field(
-        1000, ge=10, le=1000, description="How many statements D1 takes in one batch: 50 on Cloudflare's free plan."
-    )
-    objects: str = Field(
-        "",
-        description="Where images and raw bodies are kept: empty for a folder in the data folder, a path, or "
-        "s3://bucket/prefix?endpoint=…&region=….",
-    )
-    s3_access_key: str = Field("", description="The access key of the S3 store.")
-    s3_secret_key: SecretStr = Field(SecretStr(""), description="The secret key of the S3 store.")
-    redis: SecretStr = Field(
-        SecretStr(""), description="The redis:// URL of Redis; empty to coordinate in this process only."
-    )
-    listen: str = Field("127.0.0.1", description="The address that the web server listens on.")
-    port: int = Field(8000, ge=1, le=65535, description="The port that the web server listens on.")
-    public_url: PublicUrl = Field(
-        "", description="The address that people open, such as https://feeds.example.org; its host name is allowed."
-    )
-    allowed_hosts: Hosts = Field(
-        (),
-        description="Further host names that requests may be for, separated by commas; * allows any. Always "
-        "allowed: IP addresses, localhost, this machine's name and that of public_url.",
-    )
-    trusted_proxies: Networks = Field(
-        (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")),
-        description="Networks of the proxies whose word on a request's address and on https is believed, and to "
-        "which connections_per_address does not apply.",
-    )
-    max_connections: int = Field(
-        4000,
-        ge=16,
-        description="How many connections the web server keeps open at once; fewer if the limit of open "
-        "files does not allow so many.",
-    )
-    connections_per_address: int = Field(
-        100, ge=1, description="How many of them may come from one address (IPv6: from one /64 network)."
-    )
-    header_seconds: float = Field(20, gt=0, description="How long a client may take to send the head of a request.")
-    body_seconds: float = Field(
-        30, gt=0, description="How long a client that sends a body may be slower than 500 bytes a second."
-    )
-    send_seconds: float = Field(
-        60, gt=0, description="How long a client that is sent an answer may take less than 500 bytes a second of it."
-    )
-    keep_alive_seconds: float = Field(
-        180,
-        gt=0,
-        description="How long a connection without a request is kept for the next one. Longer than a proxy "
-        "in front keeps it, so that the proxy is the one that closes it.",
-    )
-    secret_key: SigningKey = Field(
-        SecretStr(""),
-        description="What access tokens are signed with and feed passwords encrypted, the same for all "
-        "processes; empty for a key that is made at first start and kept in the data folder (secret.key).",
-    )
-    old_secret_keys: SecretStr = Field(
-        SecretStr(""),
-        description="Former values of secret_key, separated by commas: what was encrypted with them can still be read.",
-    )
-    registration: bool = Field(False, description="Whether visitors may make accounts for themselves.")
-    metrics_token: SecretStr = Field(
-        SecretStr(""), description="The Bearer token for /metrics; empty to show them to this machine only."
-    )
-    api_per_minute: int = Field(
-        1200, ge=0, description="How often one caller may ask the API in a minute, a quarter of it at once; 0: any."
-    )
-    log_format: Literal["auto", "pretty", "json"] = Field(
-        "auto", description="How logs are written; auto is pretty on a terminal and JSON otherwise."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="The least level that is logged."
-    )
-    user_agent: str = Field(
-        "", description="What Feedmill calls itself when it fetches; empty for its own name, version and address."
-    )
-    allow_private: Networks = Field(
-        (), description="Networks (CIDR, separated by commas) that may be fetched from although they are private."
-    )
-    host_gap: float = Field(1.0, ge=0, le=3600, description="Seconds between two requests to one host.")
-    fetches_at_once: int = Field(20, ge=1, le=1000, description="How many feeds are fetched at once.")
-    max_feed_bytes: int = Field(15_000_000, ge=1000, description="The largest feed, in bytes after decompression.")
-    images_at_once: int = Field(5, ge=1, le=100, description="How many images are fetched at once.")
-    max_image_bytes: int = Field(10_000_000, ge=1000, description="The largest image that is kept, in bytes.")
-    images_total_bytes: int = Field(
-        0,
-        ge=0,
-        description="How many bytes all kept images may take together; when they do, further ones wait. 0: any.",
-    )
-    connect_seconds: float = Field(5, gt=0, description="How long connecting to a host may take.")
-    read_seconds: float = Field(20, gt=0, description="How long a host may be silent.")
-    total_seconds: float = Field(30, gt=0, description="How long a request may take in all.")
+    data: Path = Field(Path("data"))
+    database: str = Field("")
+    database_token: SecretStr = Field(SecretStr(""))
+    d1_statements: int = Field(1000, ge=10, le=1000)
+    objects: str = Field("")
+    s3_access_key: str = Field("")
+    s3_secret_key: SecretStr = Field(SecretStr(""))
+    redis: SecretStr = Field(SecretStr(""))
+    listen: str = Field("127.0.0.1")
+    port: int = Field(8000, ge=1, le=65535)
+    public_url: PublicUrl = Field("")
+    allowed_hosts: Hosts = Field(())
+    trusted_proxies: Networks = Field((IPv4Network("127.0.0.0/8"), IPv6Network("::1/128")))
+    max_connections: int = Field(4000, ge=16)
+    connections_per_address: int = Field(100, ge=1)
+    header_seconds: float = Field(20, gt=0)
+    body_seconds: float = Field(30, gt=0)
+    send_seconds: float = Field(60, gt=0)
+    keep_alive_seconds: float = Field(180, gt=0)
+    secret_key: SigningKey = Field(SecretStr(""))
+    old_secret_keys: SecretStr = Field(SecretStr(""))
+    registration: bool = Field(False)
+    metrics_token: SecretStr = Field(SecretStr(""))
+    api_per_minute: int = Field(1200, ge=0)
+    log_format: Literal["auto", "pretty", "json"] = Field("auto")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info")
+    user_agent: str = Field("")
+    allow_private: Networks = Field(())
+    host_gap: float = Field(1.0, ge=0, le=3600)
+    fetches_at_once: int = Field(20, ge=1, le=1000)
+    max_feed_bytes: int = Field(15_000_000, ge=1000)
+    images_at_once: int = Field(5, ge=1, le=100)
+    max_image_bytes: int = Field(10_000_000, ge=1000)
+    images_total_bytes: int = Field(0, ge=0)
+    connect_seconds: float = Field(5, gt=0)
+    read_seconds: float = Field(20, gt=0)
+    total_seconds: float = Field(30, gt=0)
 
-    feeds_file: Path | None = Field(
-        None,
-        description="A YAML, JSON or TOML file that declares feeds; by default feeds.yaml, feeds.yml, "
-        "feeds.json or feeds.toml in the data folder, if there is one.",
-    )
+    feeds_file: Path | None = Field(None)
 
-    backoff_base: float = Field(
-        30, gt=0, description="Minutes until the next try after a feed's first failure; doubles."
-    )
-    backoff_cap: float = Field(
-        1440, gt=0, description="The longest time between two tries of a failing feed, in minutes."
-    )
+    backoff_base: float = Field(30, gt=0)
+    backoff_cap: float = Field(1440, gt=0)
 
-    retention_days: float = Field(
-        180,
-        ge=1,
-        description="Days until an entry that has left its feed is purged; starred, labelled and read-later ones stay.",
-    )
-    later_days: float = Field(
-        30, ge=1, le=3650, description="Days for which an entry is kept for later, unless its reader says until when."
-    )
-    raw_days: float = Field(
-        30, ge=1, description="Days for which the raw bodies of feeds are kept, for 'feedmill restore'."
-    )
+    retention_days: float = Field(180, ge=1)
+    later_days: float = Field(30, ge=1, le=3650)
+    raw_days: float = Field(30, ge=1)
 
     @property
     def later_for(self) -> timedelta:

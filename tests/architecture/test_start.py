@@ -13,6 +13,8 @@ pytestmark = pytest.mark.external
 SERVER = {"fastapi", "starlette", "uvicorn", "jinja2", "pydantic", "jwt"}
 FETCHING = {"aiohttp", "yarl", "lxml", "nh3", "brotli", "publicsuffixlist"}
 TERMINAL = {"rich", "structlog"}
+# Pages write dates and numbers with it; a command writes plain English.
+PAGES = {"babel"}
 OTHER_DATABASES = {"asyncpg", "asyncmy", "sqlalchemy.dialects.mysql", "sqlalchemy.dialects.postgresql"}
 # What only a fetch, a saved page or a file of feeds needs.
 WITH_THE_FIRST_USE = {"aiohttp", "yarl", "feedmill.outbound.http_session", "yaml", "lxml.html"}
@@ -46,7 +48,7 @@ def test_a_command_that_needs_only_the_database_imports_no_more(tmp_path: Path, 
     imported = modules_of(tmp_path, *command.split())
 
     assert "sqlalchemy.dialects.sqlite" in imported
-    assert imported & (SERVER | FETCHING | TERMINAL | OTHER_DATABASES | SCALE) == set()
+    assert imported & (SERVER | FETCHING | TERMINAL | OTHER_DATABASES | SCALE | PAGES) == set()
 
 
 def test_a_command_of_pools_imports_neither_the_web_server_nor_what_fetches(tmp_path: Path) -> None:
@@ -63,7 +65,7 @@ def test_a_command_of_pools_imports_neither_the_web_server_nor_what_fetches(tmp_
 def test_what_needs_no_database_imports_none(tmp_path: Path, command: str) -> None:
     imported = modules_of(tmp_path, *command.split())
 
-    assert imported & (SERVER | FETCHING | OTHER_DATABASES | SCALE) == set()
+    assert imported & (SERVER | FETCHING | OTHER_DATABASES | SCALE | PAGES) == set()
     assert "sqlite3" not in imported
 
 

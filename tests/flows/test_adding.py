@@ -7,6 +7,7 @@ from sqlalchemy.sql import Executable
 
 from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, discover_feeds_at
 from feedmill.collect.first_fetch import add_fetched_feed
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
@@ -187,11 +188,11 @@ async def test_removing_in_lots_removes_all(world: World) -> None:
 async def test_a_stopped_feed_is_never_due_until_it_is_started(any_world: World) -> None:
     feed = await any_world.add("/feed", answer(item("a")))
 
-    await stop_feed(any_world.db, feed.id, "paused by a person")
+    await stop_feed(any_world.db, feed.id, Message("schedule.paused"))
     assert await claim_due_feeds(any_world.db, NOW + DAY, 10) == []
 
-    await start_feed(any_world.db, feed.id, "resumed by a person", NOW + HOUR)
-    assert (await any_world.feed(feed)).next_fetch_why == "resumed by a person"
+    await start_feed(any_world.db, feed.id, Message("schedule.resumed_by_person"), NOW + HOUR)
+    assert str((await any_world.feed(feed)).next_fetch_why) == "resumed by a person"
     assert [claim.feed.id for claim in await claim_due_feeds(any_world.db, NOW + HOUR, 10)] == [feed.id]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message, verbatim
 from feedmill.library.admin.blocked_hosts import BlockResult, block_host, parse_blocked_host, unblock_host
 from feedmill.model.feed import Feed
 from feedmill.model.fetch_outcome import Refused, Response
@@ -162,11 +163,11 @@ async def test_unblocking_wakes_neither_what_a_person_switched_off_nor_what_nobo
     paused, left = await town.feed(path="/paused"), await town.feed(path="/left")
     await world.change(left, added_by_person=0)
     await town.block()
-    await stop_feed(world.db, paused.id, "paused by an admin")
+    await stop_feed(world.db, paused.id, Message("schedule.paused_by_admin"))
 
     await town.unblock()
 
-    assert (await world.feed(paused)).next_fetch_why == "paused by an admin"
+    assert str((await world.feed(paused)).next_fetch_why) == "paused by an admin"
     assert ((await world.feed(left)).next_fetch_at, (await world.feed(left)).next_fetch_why) == (
         None,
         NO_SUBSCRIBERS_REASON,
@@ -179,7 +180,7 @@ async def test_a_refresh_that_runs_while_its_host_is_blocked_writes_nothing(town
     await town.block()
 
     with pytest.raises(ClaimLost):
-        await record_refresh(world.db, claim, Postponed(Schedule(world.now, "its host is busy")))
+        await record_refresh(world.db, claim, Postponed(Schedule(world.now, verbatim("its host is busy"))))
 
     assert (await world.feed(there)).next_fetch_why == BLOCKED_HOST_REASON
 
@@ -224,7 +225,7 @@ async def test_a_proxy_on_a_blocked_host_is_not_asked(town: Town) -> None:
     refused = await town.world.client.get(there.url, options=FetchOptions(proxy=town.world.web.url("/", HOST)))
 
     assert isinstance(refused, Refused)
-    assert (refused.kind, refused.detail) == ("options", "its proxy's host is blocked by an admin")
+    assert (refused.kind, str(refused.detail)) == ("options", "its proxy's host is blocked by an admin")
 
 
 @pytest.mark.parametrize(

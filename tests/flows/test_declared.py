@@ -53,7 +53,7 @@ async def test_new_feeds_are_added_and_due_at_once(any_world: World, tmp_path: P
 
     assert (feed.url, feed.name, feed.folder, feed.interval) == (URL, "Mine", ("A", "B"), 2 * HOUR)
     assert (feed.archive_policy, feed.declared, feed.added_by_person) == ("none", True, False)
-    assert (feed.next_fetch_at, feed.next_fetch_why) == (NOW, "new in feeds.yaml")
+    assert (feed.next_fetch_at, str(feed.next_fetch_why)) == (NOW, "new in feeds.yaml")
     assert [claim.feed.id for claim in await claim_due_feeds(any_world.db, NOW, 10)] == [feed.id]
 
 
@@ -66,7 +66,7 @@ async def test_a_removed_feed_keeps_its_history_and_rests(any_world: World, tmp_
     [rested] = await follower.follow("feeds: []")
 
     assert (rested.next_fetch_at, rested.declared) == (None, False)
-    assert rested.next_fetch_why == "at rest: it is no longer in feeds.yaml"
+    assert str(rested.next_fetch_why) == "at rest: it is no longer in feeds.yaml"
     assert len(await any_world.rows(entries)) == 1
     assert await claim_due_feeds(any_world.db, NOW + 30 * DAY, 10) == []
 
@@ -78,7 +78,7 @@ async def test_a_returning_feed_wakes(follower: Follower) -> None:
     [feed] = await follower.follow(f"- {URL}")
 
     assert (feed.next_fetch_at, feed.declared) == (NOW, True)
-    assert feed.next_fetch_why == "it is in feeds.yaml again"
+    assert str(feed.next_fetch_why) == "it is in feeds.yaml again"
 
 
 async def test_a_feed_that_a_person_added_too_goes_on(follower: Follower) -> None:
@@ -107,7 +107,7 @@ async def test_changed_options_are_applied(follower: Follower) -> None:
 
     assert (feed.name, feed.interval, feed.folder, feed.archive_policy) == ("Two", HOUR, ("X",), "starred")
     assert feed.next_fetch_at == NOW + HOUR / 2
-    assert feed.next_fetch_why == "its interval in feeds.yaml was changed"
+    assert str(feed.next_fetch_why) == "its interval in feeds.yaml was changed"
 
 
 async def test_a_title_in_the_file_outlives_a_refresh(follower: Follower) -> None:

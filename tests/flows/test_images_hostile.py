@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from feedmill.archive.keys import parse_image_key
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.store.schema import entries
 from tests.archive.images import sample_images
 from tests.flows.conftest import PATIENT
@@ -32,7 +33,10 @@ async def test_a_page_that_calls_itself_png_is_never_stored(world: World) -> Non
     await archive(world)
 
     [task] = await tasks(world)
-    assert (task["status"], task["last_error"]) == ("pending", "no image: it looks like a web page")
+    assert (task["status"], task["last_error"]) == (
+        "pending",
+        message_to_stored(Message("not_an_image.web_page")),
+    )
     assert await stored(world) == []
 
 

@@ -208,7 +208,7 @@ async def test_a_feed_that_moves_to_another_site_takes_its_readers_and_what_they
 
     await mover.redirect(url, 3)
     there = await mover.at(url)
-    assert there.next_fetch_why == f"{mover.feed.url} moved here"
+    assert str(there.next_fetch_why) == f"{mover.feed.url} moved here"
     await world.refresh(there)
     await mover.redirect(url, 1)
 

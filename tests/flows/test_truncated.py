@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from feedmill.i18n.messages import Message, message_from_stored
 from feedmill.model.feed import FeedStatus
 from feedmill.model.refresh import Failed, Unchanged, Updated
 from feedmill.store.schema import entries, fetch_log, raw_bodies, revisions
@@ -72,7 +73,7 @@ async def test_a_truncated_document_is_logged_and_kept(world: World, logged: lis
 
     [line] = await world.rows(fetch_log)
     assert (line["outcome"], line["new_entries"]) == ("incomplete", 1)
-    assert "ends in the middle" in line["message"]
+    assert message_from_stored(line["message"]) == Message("fetch.truncated")
     [body] = await world.rows(raw_bodies)
     assert (await world.blobs.get(body["key"]), body["parse_result"], body["entry_count"]) == (CUT, "incomplete", 1)
     [said] = [one for one in logged if one["event"] == "feed_truncated"]

@@ -48,8 +48,9 @@ from feedmill.html import (
     srcset,
     tags,
 )
-from feedmill.i18n import catalogue, explanations
+from feedmill.i18n import catalogue, explanations, messages
 from feedmill.i18n import dates as moments
+from feedmill.i18n.translator import translator
 from feedmill.library import cursors
 from feedmill.library.admin import blocked_hosts
 from feedmill.library.archive import line_diff, raw_bodies
@@ -92,7 +93,7 @@ REFUSALS = (
     line_diff.TooDifferent,
 )
 
-_WORDS = catalogue.translator("en")
+_WORDS = translator("en")
 _RULES = rules.parse_rules("a word\nin:title:other", '"a phrase" OR begin*')
 _POOL_RULE = PoolRule(words=("word", "字"), without=("other",), min_length=10)
 _SOUGHT = query_hints.words_to_highlight('word "a phrase" begin* 字')
@@ -421,6 +422,7 @@ READERS: dict[str, Read] = {
     "serve.web.core.keymap.keymap_errors": lambda text: keymap.keymap_errors(
         {**keymap.DEFAULT_KEYMAP, "star": keymap.split_keys(text[:2000])}
     ),
+    "i18n.messages.message_from_stored": messages.message_from_stored,
     "i18n.dates.time_zone": moments.time_zone,
     "i18n.explanations.sentence_key": lambda text: explanations.sentence_key(text[: explanations.MAX_SENTENCE_LENGTH]),
     "i18n.explanations.render_explanation": lambda text: explanations.render_explanation(text, _WORDS),

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feedmill.i18n.catalogue import translator
 from feedmill.i18n.dates import DateFormatter, time_zone
+from feedmill.i18n.translator import translator
 
 NOW = datetime(2026, 3, 5, 23, 30, tzinfo=UTC)
 ENGLISH = DateFormatter(translator("en"), UTC, NOW)
@@ -18,15 +18,15 @@ IN_SHANGHAI = DateFormatter(translator("zh_CN"), time_zone("Asia/Shanghai"), NOW
         (timedelta(seconds=-60), "now", "刚刚"),
         (timedelta(seconds=5), "now", "刚刚"),
         (timedelta(seconds=59.9), "now", "刚刚"),
-        (timedelta(seconds=60), "1 min", "1 分钟"),
-        (timedelta(minutes=5), "5 min", "5 分钟"),
-        (timedelta(minutes=59.9), "59 min", "59 分钟"),
-        (timedelta(minutes=60), "1 h", "1 小时"),
-        (timedelta(hours=3, minutes=59), "3 h", "3 小时"),
-        (timedelta(hours=23.9), "23 h", "23 小时"),
-        (timedelta(hours=24), "1 d", "1 天"),
-        (timedelta(days=6), "6 d", "6 天"),
-        (timedelta(days=6.99), "6 d", "6 天"),
+        (timedelta(seconds=60), "1 min", "1分钟"),
+        (timedelta(minutes=5), "5 mins", "5分钟"),
+        (timedelta(minutes=59.9), "59 mins", "59分钟"),
+        (timedelta(minutes=60), "1 hr", "1小时"),
+        (timedelta(hours=3, minutes=59), "3 hrs", "3小时"),
+        (timedelta(hours=23.9), "23 hrs", "23小时"),
+        (timedelta(hours=24), "1 day", "1天"),
+        (timedelta(days=6), "6 days", "6天"),
+        (timedelta(days=6.99), "6 days", "6天"),
         (timedelta(days=7), "26 Feb", "2月27日"),
         (timedelta(days=10), "23 Feb", "2月24日"),
         (timedelta(days=80), "15 Dec 2025", "2025年12月16日"),
@@ -47,14 +47,14 @@ def test_a_whole_date_tells_its_zone() -> None:
     [
         (timedelta(hours=-2), "now", "即将"),
         (timedelta(seconds=59), "now", "即将"),
-        (timedelta(seconds=60), "in 1 min", "1 分钟后"),
-        (timedelta(minutes=59.4), "in 59 min", "59 分钟后"),
-        (timedelta(minutes=59.6), "in 1 h", "1 小时后"),
-        (timedelta(minutes=60), "in 1 h", "1 小时后"),
-        (timedelta(hours=2), "in 2 h", "2 小时后"),
-        (timedelta(hours=23.4), "in 23 h", "23 小时后"),
-        (timedelta(hours=23.6), "in 1 d", "1 天后"),
-        (timedelta(days=6.9), "in 7 d", "7 天后"),
+        (timedelta(seconds=60), "in 1 min", "1分钟后"),
+        (timedelta(minutes=59.4), "in 59 mins", "59分钟后"),
+        (timedelta(minutes=59.6), "in 1 hr", "1小时后"),
+        (timedelta(minutes=60), "in 1 hr", "1小时后"),
+        (timedelta(hours=2), "in 2 hrs", "2小时后"),
+        (timedelta(hours=23.4), "in 23 hrs", "23小时后"),
+        (timedelta(hours=23.6), "in 1 day", "1天后"),
+        (timedelta(days=6.9), "in 7 days", "7天后"),
     ],
 )
 def test_what_is_to_come_is_told_by_how_long_it_takes(ahead: timedelta, english: str, chinese: str) -> None:
@@ -64,13 +64,13 @@ def test_what_is_to_come_is_told_by_how_long_it_takes(ahead: timedelta, english:
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [
-        (0, "0 s"),
-        (0.4, "0 s"),
-        (59.4, "59 s"),
+        (0, "0 secs"),
+        (0.4, "0 secs"),
+        (59.4, "59 secs"),
         (59.6, "1 min"),
-        (3599, "1 h"),
-        (86_399, "1 d"),
-        (timedelta(days=30), "30 d"),
+        (3599, "1 hr"),
+        (86_399, "1 day"),
+        (timedelta(days=30), "30 days"),
     ],
 )
 def test_a_length_is_told_in_the_largest_unit_that_it_fills(seconds: float | timedelta, told: str) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from feedmill.i18n.catalogue import LANGUAGES, catalogue
+from feedmill.i18n.catalogue import catalogue, language_names
 from feedmill.model.feed_settings import (
     DEFAULT_FEED_SETTINGS,
     FEED_SETTINGS,
@@ -40,7 +40,7 @@ def test_a_request_for_a_setting_without_a_column_has_limits(setting: FeedSettin
     assert setting.kind is SettingKind.FLAG or setting.options.maximum > 0
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", language_names())
 @EVERY
 def test_what_the_form_shows_has_its_words(setting: FeedSetting, language: str) -> None:
     if setting.options.section is None or setting.name in OWN_WORDS:

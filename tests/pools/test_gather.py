@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import verbatim
 from feedmill.model.feed import PRIVATE_URL_MARKER, Claim
 from feedmill.model.pool import PoolCounts, PoolKind, PoolRule
 from feedmill.model.refresh import EntryDiff, FeedMetadata, FeedMove, FetchStats, NewEntry, Schedule, Updated
@@ -50,7 +51,7 @@ def entry(name: str, html: str | None = "<p>text</p>") -> NewEntry:
 def updated(*new: NewEntry) -> Updated:
     return Updated(
         visit=FetchStats(NOW, timedelta(0)),
-        schedule=Schedule(NOW + MINUTE, "because"),
+        schedule=Schedule(NOW + MINUTE, verbatim("because")),
         changes=EntryDiff(new=new),
         facts=FeedMetadata(language="en-GB"),
         raw=None,

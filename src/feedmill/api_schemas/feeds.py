@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from feedmill.api_schemas.response_body import ResponseBody, StoredTime
+from feedmill.api_schemas.response_body import MessageText, ResponseBody, StoredTime
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.subscription import SubscriptionState
 
@@ -30,12 +30,12 @@ class FeedResponse(ResponseBody):
     is_private: bool = Field(description="Nobody else can share this feed, because a login may open it.")
     state: SubscriptionState
     next_fetch_at: StoredTime | None
-    next_fetch_why: str | None
+    next_fetch_why: MessageText | None
     last_fetched_at: StoredTime | None
     last_success_at: StoredTime | None
     last_entry_at: StoredTime | None
     consecutive_failures: int
-    last_error: str | None
+    last_error: MessageText | None
     created_at: StoredTime
     icon: str | None = Field(description="The picture that is kept of it is at `/icon/` and this (not below `/api`).")
 
@@ -67,7 +67,7 @@ class DiscoveredFeedResponse(ResponseBody):
 
 class TriedUrlResponse(ResponseBody):
     url: str
-    answer: str
+    answer: MessageText
 
 
 class NoFeedResponse(ResponseBody):

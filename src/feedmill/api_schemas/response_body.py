@@ -1,10 +1,11 @@
-"""The base of the shared responses, and how they write times."""
+"""The base of the shared responses, and how they write times and messages."""
 
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
+from feedmill.i18n.messages import Message
 from feedmill.model.timestamps import to_iso
 
 # Written as the database has it: UTC, to the millisecond.
@@ -13,6 +14,14 @@ StoredTime = Annotated[
     PlainSerializer(to_iso, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
+
+
+def _english(given: object) -> object:
+    return str(given) if isinstance(given, Message) else given
+
+
+# A message, in English.
+MessageText = Annotated[str, BeforeValidator(_english)]
 
 
 class ResponseBody(BaseModel):

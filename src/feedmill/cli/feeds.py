@@ -55,6 +55,6 @@ def _row(feed: Feed, now: datetime) -> tuple[str, ...]:
         feed_state(feed, now),
         time_ago(feed.last_fetched_at, now) if feed.last_fetched_at else "never",
         time_until(feed.next_fetch_at, now) if feed.next_fetch_at else "never",
-        feed.next_fetch_why or "",
+        str(feed.next_fetch_why or ""),
         str(feed.entry_count),
     )

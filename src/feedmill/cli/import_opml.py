@@ -17,6 +17,7 @@ from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import CallerError
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.data_lock import lock_holder
@@ -79,7 +80,7 @@ async def _import(app: App, document: OpmlDocument) -> ImportCounts:
     before = await feed_ids_by_any_url(app.db, list(feeds_by_url))
     now = datetime.now(UTC)
     new = [feed for url, feed in feeds_by_url.items() if url not in before]
-    await add_feeds(app.db, new, now, now, "new from an imported list")
+    await add_feeds(app.db, new, now, now, Message("schedule.imported"))
     await mark_added_by_person(app.db, list(before.values()), now)
     added = await feed_ids_by_any_url(app.db, [feed.url for feed in new])
     return ImportCounts(list(added.values()), len(before), problems)

@@ -6,6 +6,7 @@ from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Database
 from feedmill.store.feeds.lifecycle import stop_feed
 
@@ -20,5 +21,5 @@ def pause(context: Context, feeds: tuple[str, ...]) -> None:
 
 async def _pause(db: Database, names: tuple[str, ...]) -> None:
     for feed in [await find_feed(db, name) for name in names]:
-        await stop_feed(db, feed.id, "paused by a person")
+        await stop_feed(db, feed.id, Message("schedule.paused"))
         print_text(f"paused {feed.id} {feed.name}: 'feedmill resume {feed.id}' starts it again")

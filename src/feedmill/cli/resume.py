@@ -8,6 +8,7 @@ from feedmill.cli.actions.find_feed import find_feed
 from feedmill.cli.output.text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Database
 from feedmill.store.feeds.lifecycle import start_feed
 
@@ -22,5 +23,5 @@ def resume(context: Context, feeds: tuple[str, ...]) -> None:
 
 async def _resume(db: Database, names: tuple[str, ...]) -> None:
     for feed in [await find_feed(db, name) for name in names]:
-        await start_feed(db, feed.id, "resumed by a person", datetime.now(UTC))
+        await start_feed(db, feed.id, Message("schedule.resumed_by_person"), datetime.now(UTC))
         print_text(f"resumed {feed.id} {feed.name}: a running server fetches it now, or 'feedmill refresh {feed.id}'")

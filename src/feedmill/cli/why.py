@@ -46,7 +46,7 @@ async def _explain(db: Database, name: str, lines: int) -> dict[str, Any]:
     fetches = await latest_fetches(db, feed.id, lines)
     tally = await tally_fetches(db, feed.id, now - LOG_DAYS)
     sentences = explain_schedule(feed, fetches, tally, await former_urls_of_feed(db, feed.id), now)
-    return {"feed": feed_record(feed, now), "sentences": sentences, "fetches": fetches}
+    return {"feed": feed_record(feed, now), "sentences": [str(sentence) for sentence in sentences], "fetches": fetches}
 
 
 def _heading(feed: dict[str, Any]) -> str:
@@ -57,5 +57,12 @@ def _heading(feed: dict[str, Any]) -> str:
 def _line(fetch: FetchLogLine) -> str:
     status = f"HTTP {fetch.http_status}" if fetch.http_status else ""
     new = f"{fetch.new_entries} new" if fetch.new_entries else ""
-    parts = (f"{fetch.at:%Y-%m-%d %H:%M:%S}", f"{fetch.outcome:<12}", status, new, f"{fetch.ms} ms", fetch.message)
+    parts = (
+        f"{fetch.at:%Y-%m-%d %H:%M:%S}",
+        f"{fetch.outcome:<12}",
+        status,
+        new,
+        f"{fetch.ms} ms",
+        str(fetch.message or ""),
+    )
     return "  ".join(part for part in parts if part)

@@ -127,7 +127,7 @@ async def _fetch_and_decide(tools: RefreshTools, feed: Feed, prefetched: Fetched
     try:
         parsed = await _parse(body.response, prefetched)
     except NotAFeed as error:
-        return refresh_decision.decide_not_a_feed(feed, body.response, str(error), body.raw, body.sha256, context)
+        return refresh_decision.decide_not_a_feed(feed, body.response, error.message, body.raw, body.sha256, context)
     changes = await _compare(tools, feed, body.response, parsed, context.now)
     decision = refresh_decision.decide_updated(feed, body.response, parsed, changes, body.raw, body.sha256, context)
     if parsed.is_truncated:

@@ -9,6 +9,7 @@ import msgspec
 from feedmill.collect.entries import storable_fields
 from feedmill.collect.scheduling import cadence
 from feedmill.collect.scheduling.cadence import CadenceSettings, PollingHints, PublishingPattern
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -129,7 +130,7 @@ def decide_moved_away(feed: Feed, answer: Response | NotModified, moment: Decisi
 
 
 def decide_not_a_feed(
-    feed: Feed, response: Response, what: str, raw: RawBody | None, sha256: str, moment: DecisionContext
+    feed: Feed, response: Response, what: Message, raw: RawBody | None, sha256: str, moment: DecisionContext
 ) -> Failed:
     return Failed(
         visit=_visit(moment, response.status, response.received_bytes),
@@ -142,13 +143,13 @@ def decide_not_a_feed(
 
 
 def decide_timeout(feed: Feed, moment: DecisionContext) -> Failed:
-    what = "given up, because it took too long"
+    what = Message("fetch.given_up")
     return _unreachable(feed, "timeout", what, _visit(moment, None), moment)
 
 
 def decide_not_stored(feed: Feed, decision: RefreshDecision, reason: str, moment: DecisionContext) -> Failed:
     """The database understood us and refused; the raw body, if one was kept, is listed all the same."""
-    what = f"its entries can't be stored: {reason}"
+    what = Message("fetch.not_stored", reason=reason)
     raw = decision.raw if isinstance(decision, Updated | Failed) else None
     visit = _visit(moment, None) if isinstance(decision, Postponed) else decision.visit
     return Failed(
@@ -160,7 +161,7 @@ def decide_not_fetched(feed: Feed, outcome: NoResponse, moment: DecisionContext)
     visit = _visit(moment, outcome.status)
     match outcome:
         case Deferred():
-            return Postponed(Schedule(outcome.until, "its host is busy, and it waits for a turn"))
+            return Postponed(Schedule(outcome.until, Message("schedule.host_busy")))
         case Throttled():
             return _throttled(feed, outcome, visit, moment)
         case Gone():
@@ -180,7 +181,7 @@ def decide_not_fetched(feed: Feed, outcome: NoResponse, moment: DecisionContext)
             kind: FailureKind = "too_large" if outcome.kind == "too_large" else "refused"
             return Failed(visit, _schedule_after_failure(feed, outcome.detail, moment), kind, outcome.detail)
         case HttpError():
-            what = f"HTTP {outcome.status}"
+            what = Message("fetch.http_status", status=outcome.status)
             return Failed(visit, _schedule_after_failure(feed, what, moment), "http_4xx", what)
     assert_never(outcome)
 
@@ -191,7 +192,7 @@ def _is_own_host(feed: Feed, outcome: Refused) -> bool:
 
 
 def _throttled(feed: Feed, outcome: Throttled, visit: FetchStats, moment: DecisionContext) -> Failed:
-    what = f"HTTP {outcome.status}"
+    what = Message("fetch.http_status", status=outcome.status)
     schedule = _schedule_after_failure(feed, what, moment)
     if outcome.retry_after is not None:
         schedule = cadence.after_throttling(moment.now, outcome.retry_after, outcome.status, moment.dice)
@@ -202,18 +203,16 @@ def _throttled(feed: Feed, outcome: Throttled, visit: FetchStats, moment: Decisi
 
 
 def _gone(feed: Feed, visit: FetchStats, moment: DecisionContext) -> Failed:
-    what = "HTTP 410: its server says it is gone for good"
+    what = Message("fetch.gone")
     since = feed.gone_since or moment.now
     if moment.now - since >= GONE_FOR_GOOD:
-        schedule = Schedule(None, "disabled: gone for good (HTTP 410, twice a day apart)")
+        schedule = Schedule(None, Message("schedule.disabled_gone"))
         return Failed(visit, schedule, "gone", what, disables=True, gone_since=since)
-    schedule = Schedule(
-        moment.now + GONE_PROBE, "asked once more in a day, because its server says that it is gone for good (HTTP 410)"
-    )
+    schedule = Schedule(moment.now + GONE_PROBE, Message("schedule.gone_probe"))
     return Failed(visit, schedule, "gone", what, gone_since=since)
 
 
-def _unreachable(feed: Feed, kind: FailureKind, what: str, visit: FetchStats, moment: DecisionContext) -> Failed:
+def _unreachable(feed: Feed, kind: FailureKind, what: Message, visit: FetchStats, moment: DecisionContext) -> Failed:
     if moment.our_network_is_down:
         schedule = cadence.after_outage(moment.now, moment.dice)
         return Failed(visit, schedule, kind, what, counted=False, gone_since=feed.gone_since)
@@ -224,7 +223,7 @@ def _due_at(schedule: Schedule) -> datetime:
     return schedule.at or datetime.max.replace(tzinfo=UTC)
 
 
-def _schedule_after_failure(feed: Feed, what: str, moment: DecisionContext) -> Schedule:
+def _schedule_after_failure(feed: Feed, what: Message, moment: DecisionContext) -> Schedule:
     return cadence.after_failure(moment.now, feed.consecutive_failures + 1, what, moment.rules, moment.dice)
 
 

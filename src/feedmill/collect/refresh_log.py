@@ -25,7 +25,7 @@ def log_refresh(feed: Feed, decision: RefreshDecision) -> None:
                 "feed_failing",
                 failures=ERROR_AFTER,
                 last_success_at=feed.last_success_at,
-                reason=decision.message,
+                reason=str(decision.message),
                 **about,
             )
         case Updated(truncated=True):

@@ -1,87 +1,81 @@
-"""Loads the message catalogue of each language and formats messages with plurals.
+"""Loads the texts of each language: one folder in `locales/` with JSON files, whose keys are message codes.
 
-A value is a sentence, or a table of plural forms chosen by `n`. `{name}` stands for a value; `{n}` is written with
-the separators of the language. `told.json` is apart: its keys are the English sentences of the inner folders.
+The code `fetch.timeout` is the key `timeout` of `fetch.json`. A text is a sentence, or a table of plural forms by
+CLDR category, chosen by the parameter `n`. `{name}` stands for a parameter. What a language lacks is English.
+`language.json` names the language for people, for HTML, and for Babel.
 """
 
 import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
-LANGUAGES: Mapping[str, str] = {"en": "English", "zh_CN": "简体中文"}
 DEFAULT_LANGUAGE = "en"
+_ABOUT = "language"
 
-Message = str | dict[str, str]
+Text = str | dict[str, str]
+
+
+def _locales() -> Traversable:
+    return files("feedmill.i18n") / "locales"
 
 
 @cache
-def catalogue(language: str) -> dict[str, Message]:
-    """Every sentence of a language under `file.key`."""
-    folder = files("feedmill.i18n") / "locales" / language
+def language_names() -> Mapping[str, str]:
+    """Every language that has a folder, with its own name for itself; English first."""
+    found = sorted(folder.name for folder in _locales().iterdir() if (folder / f"{_ABOUT}.json").is_file())
+    found.sort(key=lambda language: language != DEFAULT_LANGUAGE)
+    return {language: about_language(language)["name"] for language in found}
+
+
+def about_language(language: str) -> Mapping[str, str]:
+    """`name` for people, `tag` for HTML, `locale` for Babel."""
+    return {key: text for key, text in area_texts(language, _ABOUT).items() if isinstance(text, str)}
+
+
+@cache
+def area_texts(language: str, area: str) -> Mapping[str, Text]:
+    """The texts of one file under their keys; none when the language lacks the file."""
+    file = _locales() / language / f"{area}.json"
+    texts: dict[str, Text] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return texts
+
+
+def find_text(language: str, code: str) -> Text | None:
+    """The text of a code, in English where the language lacks it; None when nobody knows the code."""
+    area, _, key = code.partition(".")
+    if not area.isidentifier():
+        return None
+    found = area_texts(language, area).get(key)
+    if found is None and language != DEFAULT_LANGUAGE:
+        return area_texts(DEFAULT_LANGUAGE, area).get(key)
+    return found
+
+
+@cache
+def catalogue(language: str) -> Mapping[str, Text]:
+    """Every text that a language has itself, under its code."""
+    areas = sorted(file.name.removesuffix(".json") for file in (_locales() / language).iterdir())
     return {
-        f"{file.name.removesuffix('.json')}.{key}": sentence
-        for file in folder.iterdir()
-        if file.name.endswith(".json")
-        for key, sentence in json.loads(file.read_text("utf-8")).items()
+        f"{area}.{key}": text for area in areas if area != _ABOUT for key, text in area_texts(language, area).items()
     }
-
-
-@cache
-def messages_of(language: str, area: str) -> dict[str, Message]:
-    """The messages of one file under their keys; cached, because every page carries those of its scripts."""
-    prefix = f"{area}."
-    return {key.removeprefix(prefix): text for key, text in catalogue(language).items() if key.startswith(prefix)}
-
-
-def plural_form(language: str, n: float) -> str:
-    """Which form a number takes; Chinese has one."""
-    return "one" if language == "en" and n == 1 else "other"
-
-
-class Translator:
-    """The words of one language."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self.tag = language.replace("_CN", "-Hans")
-        self._sentences = catalogue(language)
-
-    def __call__(self, key: str, n: float | None = None, **values: object) -> str:
-        sentence = self._sentences[key]
-        if isinstance(sentence, dict):
-            sentence = sentence[plural_form(self.language, n or 0)]
-        if n is not None:
-            values["n"] = self.number(n)
-        return sentence.format(**values) if values else sentence
-
-    def told(self, template: str) -> str:
-        """A template of our own sentences, which are keys by themselves; the English one where there is no other."""
-        told = self._sentences.get(f"told.{template}", template)
-        return told if isinstance(told, str) else template
-
-    def number(self, n: float) -> str:
-        return f"{n:,}"
-
-    def part(self, area: str) -> dict[str, Message]:
-        """All sentences of one file, for scripts."""
-        return messages_of(self.language, area)
-
-
-@cache
-def translator(language: str) -> Translator:
-    return Translator(language)
 
 
 def best_language(accepted: str) -> str:
     """The language of ours that a browser's Accept-Language likes most."""
     for wish in sorted(accepted.split(","), key=_quality, reverse=True):
-        tag = wish.partition(";")[0].strip().lower()
-        if tag.startswith("zh"):
-            return "zh_CN"
-        if tag.startswith("en"):
-            return "en"
+        tag = wish.partition(";")[0].strip().lower().replace("-", "_")
+        if found := _closest(tag):
+            return found
     return DEFAULT_LANGUAGE
+
+
+def _closest(tag: str) -> str | None:
+    """The language of exactly that tag, else one of the same primary tag: Chinese for any kind of Chinese."""
+    names = {name.lower(): name for name in language_names()}
+    related = [name for low, name in names.items() if low.partition("_")[0] == tag.partition("_")[0]]
+    return names.get(tag) or next(iter(related), None)
 
 
 def _quality(wish: str) -> float:

@@ -3,12 +3,21 @@
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from feedmill.i18n.catalogue import Translator
-from feedmill.model.timestamps import from_iso
+from babel.dates import format_date, format_skeleton, format_time
+
+from feedmill.i18n.durations import Unit
+from feedmill.i18n.translator import Translator
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # The longest name of a zone has 32 characters.
 MAX_ZONE_LENGTH = 64
+
+_AGE_UNITS: tuple[tuple[Unit, int], ...] = (("day", DAY), ("hour", HOUR), ("minute", MINUTE))
+_LENGTH_UNITS: tuple[tuple[Unit, int, int], ...] = (
+    ("second", 1, MINUTE),
+    ("minute", MINUTE, HOUR),
+    ("hour", HOUR, DAY),
+)
 
 
 def time_zone(name: str) -> tzinfo:
@@ -23,10 +32,10 @@ class DateFormatter:
     """`when` in templates. Every method takes a moment, or the text that we keep of one."""
 
     def __init__(self, words: Translator, zone: tzinfo, now: datetime) -> None:
-        self._t, self._zone, self.now = words, zone, now
+        self._t, self.zone, self.now = words, zone, now
 
     def age(self, moment: datetime | str | None) -> str:
-        """`now`, `5 min`, `3 h`, `6 d`, then the day."""
+        """`now`, `5 mins`, `3 hrs`, `6 days`, then the day."""
         if moment is None:
             return "–"
         at = self.local(moment)
@@ -35,50 +44,41 @@ class DateFormatter:
             return self.day(at)
         if seconds < MINUTE:
             return self._t("time.now")
-        unit, size = next(pair for pair in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)) if seconds >= pair[1])
-        return self._t(f"time.{unit}", n=int(seconds // size))
+        unit, size = next(pair for pair in _AGE_UNITS if seconds >= pair[1])
+        return self._t.quantity(int(seconds // size), unit)
 
     def until(self, moment: datetime | str | None) -> str:
-        """`in 5 min`, `in 3 h`; what is past is due now."""
+        """`in 5 mins`, `in 3 hrs`; what is past is due now."""
         if moment is None:
             return "–"
         seconds = (self.local(moment) - self.now).total_seconds()
         return self._t("time.due") if seconds < MINUTE else self._t("time.in", length=self.length(seconds))
 
     def length(self, length: float | timedelta) -> str:
-        """A length of time in the largest unit that it fills, once rounded: what is nearly an hour is `1 h`."""
+        """A length of time in the largest unit that it fills, once rounded: what is nearly an hour is `1 hr`."""
         seconds = length.total_seconds() if isinstance(length, timedelta) else length
-        for unit, size, next_size in (("seconds", 1, MINUTE), ("minutes", MINUTE, HOUR), ("hours", HOUR, DAY)):
+        for unit, size, next_size in _LENGTH_UNITS:
             if round(seconds / size) * size < next_size:
-                return self._t(f"time.{unit}", n=round(seconds / size))
-        return self._t("time.days", n=round(seconds / DAY))
+                return self._t.quantity(round(seconds / size), unit)
+        return self._t.quantity(round(seconds / DAY), "day")
 
     def day(self, moment: datetime | str) -> str:
         """`5 Mar`, with the year when it is not this one."""
         at = self.local(moment)
-        form = "time.day" if at.year == self.now.astimezone(self._zone).year else "time.day_and_year"
-        return self._t(form, day=at.day, month=self._month(at, "short"), year=at.year)
+        form = "MMMd" if at.year == self.now.astimezone(self.zone).year else "yMMMd"
+        return format_skeleton(form, at, tzinfo=self.zone, locale=self._t.locale)
 
     def full(self, moment: datetime | str | None) -> str:
         """The whole date with its time and zone."""
         if moment is None:
             return ""
         at = self.local(moment)
-        return self._t(
-            "time.full",
-            day=at.day,
-            month=self._month(at, "long"),
-            year=at.year,
-            time=f"{at:%H:%M}",
-            zone=at.tzname() or "UTC",
-        )
+        day, time = format_date(at, "long", locale=self._t.locale), format_time(at, "short", locale=self._t.locale)
+        return self._t("time.full", day=day, time=time, zone=at.tzname() or "UTC")
 
     def machine(self, moment: datetime | str | None) -> str:
         """For `<time datetime>`."""
         return "" if moment is None else self.local(moment).isoformat(timespec="seconds")
-
-    def _month(self, at: datetime, form: str) -> str:
-        return self._t(f"time.{form}_months").split()[at.month - 1]
 
     @property
     def midnight(self) -> datetime:
@@ -87,4 +87,4 @@ class DateFormatter:
 
     def local(self, moment: datetime | str) -> datetime:
         """The moment by the clock of the reader's zone."""
-        return (from_iso(moment) if isinstance(moment, str) else moment).astimezone(self._zone)
+        return (datetime.fromisoformat(moment) if isinstance(moment, str) else moment).astimezone(self.zone)

@@ -1,12 +1,12 @@
-"""Renders reasons and error messages in the reader's language."""
+"""Renders messages, and error texts that are English sentences still, in the reader's language."""
 
 import re
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Mapping
 
-from feedmill.i18n.catalogue import Translator
+from feedmill.i18n.catalogue import area_texts
 from feedmill.i18n.dates import DateFormatter
-from feedmill.model.translatable_text import TranslatableText, split_duration
+from feedmill.i18n.messages import Message
+from feedmill.i18n.translator import Translator
 
 # Figures, addresses and what stands in quotation marks are no part of a sentence's key.
 # An address is looked for at the beginning of a word only, else a long word would be read from each of its letters.
@@ -15,15 +15,15 @@ _DATA = re.compile(r"“[^”]*”|(?<![^\s“”])[^\s“”]*?\w[./:@]++\w[^\s
 MAX_SENTENCE_LENGTH = 2000
 
 
-def render_explanation(sentence: str, t: Translator, when: DateFormatter | None = None) -> str:
-    """The sentence by `told.json`; in English where that lacks it. `when` has the clock for moments in it."""
-    if isinstance(sentence, TranslatableText):
-        values = {name: _render_value(value, t, when) for name, value in sentence.values.items()}
-        return t.told(sentence.template).format(**values)
+def render_explanation(sentence: Message | str | None, t: Translator, when: DateFormatter | None = None) -> str:
+    """The message in the reader's language, with moments by the clock of `when`; a sentence by `told.json`."""
+    if isinstance(sentence, Message | None):
+        return t.render(sentence, when.zone) if when else t.render(sentence)
     if len(sentence) > MAX_SENTENCE_LENGTH:
         return sentence
     told = _translate_whole(sentence, t)
-    return t.told(": ").join(_translate_whole(part, t) for part in sentence.split(": ")) if told == sentence else told
+    between = _told(t).get(": ", ": ")
+    return between.join(_translate_whole(part, t) for part in sentence.split(": ")) if told == sentence else told
 
 
 def sentence_key(sentence: str) -> str:
@@ -31,19 +31,10 @@ def sentence_key(sentence: str) -> str:
     return _DATA.sub("{}", sentence)
 
 
+def _told(t: Translator) -> Mapping[str, str]:
+    return {key: text for key, text in area_texts(t.language, "told").items() if isinstance(text, str)}
+
+
 def _translate_whole(sentence: str, t: Translator) -> str:
-    key = sentence_key(sentence)
-    told = t.told(key)
-    return sentence if told == key else told.format(*_DATA.findall(sentence))
-
-
-def _render_value(value: Any, t: Translator, when: DateFormatter | None) -> Any:
-    match value:
-        case str():
-            return render_explanation(value, t, when)
-        case timedelta():
-            figure, unit = split_duration(value)
-            return t.told(f"{{n}} {unit}").format(n=f"{figure:g}")
-        case datetime():
-            return when.local(value) if when else value
-    return value
+    told = _told(t).get(sentence_key(sentence))
+    return sentence if told is None else told.format(*_DATA.findall(sentence))

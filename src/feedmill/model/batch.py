@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from feedmill.i18n.messages import Message
+
 # The kinds of batches, also shown on pages and in the API.
 REFRESH_ALL, REFRESH_ONE, IMPORT = "refresh_all", "refresh", "import"
 
@@ -36,7 +38,7 @@ class JobOutcome:
     outcome: str
     new_entries: int = 0
     ms: int = 0
-    message: str | None = None
+    message: Message | None = None
     finished_at: str = ""
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from feedmill.i18n.messages import Message
+
 # Attempts to fetch the page, and the delays between them.
 MAX_ATTEMPTS = 3
 RETRY_DELAYS = (timedelta(minutes=5), timedelta(hours=1))
@@ -28,7 +30,7 @@ class Bookmark:
     note: str | None
     status: BookmarkStatus
     attempts: int
-    last_error: str | None
+    last_error: Message | None
     created_at: datetime
     fetched_at: datetime | None
 
@@ -46,6 +48,6 @@ class PageMetadata:
 class PageFetchFailed:
     """Why a page was not fetched, and when it is retried; None for never. `counted`: it counts as an attempt."""
 
-    reason: str
+    reason: Message
     again_at: datetime | None
     counted: bool = True

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from feedmill.i18n.messages import Message
 from feedmill.model.encrypted import Encrypted
 
 # Ends the URL of a private feed; the part after # is never sent to a server.
@@ -57,7 +58,7 @@ class Feed(Struct, frozen=True):
     body_sha256: str | None = None
     card_sha256: str | None = None
     next_fetch_at: datetime | None = None
-    next_fetch_why: str | None = None
+    next_fetch_why: Message | None = None
     interval: timedelta | None = None
     rhythm: timedelta | None = None
     wishes: str | None = None
@@ -66,7 +67,7 @@ class Feed(Struct, frozen=True):
     last_entry_at: datetime | None = None
     consecutive_failures: int = 0
     truncated_times: int = 0
-    last_error: str | None = None
+    last_error: Message | None = None
     last_error_kind: str | None = None
     gone_since: datetime | None = None
     moved_to: str | None = None

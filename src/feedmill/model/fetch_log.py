@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from feedmill.i18n.messages import Message
+
 # What a fetch may come to without being a failure.
 SUCCESSES = ("updated", "not_modified", "same")
 
@@ -16,7 +18,7 @@ class FetchLogLine:
     ms: int
     new_entries: int
     revised_entries: int
-    message: str | None
+    message: Message | None
 
     @property
     def failed(self) -> bool:

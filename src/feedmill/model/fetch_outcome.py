@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
+from feedmill.i18n.messages import Message
+
 RetryableKind = Literal[
     "dns", "connect", "tls", "timeout", "reset", "protocol", "truncated", "decoding", "partial", "http_5xx"
 ]
@@ -114,7 +116,7 @@ class Retryable:
     url: str
     final_url: str
     kind: RetryableKind
-    detail: str
+    detail: Message
     status: int | None = None
 
     @property
@@ -130,7 +132,7 @@ class Refused:
     url: str
     final_url: str
     kind: RefusedKind
-    detail: str
+    detail: Message
     status: int | None = None
 
 

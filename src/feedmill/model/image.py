@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from feedmill.i18n.messages import Message
 from feedmill.model.encrypted import Encrypted
 
 
@@ -49,7 +50,7 @@ class DownloadedImage:
 class ImageDownloadFailed:
     """Why an image was not stored; `again_at` is None if it is not retried. `counted`: it counts as an attempt."""
 
-    reason: str
+    reason: Message
     again_at: datetime | None
     counted: bool = True
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from feedmill.i18n.messages import Message, message_or_none
+
 # The value for a truncated feed in the fetch log, the index of raw bodies and the feed's row.
 INCOMPLETE = "incomplete"
 
@@ -27,6 +29,11 @@ class RawBodyDetails:
     @property
     def is_feed(self) -> bool:
         return self.parse_result in (None, "ok", INCOMPLETE)
+
+    @property
+    def problem(self) -> Message | None:
+        """Why it is no feed."""
+        return None if self.is_feed else message_or_none(self.parse_result)
 
     @property
     def is_truncated(self) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from feedmill.i18n.messages import Message
 from feedmill.model.parsed_feed import Enclosure
 
 FailureKind = Literal[
@@ -30,10 +31,10 @@ FailureKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a feed is due next, and the reason for people. Without a time it is never due by itself."""
+    """When a feed is due next, and the reason. Without a time it is never due by itself."""
 
     at: datetime | None
-    why: str
+    why: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ class Failed:
     visit: FetchStats
     schedule: Schedule
     kind: FailureKind
-    message: str
+    message: Message
     counted: bool = True
     disables: bool = False
     gone_since: datetime | None = None

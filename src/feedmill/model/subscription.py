@@ -5,6 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from feedmill.i18n.messages import Message
+
 SubscriptionState = Literal["moved", "paused", "gone", "stopped", "broken", "failing", "resting", "queued", "healthy"]
 
 
@@ -33,12 +35,12 @@ class Subscription(Struct, frozen=True, gc=False):
     is_private: bool
     state: SubscriptionState
     next_fetch_at: str | None
-    next_fetch_why: str | None
+    next_fetch_why: Message | None
     last_fetched_at: str | None
     last_success_at: str | None
     last_entry_at: str | None
     consecutive_failures: int
-    last_error: str | None
+    last_error: Message | None
     created_at: str
     icon: str | None
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from feedmill.i18n.messages import Message
+
 # A webhook is paused after this many failures in a row.
 PAUSE_AFTER = 50
 # A delivery is given up after this many attempts.
@@ -40,7 +42,7 @@ class Webhook:
     paused: bool
     consecutive_failures: int
     last_success_at: datetime | None
-    last_error: str | None
+    last_error: Message | None
     created_at: datetime
 
 
@@ -56,7 +58,7 @@ class Delivery:
     attempts: int
     next_attempt_at: datetime | None
     http_status: int | None
-    last_error: str | None
+    last_error: Message | None
     created_at: datetime
     finished_at: datetime | None
 
@@ -77,7 +79,7 @@ class ClaimedDelivery:
 class DeliveryFailed:
     """Why an attempt failed, and when it is retried; None for never. `receiver_is_away`: skip its other deliveries."""
 
-    reason: str
+    reason: Message
     again_at: datetime | None
     http_status: int | None = None
     receiver_is_away: bool = False

@@ -8,6 +8,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from feedmill.i18n.messages import Message
 from feedmill.lazy_imports import lazy_import
 from feedmill.model.fetch_outcome import FetchOutcome, Refused, Throttled, Validators
 from feedmill.outbound.address_policy import AddressPolicy
@@ -104,7 +105,7 @@ class Client:
         try:
             chain = RedirectChain(url, parse_url(url), limits or self._limits, options, validators, payload)
         except RefusedError as error:
-            return Refused(url, url, error.kind, str(error))
+            return Refused(url, url, error.kind, error.message)
         try:
             while chain.follows(response := await self._send(chain)):
                 chain.follow(response)
@@ -159,7 +160,7 @@ class Client:
             async with asyncio.timeout(limits.connect.total_seconds()):
                 return await self._resolver.resolve(host)
         except (OSError, UnicodeError) as error:
-            raise RetryableError("dns", "the host name was not found") from error
+            raise RetryableError("dns", Message("fetch.host_not_found")) from error
 
     async def _proxy(self, chain: RedirectChain) -> RequestTarget | None:
         if chain.options.proxy is None:
@@ -168,7 +169,7 @@ class Client:
         try:
             await self._blocklist.check(proxy.host)
         except RefusedError as error:
-            raise RefusedError("options", "its proxy's host is blocked by an admin") from error
+            raise RefusedError("options", Message("fetch.proxy_blocked")) from error
         await self._is_private(proxy, chain.limits)
         return proxy
 
@@ -189,5 +190,5 @@ def _import_session() -> type["HttpSession"]:
 
 def _rejection(only_port: bool, target: RequestTarget) -> RefusedError:
     if only_port:
-        return RefusedError("port", f"port {target.port} is not one that web servers use")
-    return RefusedError("address", f"{target.host} is a private or special address")
+        return RefusedError("port", Message("fetch.port", port=target.port))
+    return RefusedError("address", Message("fetch.private_address", host=target.host))

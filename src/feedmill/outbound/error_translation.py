@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
+from feedmill.i18n.messages import Message
 from feedmill.outbound.content_encoding import BodyTooLarge, InvalidEncoding, TruncatedBody, UnknownEncoding
 from feedmill.outbound.errors import RefusedError, RetryableError
 
@@ -18,11 +19,11 @@ def translate_errors() -> Iterator[None]:
     except (UnknownEncoding, InvalidEncoding, TruncatedBody, BodyTooLarge) as error:
         raise _of_body(error) from error
     except TimeoutError as error:
-        raise RetryableError("timeout", "the server took too long") from error
+        raise RetryableError("timeout", Message("fetch.timeout")) from error
     except aiohttp.ClientConnectorCertificateError as error:
-        raise RefusedError("certificate", f"the certificate is not valid: {_reason(error)}") from error
+        raise RefusedError("certificate", Message("fetch.certificate", detail=_reason(error))) from error
     except (aiohttp.InvalidURL, ValueError) as error:
-        raise RefusedError("options", f"the request can't be sent: {error}"[:200]) from error
+        raise RefusedError("options", Message("fetch.cannot_send", detail=str(error)[:200])) from error
     except (aiohttp.ClientError, OSError) as error:
         raise _of_connection(error) from error
 
@@ -30,29 +31,29 @@ def translate_errors() -> Iterator[None]:
 def _of_body(error: Exception) -> RefusedError | RetryableError:
     match error:
         case UnknownEncoding():
-            return RefusedError("encoding", f"the body is in a coding that is not understood: {error}")
+            return RefusedError("encoding", Message("fetch.unknown_encoding", detail=str(error)))
         case BodyTooLarge():
-            return RefusedError("too_large", "the body is larger than allowed")
+            return RefusedError("too_large", Message("fetch.too_large"))
         case TruncatedBody():
-            return RetryableError("truncated", "the body ends too early")
-    return RetryableError("decoding", f"the body is not what its coding says: {error}")
+            return RetryableError("truncated", Message("fetch.ends_early"))
+    return RetryableError("decoding", Message("fetch.bad_encoding", detail=str(error)))
 
 
 def _of_connection(error: Exception) -> RefusedError | RetryableError:
     match error:
         case aiohttp.ClientConnectorDNSError():
-            return RetryableError("dns", "the host name was not found")
+            return RetryableError("dns", Message("fetch.host_not_found"))
         case aiohttp.ClientSSLError():
-            return RetryableError("tls", f"TLS failed: {_reason(error)}")
+            return RetryableError("tls", Message("fetch.tls", detail=_reason(error)))
         case aiohttp.ClientConnectorError() | aiohttp.ClientHttpProxyError():
-            return RetryableError("connect", f"no connection: {_reason(error)}")
+            return RetryableError("connect", Message("fetch.no_connection", detail=_reason(error)))
         case aiohttp.ClientPayloadError():
-            return RetryableError("truncated", "the body ends too early, or its length is wrong")
+            return RetryableError("truncated", Message("fetch.wrong_length"))
         case aiohttp.ClientResponseError() if _comes_from(error, LineTooLong):
-            return RefusedError("headers", "the headers are larger than allowed")
+            return RefusedError("headers", Message("fetch.headers_too_large"))
         case aiohttp.ClientResponseError():
-            return RetryableError("protocol", "the answer is not HTTP")
-    return RetryableError("reset", "the server closed the connection")
+            return RetryableError("protocol", Message("fetch.not_http"))
+    return RetryableError("reset", Message("fetch.closed"))
 
 
 def _comes_from(error: BaseException | None, kind: type[Exception]) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -85,9 +86,9 @@ class RedirectChain:
         """Makes the redirect's location the next target; raises `RefusedError` for a loop or too many redirects."""
         target = resolve_location(self.target, response.raw(b"location"))
         if target.url in self._visited:
-            raise RefusedError("redirect_loop", "the redirects go in a circle")
+            raise RefusedError("redirect_loop", Message("fetch.redirect_loop"))
         if len(self._visited) > self.limits.redirects:
-            raise RefusedError("too_many_redirects", f"more than {self.limits.redirects} redirects")
+            raise RefusedError("too_many_redirects", Message("fetch.too_many_redirects", n=self.limits.redirects))
         self._only_permanent = self._only_permanent and response.status in PERMANENT_REDIRECTS
         if self._only_permanent:
             self.permanent_url = target.url
@@ -103,7 +104,7 @@ class RedirectChain:
             case 304 if self.validators != Validators():
                 return self._not_modified(response, now)
             case 206:
-                return Retryable(*ends, "partial", "the server sent a part that nobody asked for", 206)
+                return Retryable(*ends, "partial", Message("fetch.partial"), 206)
             case 410:
                 return Gone(*ends)
             case 429:
@@ -111,7 +112,7 @@ class RedirectChain:
             case 503:
                 return self._throttled(response, "url", now)
             case status if 500 <= status <= 599:
-                return Retryable(*ends, "http_5xx", f"the server failed with {status}", status)
+                return Retryable(*ends, "http_5xx", Message("fetch.server_error", status=status), status)
         return HttpError(*ends, response.status)
 
     def _response(self, response: HttpResponse, now: datetime) -> Response:
@@ -137,8 +138,8 @@ class RedirectChain:
     def failed(self, error: RefusedError | RetryableError) -> Refused | Retryable:
         """The outcome of an error."""
         if isinstance(error, RefusedError):
-            return Refused(self.url, self.target.url, error.kind, str(error))
-        return Retryable(self.url, self.target.url, error.kind, str(error))
+            return Refused(self.url, self.target.url, error.kind, error.message)
+        return Retryable(self.url, self.target.url, error.kind, error.message)
 
     def deferred(self, wait: timedelta) -> Deferred:
         return Deferred(self.url, self.target.url, datetime.now(UTC) + wait)

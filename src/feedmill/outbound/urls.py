@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote_to_bytes, urljoin
 
 import idna
 
+from feedmill.i18n.messages import Message
 from feedmill.outbound.errors import RefusedError
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -71,11 +72,11 @@ def parse_url(url: str) -> RequestTarget:
     """Parses a URL as browsers do; raises `RefusedError` for what is invalid or ambiguous."""
     text = url.strip(BLANKS).translate(INNER_BLANKS)
     if len(text) > MAX_URL:
-        raise RefusedError("url", "the URL is too long")
+        raise RefusedError("url", Message("url.too_long"))
     parts = URL_PATTERN.match(text)
     if parts is None:
         has_scheme = text.partition(":")[0].lower() in DEFAULT_PORTS
-        raise RefusedError("url" if has_scheme else "scheme", "only http:// and https:// URLs are fetched")
+        raise RefusedError("url" if has_scheme else "scheme", Message("url.scheme"))
     scheme, netloc, path, query = parts.groups()
     scheme = scheme.lower()
     host, port, credentials = _authority(netloc)
@@ -93,14 +94,14 @@ def resolve_location(base: RequestTarget, location: bytes) -> RequestTarget:
     try:
         return parse_url(urljoin(base.url, text))
     except ValueError as error:
-        raise RefusedError("url", "the redirect's target can't be read") from error
+        raise RefusedError("url", Message("url.bad_redirect")) from error
 
 
 @lru_cache(maxsize=4096)
 def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
     """Host, port (None if it is not given) and credentials."""
     if "\\" in netloc:
-        raise RefusedError("url", "it can't be told which part of the URL is the host")
+        raise RefusedError("url", Message("url.ambiguous_host"))
     before, _, place = netloc.rpartition("@")
     return _host(place), _port(place), _credentials(before)
 
@@ -108,13 +109,13 @@ def _authority(netloc: str) -> tuple[str, int | None, tuple[str, str] | None]:
 def _port(place: str) -> int | None:
     name, _, text = place.rpartition("]")[2].partition(":")
     if name and "]" in place:
-        raise RefusedError("url", "the host is not an IPv6 address")
+        raise RefusedError("url", Message("url.not_ipv6"))
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65535):
-        raise RefusedError("url", "the URL has no valid port")
+        raise RefusedError("url", Message("url.bad_port"))
     if int(text) == 0:
-        raise RefusedError("port", "there is no port 0")
+        raise RefusedError("port", Message("url.port_zero"))
     return int(text)
 
 
@@ -136,12 +137,12 @@ def _host(place: str) -> str:
         return _ipv6(place[1:].partition("]")[0])
     name = _unquote(place.partition(":")[0]).rstrip(".")
     if not name or len(name) > MAX_NAME:
-        raise RefusedError("url", "the host name is missing or too long")
+        raise RefusedError("url", Message("url.no_host"))
     ascii_name = _ascii(name)
     if NUMBER_PATTERN.fullmatch(ascii_name.rpartition(".")[2]):
         return _ipv4(ascii_name)
     if len(ascii_name) > MAX_NAME or not HOST_NAME_PATTERN.fullmatch(ascii_name):
-        raise RefusedError("url", "the host name can't be one")
+        raise RefusedError("url", Message("url.bad_host"))
     return ascii_name
 
 
@@ -151,29 +152,29 @@ def _ascii(name: str) -> str:
     try:
         return idna.encode(name, uts46=True, std3_rules=False).decode("ascii").lower().rstrip(".")
     except (idna.IDNAError, UnicodeError) as error:
-        raise RefusedError("url", "the host name can't be one") from error
+        raise RefusedError("url", Message("url.bad_host")) from error
 
 
 def _ipv6(text: str) -> str:
     if "%" in text:
-        raise RefusedError("address", "addresses with a zone are local")
+        raise RefusedError("address", Message("url.zone"))
     try:
         return str(IPv6Address(text))
     except AddressValueError as error:
-        raise RefusedError("url", "the host is not an IPv6 address") from error
+        raise RefusedError("url", Message("url.not_ipv6")) from error
 
 
 def _ipv4(text: str) -> str:
     """An IPv4 address in any spelling that a resolver accepts: 127.1, 0x7f.0.0.1, 2130706433, 0177.1."""
     parts = text.split(".")
     if len(parts) > 4 or not all(NUMBER_PATTERN.fullmatch(part) for part in parts):
-        raise RefusedError("url", "the host is not an IPv4 address")
+        raise RefusedError("url", Message("url.not_ipv4"))
     try:
         *first, last = [_number(part) for part in parts]
     except ValueError as error:
-        raise RefusedError("url", "the host is not an IPv4 address") from error
+        raise RefusedError("url", Message("url.not_ipv4")) from error
     if any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
-        raise RefusedError("url", "the host is not an IPv4 address")
+        raise RefusedError("url", Message("url.not_ipv4"))
     high = sum(part << (24 - 8 * place) for place, part in enumerate(first))
     return str(IPv4Address(high + last))
 

@@ -10,7 +10,8 @@ from feedmill.collect.refresh import RefreshTools, refresh_feed
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.encryption import UnreadableSecret
 from feedmill.engine.jobs import ArchiveImages, BatchComplete, Job, RefreshFeed, ScanComplete
-from feedmill.errors import ConstraintViolated, InfrastructureError, StatementRefused
+from feedmill.errors import ConstraintViolated, FeedmillError, InfrastructureError, StatementRefused
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
@@ -20,7 +21,7 @@ from feedmill.run.claim_keeper import ClaimKeeper
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
 from feedmill.store.database import Step
-from feedmill.store.feeds.claims import claim_feeds, release_claims, why_unclaimed
+from feedmill.store.feeds.claims import ALREADY_RUNNING, claim_feeds, release_claims, why_unclaimed
 from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
 from feedmill.store.jobs.batches import finish_batch, step_to_end_job, step_to_record_heartbeat
 
@@ -36,7 +37,7 @@ SINGLE_FEED_ERRORS = (ConstraintViolated, StatementRefused, UnreadableSecret)
 # A refresh that could not be stored is retried soon; the circuit breaker limits the retries.
 OUTAGE_PAUSE = timedelta(minutes=1)
 REFRESH_TASK = "refresh_feeds"
-STORAGE_UNAVAILABLE = "our own storage does not answer, and it is tried again by itself"
+STORAGE_UNAVAILABLE = Message("job.storage_unavailable")
 
 
 async def no_images() -> None:
@@ -75,7 +76,7 @@ class JobHandlers:
 
     async def _refresh_safely(self, job: RefreshFeed) -> JobOutcome | None:
         if job.token is not None and self.keeper.is_running(job.feed_id, job.token):
-            return JobOutcome(job.feed_id, "skipped", message="already_running")  # the first job reports the outcome
+            return JobOutcome(job.feed_id, "skipped", message=ALREADY_RUNNING)  # the first job reports the outcome
         try:
             claim = await self._claim(job)
             return await (self._end(job, claim) if isinstance(claim, JobOutcome) else self._attempt(job, claim))
@@ -118,7 +119,7 @@ class JobHandlers:
 
     async def _record_own_failure(self, job: RefreshFeed, claim: Claim, error: Exception) -> JobOutcome:
         """Records nothing of the refresh but the time of the retry, if that can be written."""
-        reason = f"a failure of our own: {str(error) or type(error).__name__}"
+        reason = Message("job.own_failure", reason=_reason(error))
         outcome = JobOutcome(job.feed_id, "failed", message=reason)
         if isinstance(error, InfrastructureError) and not isinstance(error, SINGLE_FEED_ERRORS):
             DEPENDENCY_OUTAGES.failed(REFRESH_TASK, error)
@@ -138,7 +139,7 @@ class JobHandlers:
         return (self.keeper.taken_at(job.token) if job.token else None) or self.tools.clock()
 
     async def _retry_later(
-        self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, reason: str, pause: timedelta
+        self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, reason: Message, pause: timedelta
     ) -> None:
         """Makes the feed due after the pause; a resting feed only if a person requested the refresh."""
         should_retry = claim.feed.next_fetch_at is not None or _is_requested(job)
@@ -175,15 +176,15 @@ class JobHandlers:
         await release_claims(self.tools.db, [claim])
         return outcome
 
-    def too_soon(self, feed: Feed) -> str | None:
+    def too_soon(self, feed: Feed) -> Message | None:
         """Why the feed is not fetched again yet; None if it may be fetched."""
         if feed.last_fetched_at is None or feed.consecutive_failures:
             return None
         age = self.tools.clock() - feed.last_fetched_at
-        return f"fetched {age.total_seconds():.0f} s ago" if timedelta() <= age < self.refresh_gap else None
+        return Message("job.too_soon", age=age) if timedelta() <= age < self.refresh_gap else None
 
     async def _end(self, job: RefreshFeed, outcome: JobOutcome) -> JobOutcome:
-        log.info("refresh_skipped", feed_id=job.feed_id, reason=outcome.message)
+        log.info("refresh_skipped", feed_id=job.feed_id, reason=str(outcome.message))
         if steps := self._steps_to_end(job, outcome):
             await self.tools.db.batch(steps)
         return outcome
@@ -197,6 +198,10 @@ class JobHandlers:
             return []
         now = self.tools.clock()
         return [step_to_end_job(job.batch_id, outcome, now), step_to_record_heartbeat(job.batch_id, now)]
+
+
+def _reason(error: Exception) -> Message | str:
+    return error.message if isinstance(error, FeedmillError) else str(error) or type(error).__name__
 
 
 def _is_requested(job: RefreshFeed) -> bool:

@@ -15,10 +15,10 @@ def job_result_of(outcome: JobOutcome) -> JobResult:
             counts = {"article_count": outcome.new_entries, "duration_ms": outcome.ms}
             return {"success": True, "feed_id": outcome.feed_id} | counts
         case "failed":
-            details = {"error": outcome.message or "unknown", "duration_ms": outcome.ms}
+            details = {"error": str(outcome.message or "unknown"), "duration_ms": outcome.ms}
             return {"success": False, "feed_id": outcome.feed_id} | details
         case _:
-            details = {"skipped": True, "reason": outcome.message or outcome.outcome}
+            details = {"skipped": True, "reason": str(outcome.message or outcome.outcome)}
             return {"success": True, "feed_id": outcome.feed_id} | details
 
 

@@ -11,6 +11,7 @@ from feedmill.engine.engine import ScanEngine
 from feedmill.engine.jobs import Priority, ScanComplete
 from feedmill.engine.task_names import SCAN_DUE_FEEDS
 from feedmill.errors import DatabaseError
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Schedule
@@ -107,7 +108,7 @@ class Scheduler:
 
     async def _postpone(self, claims: list[Claim]) -> None:
         """Postpones the feeds of a crowded host, one host gap apart."""
-        why = "many feeds of its host are due at once, and it waits for its turn"
+        why = Message("schedule.crowded_host")
         await postpone_feeds(self.db, [(claim, Schedule(self._next_slot(claim.feed), why)) for claim in claims])
 
     def _next_slot(self, feed: Feed) -> datetime:

@@ -13,13 +13,14 @@ from feedmill.engine.engine import JobNotRun
 from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
 from feedmill.errors import InfrastructureError
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.job_results import JobResult, job_result_of, lot_result_of
 from feedmill.store.database import Database
-from feedmill.store.feeds.claims import claim_feeds, take_over_claims
+from feedmill.store.feeds.claims import FEED_DELETED, claim_feeds, take_over_claims
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.jobs.batches import step_to_end_job, unfinished_jobs
 
@@ -81,7 +82,7 @@ class WorkerJobRunner:
         """Claims the feeds that the batch still waits for and nobody has, as after a worker that stopped."""
         left = sorted(lost & set(await unfinished_jobs(self.db, batch_id)))
         existing = {feed.id: feed for feed in await feeds_of_ids(self.db, left)} if left else {}
-        skipped = {id: "feed_deleted" for id in left if id not in existing}
+        skipped = {id: FEED_DELETED for id in left if id not in existing}
         skipped |= {id: reason for id, feed in existing.items() if (reason := self.handlers.too_soon(feed))}
         ended = [JobOutcome(id, "skipped", message=reason) for id, reason in skipped.items()]
         await self.db.batch([step_to_end_job(batch_id, outcome, self.clock()) for outcome in ended])
@@ -94,7 +95,7 @@ class WorkerJobRunner:
             await self.handlers.keeper.release(undone)
             raise JobNotRun
         without_outcome = [job for job, result in zip(jobs, results, strict=True) if not isinstance(result, JobOutcome)]
-        why = "the job ended without saying how"
+        why = Message("job.no_outcome")
         await self.db.batch(
             [
                 step_to_end_job(job.batch_id, JobOutcome(job.feed_id, "failed", message=why), self.clock())

@@ -31,22 +31,22 @@ def test_the_table_holds_images_only_and_no_svg() -> None:
 @pytest.mark.parametrize(
     ("data", "seems"),
     [
-        (b"", "nothing"),
-        (sample_images.PAGE, "a web page"),
-        (b"\xef\xbb\xbf \n" + sample_images.PAGE, "a web page"),
-        (sample_images.SVG, "SVG"),
-        (b"<!-- c --><SVG onload=alert(1)>", "SVG"),
-        (b"<!DOCTYPE svg PUBLIC>", "SVG"),
-        (b'{"error": 1}', "something unknown"),
-        (b"\x1f\x8b\x08\x00", "something unknown"),
-        (b"BMfor a walk with the dog, said the text", "something unknown"),
-        (b"\x00\x00\x01\x00\x00\x00", "something unknown"),
-        (b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom", "something unknown"),
-        (b"\xff\xff\xff\xffftypmp42" + b"mp42" * 50_000, "something unknown"),
-        (b"\x89PNG", "something unknown"),
+        (b"", "empty"),
+        (sample_images.PAGE, "web_page"),
+        (b"\xef\xbb\xbf \n" + sample_images.PAGE, "web_page"),
+        (sample_images.SVG, "svg"),
+        (b"<!-- c --><SVG onload=alert(1)>", "svg"),
+        (b"<!DOCTYPE svg PUBLIC>", "svg"),
+        (b'{"error": 1}', "unknown"),
+        (b"\x1f\x8b\x08\x00", "unknown"),
+        (b"BMfor a walk with the dog, said the text", "unknown"),
+        (b"\x00\x00\x01\x00\x00\x00", "unknown"),
+        (b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom", "unknown"),
+        (b"\xff\xff\xff\xffftypmp42" + b"mp42" * 50_000, "unknown"),
+        (b"\x89PNG", "unknown"),
     ],
 )
-def test_what_is_no_image_is_none_and_said_in_words(data: bytes, seems: str) -> None:
+def test_what_is_no_image_is_none_and_named(data: bytes, seems: str) -> None:
     assert detect_image_type(data) is None
     assert describe_non_image(data) == seems
 

@@ -17,6 +17,7 @@ from feedmill.collect.scheduling.cadence import (
     automatic_interval,
     median_gap,
 )
+from feedmill.i18n.messages import Message, verbatim
 
 # A Wednesday.
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
@@ -36,7 +37,9 @@ def wait(
     return at - NOW
 
 
-def why(habit: PublishingPattern = BUSY, interval: timedelta | None = None, wishes: PollingHints = NO_WISHES) -> str:
+def why(
+    habit: PublishingPattern = BUSY, interval: timedelta | None = None, wishes: PollingHints = NO_WISHES
+) -> Message:
     return after_success(NOW, habit, interval, wishes, RULES, 0).why
 
 
@@ -135,7 +138,7 @@ def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
     least = after_success(NOW, quick, None, NO_WISHES, RULES, 0, overflows=True)
 
     assert (halved.at, least.at) == (NOW + HOUR, NOW + 15 * MINUTE)
-    assert halved.why == "every 60 min, because it publishes more than it shows at once"
+    assert str(halved.why) == "every 60 min, because it publishes more than it shows at once"
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
     [(1, 30), (2, 60), (3, 120), (4, 240), (5, 480), (6, 960), (7, 1440), (9, 1440), (10, 1440), (10**6, 1440)],
 )
 def test_the_back_off_doubles_up_to_a_day_give_or_take_a_tenth(failures: int, minutes: int) -> None:
-    schedules = [after_failure(NOW, failures, "HTTP 404", RULES, dice) for dice in (0, 0.5, 1)]
+    schedules = [after_failure(NOW, failures, verbatim("HTTP 404"), RULES, dice) for dice in (0, 0.5, 1)]
 
     assert [schedule.at for schedule in schedules] == [NOW + minutes * MINUTE * share for share in (0.9, 1, 1.1)]
 
@@ -151,7 +154,7 @@ def test_the_back_off_doubles_up_to_a_day_give_or_take_a_tenth(failures: int, mi
 def test_the_back_off_can_be_set_and_a_failing_feed_is_still_tried_once_a_day() -> None:
     rules = CadenceSettings(backoff_base=MINUTE, backoff_cap=10 * DAY)
 
-    tries = [after_failure(NOW, failures, "x", rules, 0.5).at for failures in (1, 2, 9, 10, 20)]
+    tries = [after_failure(NOW, failures, verbatim("x"), rules, 0.5).at for failures in (1, 2, 9, 10, 20)]
 
     assert tries == [NOW + length for length in (MINUTE, 2 * MINUTE, 256 * MINUTE, 512 * MINUTE, DAY)]
 
@@ -190,13 +193,16 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
             "every 30 min, because it publishes about 24 entries a day, "
             "put off because it asks not to be polled sooner",
         ),
-        (after_failure(NOW, 1, "HTTP 404", RULES, 0).why, "tried again after 30 min, because it failed: HTTP 404"),
         (
-            after_failure(NOW, 3, "no connection", RULES, 0).why,
+            after_failure(NOW, 1, verbatim("HTTP 404"), RULES, 0).why,
+            "tried again after 30 min, because it failed: HTTP 404",
+        ),
+        (
+            after_failure(NOW, 3, verbatim("no connection"), RULES, 0).why,
             "tried again after 2 h, because it failed 3 times in a row, the last time with: no connection",
         ),
         (
-            after_failure(NOW, 12, "HTTP 500", RULES, 0).why,
+            after_failure(NOW, 12, verbatim("HTTP 500"), RULES, 0).why,
             "tried once a day, because it failed 12 times in a row, the last time with: HTTP 500",
         ),
         (
@@ -209,8 +215,8 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
         ),
     ],
 )
-def test_the_reason_is_what_a_person_would_say(said: str, expected: str) -> None:
-    assert said == expected
+def test_the_reason_is_what_a_person_would_say(said: Message, expected: str) -> None:
+    assert str(said) == expected
 
 
 lengths = st.none() | st.timedeltas(timedelta(), 4000 * DAY)
@@ -243,7 +249,7 @@ def test_a_set_interval_is_never_left_for_longer_than_it_or_a_day(
 
 @given(st.integers(1, 10**9), dice)
 def test_a_failing_feed_is_tried_again_in_the_future_and_within_the_cap(failures: int, dice: float) -> None:
-    at = after_failure(NOW, failures, "x", RULES, dice).at
+    at = after_failure(NOW, failures, verbatim("x"), RULES, dice).at
 
     assert at is not None
     assert 27 * MINUTE <= at - NOW <= 1.1 * DAY

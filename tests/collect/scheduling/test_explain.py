@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.i18n.messages import verbatim
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.fetch_log import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
@@ -19,20 +20,20 @@ WELL = Feed(
     NOW - DAY,
     next_fetch_at=NOW + 20 * MINUTE,
     rhythm=HOUR,
-    next_fetch_why="every 30 min, because it publishes about 24 a day",
+    next_fetch_why=verbatim("every 30 min, because it publishes about 24 a day"),
     last_fetched_at=NOW - 10 * MINUTE,
     last_success_at=NOW - 10 * MINUTE,
     last_entry_at=NOW - HOUR,
 )
 FETCHED = FetchLogLine(NOW - 10 * MINUTE, "updated", 200, 1000, 120, 3, 0, None)
-FAILED = FetchLogLine(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, "the server failed with 500")
+FAILED = FetchLogLine(NOW - MINUTE, "http_5xx", 500, 0, 50, 0, 0, verbatim("the server failed with 500"))
 FAILING = structs.replace(
     WELL,
     consecutive_failures=3,
-    last_error="the server failed with 500",
+    last_error=verbatim("the server failed with 500"),
     last_error_kind="http_5xx",
     next_fetch_at=NOW + 2 * HOUR,
-    next_fetch_why="because it failed 3 times in a row: the server failed with 500",
+    next_fetch_why=verbatim("because it failed 3 times in a row: the server failed with 500"),
 )
 
 
@@ -62,7 +63,7 @@ def test_a_feed_in_error_can_be_tried_by_hand() -> None:
 
 def test_a_throttled_feed() -> None:
     feed = structs.replace(
-        FAILING, consecutive_failures=1, last_error_kind="throttled", next_fetch_why="its server asked (429)"
+        FAILING, consecutive_failures=1, last_error_kind="throttled", next_fetch_why=verbatim("its server asked (429)")
     )
 
     assert told(feed, replace(FAILED, outcome="throttled"))[:3] == [
@@ -75,7 +76,7 @@ def test_a_throttled_feed() -> None:
 def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
     wishes = '{"seconds":14400,"name":"ttl","skip_hours":[2,3],"skip_days":[6]}'
     feed = structs.replace(
-        WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why="every 4 h, as it asks (ttl)", wishes=wishes
+        WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why=verbatim("every 4 h, as it asks (ttl)"), wishes=wishes
     )
 
     assert told(feed, FETCHED)[1:6] == [
@@ -88,13 +89,15 @@ def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
 
 
 def test_a_feed_at_rest_is_never_due_by_itself() -> None:
-    feed = structs.replace(WELL, next_fetch_at=None, next_fetch_why="at rest: it is no longer in feeds.yaml")
+    feed = structs.replace(WELL, next_fetch_at=None, next_fetch_why=verbatim("at rest: it is no longer in feeds.yaml"))
 
     assert "It is never due by itself: at rest: it is no longer in feeds.yaml." in told(feed, FETCHED)
 
 
 def test_a_disabled_feed_tells_why() -> None:
-    feed = structs.replace(WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why="paused by a person")
+    feed = structs.replace(
+        WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why=verbatim("paused by a person")
+    )
 
     assert told(feed, FETCHED)[0] == "It is not fetched any more: paused by a person."
 
@@ -111,7 +114,7 @@ def test_a_feed_that_moves_and_one_that_moved() -> None:
 
 
 def test_a_new_feed_and_one_that_is_fetched_now() -> None:
-    new = Feed(1, URL, NOW, next_fetch_at=NOW, next_fetch_why="new feed")
+    new = Feed(1, URL, NOW, next_fetch_at=NOW, next_fetch_why=verbatim("new feed"))
     running = structs.replace(WELL, claimed_until=NOW + MINUTE)
 
     assert told(new) == ["It has never been fetched.", "It is due since 08:30 UTC and waits for its turn: new feed."]
@@ -124,4 +127,4 @@ def told(
     tally: FetchTally | None = None,
     former: list[tuple[str, datetime]] | None = None,
 ) -> list[str]:
-    return explain_schedule(feed, fetches, tally or FetchTally(), former or [], NOW)
+    return list(map(str, explain_schedule(feed, fetches, tally or FetchTally(), former or [], NOW)))

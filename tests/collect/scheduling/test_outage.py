@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feedmill.collect.scheduling.outage import FEWEST_HOSTS, WINDOW, OutageDetector
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Gone, HttpError, Refused, Retryable
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
-UNREACHED = Retryable("u", "u", "connect", "no connection")
+UNREACHED = Retryable("u", "u", "connect", Message("fetch.closed"))
 REACHED = HttpError("u", "u", 404)
 
 

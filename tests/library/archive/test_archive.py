@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from feedmill.errors import NotAllowed, NotFound
+from feedmill.i18n.messages import verbatim
 from feedmill.library.archive import replay as replaying
 from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
@@ -162,7 +163,7 @@ async def test_images_are_shown_by_state_and_tried_again_on_every_database(any_w
 
     [failed], more = await list_images(any_world.db, any_world.blobs, mine, ImageStatus.FAILED, None, 9)
     assert (failed.entry_title, failed.url, failed.attempts, more) == ("0", None, 3, None)
-    assert failed.last_error == "HTTP 404"
+    assert failed.last_error == verbatim("HTTP 404")
     assert await retry_failed_images(any_world.db, alice.id, mine.id, any_world.now) == 1
     assert await fetch_missing_images(any_world.db, alice.id, mine.id, any_world.now) == 1
 

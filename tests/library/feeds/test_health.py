@@ -66,7 +66,7 @@ async def test_fetches_answers_and_entries_are_told_on_every_database(any_world:
     assert [(kept.entry_count, kept.is_feed) for kept in health.answers] == [(0, False), (2, True)]
     [error] = health.errors
     assert (error.kind, error.count, error.by_day) == ("not_a_feed", 1, {"2026-02-18": 1})
-    assert any("failed" in sentence for sentence in health.sentences)
+    assert any("failed" in str(sentence) for sentence in health.sentences)
 
 
 async def test_what_happened_long_ago_counts_no_more(readers: Readers, alice: User) -> None:

@@ -59,7 +59,7 @@ async def test_a_new_interval_counts_from_the_last_fetch(readers: Readers, alice
     at_once = await readers.change(alice, mine, interval_seconds=1800)
 
     assert quicker.next_fetch_at == to_iso(NOW + 2 * HOUR)
-    assert quicker.next_fetch_why == "every 2 h, as a subscriber set it"
+    assert str(quicker.next_fetch_why) == "every 2 h, as a subscriber set it"
     assert at_once.next_fetch_at == to_iso(NOW + HOUR)
 
 
@@ -157,7 +157,7 @@ async def test_a_feed_that_all_have_paused_rests_until_one_resumes(
     assert (await readers.feed(hers)).next_fetch_at is not None
     paused = await readers.change(bob, his, paused=True)
     assert (paused.state, paused.next_fetch_at) == ("paused", None)
-    assert paused.next_fetch_why == "at rest: all its subscribers have paused it"
+    assert str(paused.next_fetch_why) == "at rest: all its subscribers have paused it"
     resumed = await readers.change(bob, his, paused=False)
     assert (resumed.state, resumed.next_fetch_at) == ("healthy", to_iso(NOW))
 
@@ -216,7 +216,7 @@ async def test_a_feed_that_the_last_one_left_rests_and_comes_back_with_the_next(
     await readers.leave(alice, hers)
 
     feed = await readers.feed(hers)
-    assert (feed.next_fetch_at, feed.next_fetch_why) == (None, "at rest: nobody subscribes to it any more")
+    assert (feed.next_fetch_at, str(feed.next_fetch_why)) == (None, "at rest: nobody subscribes to it any more")
     his = (await readers.subscribe(bob, url)).subscription
     assert (his.feed_id, his.next_fetch_at, his.unread_count) == (hers.feed_id, to_iso(NOW), 1)
 

@@ -66,7 +66,7 @@ async def test_who_looks_first_and_then_subscribes_asks_each_feed_once(
 
     assert [(each.title, each.items) for each in found.candidates] == [("One", 2), ("Two", 0)]
     assert (found.candidates[0].last_entry_at, found.candidates[0].type) == (NOW - HOUR, "rss20")
-    assert [each.answer.partition(",")[0] for each in found.tried] == ["HTTP 200"] * 3
+    assert [str(each.answer).partition(",")[0] for each in found.tried] == ["HTTP 200"] * 3
     assert done.subscription.unread_count == 2
     assert sorted(seen.path for seen in world.web.requests) == ["/", "/one", "/two"]
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from feedmill.i18n.messages import verbatim
 from feedmill.model.bookmark import BookmarkStatus, PageFetchFailed, PageMetadata
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
@@ -51,7 +52,7 @@ async def test_a_page_is_taken_by_one_until_the_lease_is_over(any_db: Database) 
     slow, [_] = await take_bookmarks(any_db, NOW, 10)
     _, none = await take_bookmarks(any_db, NOW, 10)
     quick, [_] = await take_bookmarks(any_db, NOW + LEASE, 10)
-    await record_page_failed(any_db, saved.id, slow, PageFetchFailed("too slow", None))
+    await record_page_failed(any_db, saved.id, slow, PageFetchFailed(verbatim("too slow"), None))
     await record_page_fetched(
         any_db, saved.id, quick, PageMetadata("A title", "What it says", "https://e.org/i.png"), NOW
     )
@@ -79,9 +80,9 @@ async def test_what_was_missed_is_given_up_let_go_or_tried_again(any_db: Databas
     token, [_] = await take_bookmarks(any_db, NOW, 10)
     await release_bookmarks(any_db, token, NOW)
     token, [_] = await take_bookmarks(any_db, NOW, 10)
-    await record_page_failed(any_db, saved.id, token, PageFetchFailed("no turn", NOW, counted=False))
+    await record_page_failed(any_db, saved.id, token, PageFetchFailed(verbatim("no turn"), NOW, counted=False))
     token, [uncounted] = await take_bookmarks(any_db, NOW, 10)
-    await record_page_failed(any_db, saved.id, token, PageFetchFailed("gone", None))
+    await record_page_failed(any_db, saved.id, token, PageFetchFailed(verbatim("gone"), None))
     given_up = await bookmark_of(any_db, saved.user_id, saved.id)
 
     await retry_bookmark(any_db, saved.user_id, saved.id, NOW)
@@ -89,7 +90,7 @@ async def test_what_was_missed_is_given_up_let_go_or_tried_again(any_db: Databas
 
     assert uncounted.attempts == 0
     assert given_up is not None
-    assert (given_up.status, given_up.attempts, given_up.last_error) == (BookmarkStatus.FAILED, 1, "gone")
+    assert (given_up.status, given_up.attempts, given_up.last_error) == (BookmarkStatus.FAILED, 1, verbatim("gone"))
     assert retried.attempts == 0
 
 

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from feedmill.errors import ConstraintViolated
+from feedmill.i18n.messages import Message, verbatim
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import (
     EntryDiff,
@@ -21,7 +22,6 @@ from feedmill.model.refresh import (
     Updated,
 )
 from feedmill.model.timestamps import to_iso
-from feedmill.model.translatable_text import TranslatableText
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
@@ -32,7 +32,7 @@ from feedmill.store.schema import entries, feeds, fetch_log, tombstones
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-LATER = Schedule(NOW + HOUR, "later")
+LATER = Schedule(NOW + HOUR, verbatim("later"))
 VISIT = FetchStats(NOW, timedelta(seconds=1), 200, 10)
 LOG = insert(fetch_log, "feed_id", "at", "outcome")
 
@@ -123,14 +123,13 @@ async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
 
 async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
     claim = await claimed(any_db)
-    why = TranslatableText("every {length}, because {because}", length=2 * HOUR, because=TranslatableText("it sleeps"))
+    why = Message("schedule.every", length=2 * HOUR)
 
     await record_refresh(any_db, claim, replace(updated("a"), schedule=Schedule(NOW + HOUR, why)))
 
     [feed] = await feeds_of_ids(any_db, [claim.feed.id])
-    assert feed.next_fetch_why == "every 2 h, because it sleeps"
-    assert isinstance(feed.next_fetch_why, TranslatableText)
-    assert feed.next_fetch_why.values == why.values
+    assert feed.next_fetch_why == why
+    assert str(feed.next_fetch_why) == "every 2 h"
 
 
 async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
@@ -145,7 +144,9 @@ async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Data
     assert feed.certificate_until == NOW + 9 * HOUR
 
 
-@pytest.mark.parametrize("decision", [updated("late"), Failed(VISIT, LATER, "http_4xx", "HTTP 404"), Postponed(LATER)])
+@pytest.mark.parametrize(
+    "decision", [updated("late"), Failed(VISIT, LATER, "http_4xx", verbatim("HTTP 404")), Postponed(LATER)]
+)
 async def test_whatever_was_decided_too_late_is_not_written(
     any_db: Database, decision: Updated | Failed | Postponed
 ) -> None:
@@ -188,7 +189,7 @@ async def test_feeds_that_are_put_off_are_free_and_due_each_at_its_time(any_db: 
     claims = [await claimed(any_db, f"https://example.org/{number}") for number in range(3)]
 
     await postpone_feeds(
-        any_db, [(claim, Schedule(NOW + number * HOUR, "w")) for number, claim in enumerate(claims, 1)]
+        any_db, [(claim, Schedule(NOW + number * HOUR, verbatim("w"))) for number, claim in enumerate(claims, 1)]
     )
 
     rows = await feeds_of_ids(any_db, [claim.feed.id for claim in claims])

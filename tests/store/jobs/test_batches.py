@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from feedmill.i18n.messages import Message
 from feedmill.model.batch import JobOutcome
 from feedmill.store.database import Database
 from feedmill.store.jobs.batches import (
@@ -21,6 +22,7 @@ from feedmill.store.jobs.batches import (
 )
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
+NOT_FOUND = Message("fetch.http_status", status=404)
 MINUTE = timedelta(minutes=1)
 
 
@@ -31,7 +33,12 @@ async def end(db: Database, batch_id: int, *outcomes: JobOutcome, now: datetime 
 async def test_a_batch_counts_what_has_ended(any_db: Database) -> None:
     batch_id, is_new = await start_batch(any_db, "refresh_all", [1, 2, 3], NOW)
 
-    await end(any_db, batch_id, JobOutcome(1, "updated", 5), JobOutcome(2, "failed", message="HTTP 404"))
+    await end(
+        any_db,
+        batch_id,
+        JobOutcome(1, "updated", 5),
+        JobOutcome(2, "failed", message=NOT_FOUND),
+    )
 
     batch = await read_batch(any_db, batch_id)
     assert is_new
@@ -161,7 +168,12 @@ async def test_the_batches_of_a_user_are_read_with_what_they_came_to(any_db: Dat
     second, _ = await start_batch(any_db, "refresh", [3], NOW, 7, about="feed-3")
     other, is_new = await start_batch(any_db, "refresh", [4], NOW, 7, about="feed-4")
     await start_batch(any_db, "refresh", [3], NOW, 8, about="feed-3")
-    await end(any_db, first, JobOutcome(1, "updated", 5), JobOutcome(2, "failed", message="HTTP 404"))
+    await end(
+        any_db,
+        first,
+        JobOutcome(1, "updated", 5),
+        JobOutcome(2, "failed", message=NOT_FOUND),
+    )
 
     mine = await batches_of_user(any_db, 7, 2**53 - 1, 10)
 
@@ -173,4 +185,4 @@ async def test_the_batches_of_a_user_are_read_with_what_they_came_to(any_db: Dat
     assert is_new
     assert mine[-1].report == '{"errors":[]}'
     assert [batch.id for batch in await batches_of_user(any_db, 7, second, 10)] == [first]
-    assert [(outcome.feed_id, outcome.message) for outcome in await failed_jobs(any_db, first, 10)] == [(2, "HTTP 404")]
+    assert [(outcome.feed_id, outcome.message) for outcome in await failed_jobs(any_db, first, 10)] == [(2, NOT_FOUND)]

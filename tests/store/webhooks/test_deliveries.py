@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
+from feedmill.i18n.messages import verbatim
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
 from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed, DeliveryStatus, Webhook, WebhookEvent
@@ -56,7 +57,7 @@ async def _again(db: Database, hook: Webhook) -> Webhook:
 async def test_all_that_was_given_up_is_due_again_on_command(any_db: Database) -> None:
     await _hook(any_db, events=2)
     dead, waiting = await _take(any_db)
-    await record_failed_delivery(any_db, dead, DeliveryFailed("gone for good", None), NOW)
+    await record_failed_delivery(any_db, dead, DeliveryFailed(verbatim("gone for good"), None), NOW)
 
     assert await retry_all_dead_letters(any_db, "deliveries", Actor(), NOW) == 1
 
@@ -81,7 +82,7 @@ async def test_only_who_has_a_delivery_can_settle_it(any_db: Database) -> None:
     [slow] = await _take(any_db)
     [quick] = await _take(any_db, at=NOW + LEASE)
 
-    late = await record_failed_delivery(any_db, slow, DeliveryFailed("too slow", None), NOW + LEASE)
+    late = await record_failed_delivery(any_db, slow, DeliveryFailed(verbatim("too slow"), None), NOW + LEASE)
     settled = await record_delivered(any_db, quick, 200, NOW + LEASE)
 
     assert (late, settled) == (False, True)
@@ -94,15 +95,15 @@ async def test_failures_are_counted_and_the_last_one_pauses(any_db: Database) ->
     await any_db.batch([Step(webhooks.update().values(consecutive_failures=PAUSE_AFTER - 2))])
 
     [taken] = await _take(any_db)
-    await record_failed_delivery(any_db, taken, DeliveryFailed("no", NOW, 500), NOW)
+    await record_failed_delivery(any_db, taken, DeliveryFailed(verbatim("no"), NOW, 500), NOW)
     before = await _again(any_db, hook)
     [taken] = await _take(any_db)
-    await record_failed_delivery(any_db, taken, DeliveryFailed("no", NOW + LEASE, 500), NOW)
+    await record_failed_delivery(any_db, taken, DeliveryFailed(verbatim("no"), NOW + LEASE, 500), NOW)
     after = await _again(any_db, hook)
 
-    assert (before.paused, before.consecutive_failures, before.last_error) == (False, PAUSE_AFTER - 1, "no")
+    assert (before.paused, before.consecutive_failures, before.last_error) == (False, PAUSE_AFTER - 1, verbatim("no"))
     assert (after.paused, after.consecutive_failures) == (True, PAUSE_AFTER)
-    assert (after.last_error or "").startswith("paused")
+    assert str(after.last_error).startswith("paused")
 
 
 async def test_what_is_put_off_waits_together_and_counts_as_no_try(any_db: Database) -> None:
@@ -169,7 +170,7 @@ async def test_a_delivery_says_how_it_ended(any_db: Database) -> None:
     await _hook(any_db)
     [taken] = await _take(any_db)
 
-    await record_failed_delivery(any_db, taken, DeliveryFailed("refused", None), NOW)
+    await record_failed_delivery(any_db, taken, DeliveryFailed(verbatim("refused"), None), NOW)
 
     [row] = await any_db.query(STATUSES)
     assert (row["status"], row["attempts"]) == (DeliveryStatus.DEAD, 1)

@@ -22,6 +22,7 @@ from feedmill.archive.keys import full_image_key, image_key
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import FetchOutcome
 from feedmill.model.hosts import host_of
 from feedmill.model.image import DownloadedImage, ImageDownloadFailed, ImageTask
@@ -141,7 +142,7 @@ async def _fetch(tools: ImageTools, task: ImageTask) -> DownloadedImage | ImageD
     try:
         options = image_request_options(task, tools.encryption)
     except UnreadableSecret as error:
-        return ImageDownloadFailed(str(error), now + RETRY_DELAYS[1], counted=False)
+        return ImageDownloadFailed(error.message, now + RETRY_DELAYS[1], counted=False)
     outcome = await tools.client.get(task.url, options=options)
     now = tools.clock()
     tools.network.record(task.url, outcome, now)
@@ -152,12 +153,10 @@ async def _store(tools: ImageTools, task: ImageTask, image: DownloadedImage) -> 
     """Stores the image; returns None, or why it was not stored."""
     size = len(image.body)
     if not await tools.storage_limit.allows(size):
-        return ImageDownloadFailed(
-            "there is no room: images_total_bytes is reached", tools.clock() + RETRY_DELAYS[1], counted=False
-        )
+        return ImageDownloadFailed(Message("image.no_room"), tools.clock() + RETRY_DELAYS[1], counted=False)
     key = await _reserve(tools, task, image)
     if key is None:
-        return ImageDownloadFailed("its place is not free yet", tools.clock() + RETRY_DELAYS[1], counted=False)
+        return ImageDownloadFailed(Message("image.key_taken"), tools.clock() + RETRY_DELAYS[1], counted=False)
     await _put(tools, task, key, image)
     tools.storage_limit.take(size)
     digest = sha256(image.body).hexdigest()
@@ -185,6 +184,6 @@ async def _put(tools: ImageTools, task: ImageTask, key: str, image: DownloadedIm
     except BlobError as error:
         now = tools.clock()
         await record_image_failed(
-            tools.db, task, ImageDownloadFailed(str(error), now + RETRY_DELAYS[0], counted=False), now
+            tools.db, task, ImageDownloadFailed(error.message, now + RETRY_DELAYS[0], counted=False), now
         )
         raise

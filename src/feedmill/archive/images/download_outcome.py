@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from feedmill.archive.images.file_types import describe_non_image, detect_image_type, is_svg
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -31,17 +32,17 @@ def judge_response(
         case Response():
             return _judge_body(outcome, attempts, now)
         case Deferred(until=until):
-            return ImageDownloadFailed("its host has no turn for us", until, counted=False)
+            return ImageDownloadFailed(Message("image.no_turn"), until, counted=False)
         case Retryable(may_be_ours=True) if offline:
-            return ImageDownloadFailed("our own network seems to be down", now + RETRY_DELAYS[0], counted=False)
+            return ImageDownloadFailed(Message("image.own_outage"), now + RETRY_DELAYS[0], counted=False)
         case Retryable(detail=detail):
             return _failed_attempt(detail, attempts, now, retry_delay(attempts))
         case Throttled(status=status, until=until):
             return _failed_attempt(
-                f"the server asks for a rest ({status})", attempts, now, max(until - now, retry_delay(attempts))
+                Message("fetch.throttled", status=status), attempts, now, max(until - now, retry_delay(attempts))
             )
         case Gone() | HttpError(status=404):
-            return ImageDownloadFailed(f"the server says {outcome.status}", None)
+            return ImageDownloadFailed(Message("fetch.status", status=outcome.status), None)
         case Refused(kind="blocked", detail=detail):
             return ImageDownloadFailed(detail, now + LONG_RETRY_DELAY, counted=False)
         case Refused(kind=kind, detail=detail):
@@ -51,7 +52,7 @@ def judge_response(
                 else _failed_attempt(detail, attempts, now, LONG_RETRY_DELAY)
             )
         case HttpError() | NotModified():
-            return _failed_attempt(f"the server says {outcome.status}", attempts, now, LONG_RETRY_DELAY)
+            return _failed_attempt(Message("fetch.status", status=outcome.status), attempts, now, LONG_RETRY_DELAY)
 
 
 def retry_delay(attempts: int) -> timedelta:
@@ -64,11 +65,10 @@ def _judge_body(response: Response, attempts: int, now: datetime) -> DownloadedI
     if type is not None:
         return DownloadedImage(type, response.body)
     if is_svg(response.body):
-        return ImageDownloadFailed("SVG is not kept: it may hold scripts", None)
-    return _failed_attempt(
-        f"no image: it looks like {describe_non_image(response.body)}", attempts, now, LONG_RETRY_DELAY
-    )
+        return ImageDownloadFailed(Message("image.svg"), None)
+    seems = Message(f"not_an_image.{describe_non_image(response.body)}")
+    return _failed_attempt(seems, attempts, now, LONG_RETRY_DELAY)
 
 
-def _failed_attempt(reason: str, attempts: int, now: datetime, delay: timedelta) -> ImageDownloadFailed:
+def _failed_attempt(reason: Message, attempts: int, now: datetime, delay: timedelta) -> ImageDownloadFailed:
     return ImageDownloadFailed(reason, now + delay if attempts + 1 < MAX_ATTEMPTS else None)

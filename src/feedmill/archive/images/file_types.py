@@ -48,12 +48,12 @@ def detect_image_type(data: bytes) -> ImageType | None:
 
 
 def describe_non_image(data: bytes) -> str:
-    """Describes, for a person, data that is not an image of a stored type."""
+    """Names what data that is not an image of a stored type seems to be: empty, unknown, svg or web_page."""
     if not data:
-        return "nothing"
+        return "empty"
     if not _MARKUP.match(data):
-        return "something unknown"
-    return "SVG" if is_svg(data) else "a web page"
+        return "unknown"
+    return "svg" if is_svg(data) else "web_page"
 
 
 def is_svg(data: bytes) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from feedmill.cli.output.text import print_json_line
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.feed_state import feed_state
 from feedmill.model.fetch_log import FetchLogLine
@@ -25,10 +26,10 @@ def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:
         "last_success_at": iso_or_none(feed.last_success_at),
         "last_entry_at": iso_or_none(feed.last_entry_at),
         "next_fetch_at": iso_or_none(feed.next_fetch_at),
-        "next_fetch_why": feed.next_fetch_why,
+        "next_fetch_why": _text(feed.next_fetch_why),
         "interval_seconds": int(feed.interval.total_seconds()) if feed.interval else None,
         "consecutive_failures": feed.consecutive_failures,
-        "last_error": feed.last_error,
+        "last_error": _text(feed.last_error),
         "last_error_kind": feed.last_error_kind,
         "moved_to": feed.moved_to,
         "archive_policy": feed.archive_policy,
@@ -39,7 +40,14 @@ def feed_record(feed: Feed, now: datetime) -> dict[str, Any]:
 
 
 def fetch_record(fetch: FetchLogLine) -> dict[str, Any]:
-    return {name: getattr(fetch, name) for name in fetch.__slots__} | {"at": to_iso(fetch.at)}
+    return {name: getattr(fetch, name) for name in fetch.__slots__} | {
+        "at": to_iso(fetch.at),
+        "message": _text(fetch.message),
+    }
+
+
+def _text(message: Message | None) -> str | None:
+    return None if message is None else str(message)
 
 
 def print_record(record: dict[str, Any]) -> None:

@@ -57,4 +57,4 @@ class ProgressBarReport(RefreshReport):
             return f"[green]+{outcome.new_entries}[/] {name}" if outcome.new_entries else None
         if outcome.outcome == "unchanged":
             return None
-        return f"[red]{outcome.outcome}[/] {name}: {escape(replace_control_characters(outcome.message or ''))}"
+        return f"[red]{outcome.outcome}[/] {name}: {escape(replace_control_characters(str(outcome.message or '')))}"

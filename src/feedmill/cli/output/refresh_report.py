@@ -73,7 +73,7 @@ class JsonLinesReport(RefreshReport):
                 "outcome": outcome.outcome,
                 "new_entries": outcome.new_entries,
                 "ms": outcome.ms,
-                "message": outcome.message,
+                "message": None if outcome.message is None else str(outcome.message),
             }
         )
 

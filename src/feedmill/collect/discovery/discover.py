@@ -13,6 +13,7 @@ from feedmill.collect.fetch import Fetcher
 from feedmill.collect.parsing.parse_off_loop import parse_off_loop
 from feedmill.errors import NotAFeed
 from feedmill.html.page import MAX_PAGE_BYTES
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -56,7 +57,7 @@ class NoFeed:
     """No feed was found. `may_pass`: a later attempt may find one."""
 
     url: str
-    reason: str
+    reason: Message
     may_pass: bool = False
 
 
@@ -95,7 +96,7 @@ async def _read_feed(url: str, outcome: FetchOutcome, *, follows_redirects: bool
     try:
         parsed = await parse_off_loop(outcome.body, content_type=outcome.content_type, url=outcome.final_url)
     except NotAFeed as error:
-        return NoFeed(url, f"{error}, and no feed was found on it")
+        return NoFeed(url, Message("discovery.nothing_found", what=error.message))
     # A permanent redirect is followed at once, as there is no history to lose yet; but not with a password, which was
     # meant for the first URL.
     final_url = outcome.permanent_url if follows_redirects else None
@@ -105,18 +106,18 @@ async def _read_feed(url: str, outcome: FetchOutcome, *, follows_redirects: bool
 def _no_feed(url: str, outcome: FetchOutcome) -> NoFeed:
     match outcome:
         case Refused(kind="address", detail=detail):
-            return NoFeed(url, f"{detail}; the setting allow_private says which of those may be fetched")
+            return NoFeed(url, Message("discovery.private_address", what=detail))
         case Refused(detail=detail):
             return NoFeed(url, detail)
         case Retryable(detail=detail, status=status):
-            return NoFeed(url, f"HTTP {status}" if status else detail, may_pass=True)
+            return NoFeed(url, Message("fetch.http_status", status=status) if status else detail, may_pass=True)
         case Throttled(status=status):
-            return NoFeed(url, f"its server asks for a rest (HTTP {status})", may_pass=True)
+            return NoFeed(url, Message("discovery.throttled", status=status), may_pass=True)
         case Deferred():
-            return NoFeed(url, "its host is busy; try again in a minute", may_pass=True)
+            return NoFeed(url, Message("discovery.busy"), may_pass=True)
         case Gone():
-            return NoFeed(url, "its server says it is gone for good (HTTP 410)")
+            return NoFeed(url, Message("discovery.gone"))
         case HttpError(status=status):
-            return NoFeed(url, f"HTTP {status}", may_pass=True)
+            return NoFeed(url, Message("fetch.http_status", status=status), may_pass=True)
         case NotModified() | Response():
-            return NoFeed(url, f"an answer without content (HTTP {outcome.status})", may_pass=True)
+            return NoFeed(url, Message("discovery.empty", status=outcome.status), may_pass=True)

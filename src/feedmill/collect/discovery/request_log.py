@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from feedmill.collect.fetch import Fetcher
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -21,10 +22,10 @@ from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryStep:
-    """A URL that was requested, and its outcome in words; empty while the request runs."""
+    """A URL that was requested, and its outcome; None while the request runs."""
 
     url: str
-    answer: str
+    answer: Message | None
 
 
 def ignore_step(step: DiscoveryStep) -> None:
@@ -49,7 +50,7 @@ class RecordingFetcher:
         limits: FetchLimits | None = None,
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
-        self.on_step(DiscoveryStep(url, ""))
+        self.on_step(DiscoveryStep(url, None))
         outcome = await self.web.get(url, validators, limits, options)
         self.outcomes.append((url, outcome))
         self.on_step(DiscoveryStep(url, describe_outcome(outcome)))
@@ -60,18 +61,24 @@ class RecordingFetcher:
         return [DiscoveryStep(url, describe_outcome(outcome)) for url, outcome in self.outcomes]
 
 
-def describe_outcome(outcome: FetchOutcome) -> str:
-    """The outcome in words."""
+def describe_outcome(outcome: FetchOutcome) -> Message:
+    """The outcome, for a person."""
     match outcome:
         case Response(status=status, content_type=content_type):
-            return f"HTTP {status}, {content_type.partition(';')[0] or 'of no said type'}"
+            return _describe_response(status, content_type.partition(";")[0])
         case Throttled(status=status):
-            return f"HTTP {status}: it asks us to come back later"
+            return Message("discovery.come_back", status=status)
         case Retryable(detail=detail, status=None) | Refused(detail=detail, status=None):
             return detail
         case Deferred():
-            return "its host is busy, so it was not asked"
+            return Message("discovery.not_asked")
         case Gone() | HttpError() | Retryable() | Refused():
-            return f"HTTP {outcome.status}"
+            return Message("fetch.http_status", status=outcome.status or 0)
         case _:
-            return "an answer without content"
+            return Message("discovery.no_content")
+
+
+def _describe_response(status: int, content_type: str) -> Message:
+    if not content_type:
+        return Message("discovery.untyped", status=status)
+    return Message("discovery.typed", status=status, type=content_type)

@@ -35,7 +35,7 @@ MEMORY = 2_000_000_000
 NICENESS = 5
 INHERITED = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 
-TOO_COMPLEX = "a document that takes too long to read"
+TOO_COMPLEX = "too_complex"
 
 # One thread, so one process at a time: many large feeds at once would fill the memory.
 _large_documents = ThreadPoolExecutor(1, thread_name_prefix="large-document")

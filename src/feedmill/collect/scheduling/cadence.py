@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import ERROR_AFTER
 from feedmill.model.refresh import Schedule
-from feedmill.model.translatable_text import TranslatableText
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -74,18 +74,18 @@ def after_success(
     at = min(now + length * (1 + JITTER_SHARE * dice), latest)
     open_at = min(_after_skipped(at, wishes), latest)
     if open_at != at:
-        why = TranslatableText("{why}, put off because it asks not to be polled sooner", why=why)
+        why = Message("schedule.put_off", why=why)
     return Schedule(open_at, why)
 
 
-def after_failure(now: datetime, failures: int, what: str, rules: CadenceSettings, dice: float) -> Schedule:
+def after_failure(now: datetime, failures: int, what: Message, rules: CadenceSettings, dice: float) -> Schedule:
     """The next try after `failures` failures in a row."""
     length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
     because = _failed(failures, what)
-    why = TranslatableText("tried again after {length}, because {because}", length=length, because=because)
+    why = Message("schedule.retry", length=length, because=because)
     if failures >= ERROR_AFTER:
         length = min(length, DAY)
-        why = TranslatableText("tried {every}, because {because}", every=_every(length), because=because)
+        why = Message("schedule.retry_daily", every=_every(length), because=because)
     return Schedule(now + length * (1 + JITTER_SHARE * (2 * dice - 1)), why)
 
 
@@ -95,22 +95,20 @@ def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceS
     at = now + length * (1 + JITTER_SHARE * dice)
     if usual.at is not None and usual.at <= at:
         return usual
-    why = TranslatableText("asked for again after {length}, because its last answer ended in the middle", length=length)
+    why = Message("schedule.truncated", length=length)
     return Schedule(at, why)
 
 
 def after_throttling(now: datetime, retry_after: timedelta, status: int, dice: float) -> Schedule:
     """Not before the server lets us; a little later, because others wait for the same moment."""
     at = now + retry_after + min(retry_after * JITTER_SHARE, 5 * MINUTE) * dice
-    why = TranslatableText(
-        "its server asked us to stay away for {length} (HTTP {status}, Retry-After)", length=retry_after, status=status
-    )
+    why = Message("schedule.retry_after", length=retry_after, status=status)
     return Schedule(at, why)
 
 
 def after_outage(now: datetime, dice: float) -> Schedule:
     at = now + OUTAGE_PAUSE * (1 + dice)
-    return Schedule(at, "tried again soon, because our own network seems to be down; the feed is not blamed")
+    return Schedule(at, Message("schedule.own_outage"))
 
 
 def median_gap(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
@@ -135,39 +133,37 @@ def _length(
     wishes: PollingHints,
     rules: CadenceSettings,
     overflows: bool,
-) -> tuple[timedelta, TranslatableText]:
+) -> tuple[timedelta, Message]:
     if interval is not None:
         return _as_set(interval, rules)
     length = automatic_interval(now, habit)
     reason = _reason(now, habit)
     if overflows:
         length = max(length / 2, SHORTEST_INTERVAL)
-        reason = TranslatableText("it publishes more than it shows at once")
+        reason = Message("schedule.overflows")
     hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
     if hint and hint > length:
-        return hint, TranslatableText("{every}, as it asks us to ({name})", every=_every(hint), name=wishes.hint_name)
-    return length, TranslatableText("{every}, because {because}", every=_every(length), because=reason)
+        return hint, Message("schedule.as_asked", every=_every(hint), name=wishes.hint_name)
+    return length, Message("schedule.because", every=_every(length), because=reason)
 
 
-def _as_set(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, TranslatableText]:
+def _as_set(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, Message]:
     if interval >= rules.floor:
-        return interval, TranslatableText("{every}, as a subscriber set it", every=_every(interval))
-    return rules.floor, TranslatableText(
-        "{every}, the least we leave a server (a subscriber set {length})", every=_every(rules.floor), length=interval
-    )
+        return interval, Message("schedule.as_set", every=_every(interval))
+    return rules.floor, Message("schedule.floor", every=_every(rules.floor), length=interval)
 
 
-def _reason(now: datetime, habit: PublishingPattern) -> TranslatableText:
+def _reason(now: datetime, habit: PublishingPattern) -> Message:
     gap, silence = habit.rhythm, habit.silence(now)
     if silence > 2 * DAY and (gap is None or silence > 3 * gap):
-        return TranslatableText("it has been silent for {length}", length=silence)
+        return Message("schedule.silent", length=silence)
     if gap is None:
-        return TranslatableText("it has too few entries to know its rhythm")
+        return Message("schedule.too_few_entries")
     if gap < MINUTE:
-        return TranslatableText("it publishes many entries at once")
+        return Message("schedule.publishes_in_bulk")
     if gap <= DAY / 2:
-        return TranslatableText("it publishes about {n} entries a day", n=round(DAY / gap))
-    return TranslatableText("it publishes about {every}", every=_every(gap))
+        return Message("schedule.publishes_per_day", n=round(DAY / gap))
+    return Message("schedule.publishes_every", every=_every(gap))
 
 
 def _after_skipped(at: datetime, wishes: PollingHints) -> datetime:
@@ -182,11 +178,9 @@ def _after_skipped(at: datetime, wishes: PollingHints) -> datetime:
     return moment
 
 
-def _every(length: timedelta) -> TranslatableText:
-    return TranslatableText("once a day") if length == DAY else TranslatableText("every {length}", length=length)
+def _every(length: timedelta) -> Message:
+    return Message("schedule.once_a_day") if length == DAY else Message("schedule.every", length=length)
 
 
-def _failed(times: int, what: str) -> TranslatableText:
-    if times == 1:
-        return TranslatableText("it failed: {what}", what=what)
-    return TranslatableText("it failed {times} times in a row, the last time with: {what}", times=times, what=what)
+def _failed(times: int, what: Message) -> Message:
+    return Message("schedule.failed", n=times, what=what)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from feedmill.archive.blobs import Blobs
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_url
 from feedmill.model.ids import MAX_ID
 from feedmill.model.image import ImageStatus
@@ -27,7 +28,7 @@ class FeedImage:
     url: str | None
     size: int
     attempts: int
-    last_error: str | None
+    last_error: Message | None
     next_attempt_at: str | None
 
 

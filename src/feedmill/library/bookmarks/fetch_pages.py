@@ -14,6 +14,7 @@ from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.links import absolute_url
 from feedmill.html.page import MAX_PAGE_BYTES, read_page
 from feedmill.html.plain_text import plain_text
+from feedmill.i18n.messages import Message
 from feedmill.model.bookmark import MAX_ATTEMPTS, RETRY_DELAYS, Bookmark, PageFetchFailed, PageMetadata
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -96,16 +97,16 @@ def failed_page_fetch(outcome: FetchOutcome, attempts: int, now: datetime) -> Pa
     again_at = None if attempts >= MAX_ATTEMPTS else now + RETRY_DELAYS[attempts - 1]
     match outcome:
         case Deferred(until=until):
-            return PageFetchFailed("its host has no turn for us", until, counted=False)
+            return PageFetchFailed(Message("image.no_turn"), until, counted=False)
         case Throttled(status=status, until=until):
-            return PageFetchFailed(f"the server asks for a rest ({status})", again_at and max(until, again_at))
+            return PageFetchFailed(Message("fetch.throttled", status=status), again_at and max(until, again_at))
         case Gone(status=status) | HttpError(status=404 as status):
-            return PageFetchFailed(f"the server says {status}", None)
+            return PageFetchFailed(Message("fetch.status", status=status), None)
         case Refused(detail=detail):
             return PageFetchFailed(detail, None)
         case Retryable(detail=detail):
             return PageFetchFailed(detail, again_at)
-    return PageFetchFailed(f"the server says {outcome.status}", again_at)
+    return PageFetchFailed(Message("fetch.status", status=outcome.status), again_at)
 
 
 def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from feedmill.collect.entries.storable_fields import text as keepable
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.errors import Conflict, LimitExceeded
 from feedmill.html.selectors import parse_selector
+from feedmill.i18n.messages import Message
 from feedmill.lazy_imports import lazy_import
 from feedmill.library.entries.article import find_entry
 from feedmill.library.users.limits import check_byte_quota
@@ -29,7 +30,7 @@ MAX_STORED_BYTES = 1_500_000
 class NoFullText(Conflict):
     """The whole article can't be had; `code` says why."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: Message | str) -> None:
         super().__init__(message)
         self.code = code
 
@@ -59,7 +60,7 @@ def _page(outcome: FetchOutcome, now: datetime) -> Response:
             raise NoFullText("refused_address", outcome.detail)
         case Refused(detail=detail) | Retryable(detail=detail):
             raise NoFullText("unreachable", detail)
-    raise NoFullText("unreachable", f"the server says {outcome.status}")
+    raise NoFullText("unreachable", Message("fetch.status", status=outcome.status))
 
 
 def extract_full_text(response: Response, way: FeedSettings) -> str:

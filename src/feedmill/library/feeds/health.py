@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_interval
 from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
@@ -53,7 +54,7 @@ class FeedHealth:
     errors: Sequence[FailureGroup]
     hours: Mapping[datetime, int]
     answers: Sequence[RawBodyDetails]
-    sentences: Sequence[str]
+    sentences: Sequence[Message]
     former: Sequence[tuple[str, datetime]]
     usual_interval: timedelta
 
@@ -131,13 +132,15 @@ def health_report(health: FeedHealth, now: datetime) -> str:
     """What to paste where one asks for help: plain lines, in English, without anybody's login."""
     mine = health.subscription
     head = [f"Feed: {mine.url}", f"State: {mine.state}, {health.feed.consecutive_failures} failures in a row"]
-    head += [f"Report of {now:%Y-%m-%d %H:%M} UTC", "", *health.sentences, "", "The last fetches:"]
+    head += [f"Report of {now:%Y-%m-%d %H:%M} UTC", "", *map(str, health.sentences), "", "The last fetches:"]
     lines = [_line(fetch) for fetch in health.fetches[:REPORTED]] or ["none"]
-    kept = [
-        f"{answer.at:%Y-%m-%d %H:%M:%S}  {answer.size} B  {answer.entry_count} entries  {answer.parse_result}"
-        for answer in health.answers[:REPORTED]
-    ]
+    kept = [_raw_body_line(answer) for answer in health.answers[:REPORTED]]
     return "\n".join([*head, *lines, "", "The last answers that differ:", *(kept or ["none"]), ""])
+
+
+def _raw_body_line(answer: RawBodyDetails) -> str:
+    found = f"{answer.entry_count} entries  {answer.problem or answer.parse_result}"
+    return f"{answer.at:%Y-%m-%d %H:%M:%S}  {answer.size} B  {found}"
 
 
 def _line(fetch: FetchLogLine) -> str:
@@ -149,6 +152,6 @@ def _line(fetch: FetchLogLine) -> str:
         f"{fetch.bytes} B",
         f"{fetch.ms} ms",
         f"{fetch.new_entries} new",
-        fetch.message,
+        str(fetch.message or ""),
     )
     return "  ".join(part for part in parts if part)

@@ -8,6 +8,7 @@ from feedmill.library.jobs.job_port import JobPort
 from feedmill.model.batch import REFRESH_ALL, REFRESH_ONE
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
+from feedmill.store.feeds.claims import ALREADY_RUNNING
 from feedmill.store.jobs.batches import outcomes_since
 
 
@@ -50,5 +51,5 @@ async def _refresh(
     # Feeds that cannot be fetched now already have their outcome.
     ended = [outcome for _, outcome in await outcomes_since(db, job_id, "")]
     skipped = [outcome for outcome in ended if outcome.outcome == "skipped"]
-    running = sum(outcome.message == "already_running" for outcome in skipped)
+    running = sum(outcome.message == ALREADY_RUNNING for outcome in skipped)
     return StartedRefresh(job_id, len(wanted) - len(skipped), running, paused, len(skipped) - running)

@@ -8,6 +8,7 @@ from feedmill.collect.discovery.candidates import FeedCandidate
 from feedmill.collect.discovery.discover import NoFeed
 from feedmill.collect.discovery.request_log import RecordingFetcher
 from feedmill.errors import BadInput, Conflict, LimitExceeded
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -61,7 +62,7 @@ class QuotaReached(LimitExceeded):
 class NotSubscribable(BadInput):
     """There is no feed to be had. `may_pass`: it may be another time, so that adding it anyway makes sense."""
 
-    def __init__(self, code: str, message: str, may_pass: bool = False, **more: Any) -> None:
+    def __init__(self, code: str, message: Message | str, may_pass: bool = False, **more: Any) -> None:
         super().__init__(message, "url")
         self.code = code
         self.may_pass = may_pass
@@ -77,9 +78,14 @@ def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
     outcome = web.outcomes[0][1]
     code, kind = _code(outcome)
     may_pass = nothing.may_pass or code == "not_a_feed"
-    tried = [asdict(each) for each in web.steps]
+    tried = [{"url": each.url, "answer": str(each.answer)} for each in web.steps]
     return NotSubscribable(
-        code, f"{nothing.url}: {nothing.reason}", may_pass, reason=kind, http_status=outcome.status, tried=tried
+        code,
+        Message("discovery.at", url=nothing.url, what=nothing.reason),
+        may_pass,
+        reason=kind,
+        http_status=outcome.status,
+        tried=tried,
     )
 
 

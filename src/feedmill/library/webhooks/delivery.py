@@ -16,6 +16,7 @@ import msgspec
 
 from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.html.plain_text import plain_text
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
 from feedmill.model.feed_settings import FeedSettings
@@ -126,7 +127,7 @@ async def _deliver(sender: WebhookSender, taken: ClaimedDelivery) -> DeliveryFai
     failed = delivery_failure(outcome, taken.delivery.attempts + 1, now)
     if not isinstance(outcome, Deferred):
         await record_failed_delivery(sender.db, taken, failed, now)
-        log.info("webhook_delivery_failed", webhook_id=taken.delivery.webhook_id, reason=failed.reason)
+        log.info("webhook_delivery_failed", webhook_id=taken.delivery.webhook_id, reason=str(failed.reason))
     return failed
 
 
@@ -152,19 +153,19 @@ def delivery_failure(outcome: FetchOutcome, attempts: int, now: datetime) -> Del
     again_at = next_delivery_attempt(attempts, now)
     match outcome:
         case Deferred(until=until):
-            return DeliveryFailed("its host is asked too often", until, receiver_is_away=True)
+            return DeliveryFailed(Message("webhook.host_busy"), until, receiver_is_away=True)
         case Throttled(until=until, status=status):
             later = max(until, again_at) if again_at else None
-            return DeliveryFailed(f"the receiver asks for a rest ({status})", later, status, receiver_is_away=True)
+            return DeliveryFailed(Message("webhook.throttled", status=status), later, status, receiver_is_away=True)
         case Gone(status=status):
-            return DeliveryFailed("the receiver says that it is gone (410)", None, status, is_gone=True)
+            return DeliveryFailed(Message("webhook.gone"), None, status, is_gone=True)
         case Refused(detail=detail):
             return DeliveryFailed(detail, None)
         case Retryable(detail=detail, status=status):
             return DeliveryFailed(detail, again_at, status, receiver_is_away=status is None)
         case HttpError(status=status):
-            return DeliveryFailed(f"the receiver answered {status}", again_at, status)
-    return DeliveryFailed(f"the receiver answered {outcome.status}", again_at, outcome.status)
+            return DeliveryFailed(Message("webhook.answered", status=status), again_at, status)
+    return DeliveryFailed(Message("webhook.answered", status=outcome.status), again_at, outcome.status)
 
 
 # --- payload -----------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ def _feed(feed: EventFeed) -> dict[str, Any]:
         "site_url": feed.site_url,
         "status": feed.status,
         "consecutive_failures": feed.consecutive_failures,
-        "last_error": feed.last_error,
+        "last_error": None if feed.last_error is None else str(feed.last_error),
         "subscription_id": feed.subscription_id,
         "title": feed.title,
     }

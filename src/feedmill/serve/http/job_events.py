@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.library.jobs.user_jobs import current_feeds, subscriptions_of_outcomes
 from feedmill.model.batch import Batch, JobOutcome
@@ -43,7 +44,7 @@ class _NumberedOutcomes:
 
 
 async def job_event_stream(
-    work: JobPort, db: Database, batch: Batch, user_id: int, seen: int, translate: Callable[[str], str] = str
+    work: JobPort, db: Database, batch: Batch, user_id: int, seen: int, translate: Callable[[Message], str] = str
 ) -> AsyncGenerator[bytes, None]:
     """Yields the events after the one numbered `seen`, until the job has ended or the client is gone.
 
@@ -86,7 +87,7 @@ def _settled_before(batch: Batch) -> str:
 
 
 async def _feed_events(
-    db: Database, user_id: int, outcomes: Sequence[tuple[int, JobOutcome]], translate: Callable[[str], str]
+    db: Database, user_id: int, outcomes: Sequence[tuple[int, JobOutcome]], translate: Callable[[Message], str]
 ) -> list[bytes]:
     subscription_ids = await subscriptions_of_outcomes(db, user_id, [outcome for _, outcome in outcomes])
     return [
@@ -96,7 +97,7 @@ async def _feed_events(
 
 
 def outcome_fields(
-    outcome: JobOutcome, subscription_id: int | None, translate: Callable[[str], str] = str
+    outcome: JobOutcome, subscription_id: int | None, translate: Callable[[Message], str] = str
 ) -> dict[str, Any]:
     return {
         "subscription_id": subscription_id,

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, StringConstraints
 
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.library.cursors import from_cursor, to_cursor
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.model.entry_lists import ListPosition
@@ -45,7 +46,7 @@ class BookmarkResponse(BaseModel):
     note: str | None
     status: BookmarkStatus
     attempts: int
-    last_error: str | None = Field(description="Why the page could not be fetched.")
+    last_error: MessageText | None = Field(description="Why the page could not be fetched.")
     created_at: datetime
     fetched_at: datetime | None
 

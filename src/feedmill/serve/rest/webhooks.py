@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.library.cursors import cursor_at
 from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Delivery, DeliveryStatus, Webhook, WebhookEvent
@@ -41,7 +42,7 @@ class WebhookResponse(BaseModel):
     paused: bool = Field(description="Nothing is sent, and what happens meanwhile is not told later.")
     consecutive_failures: int = Field(description="At 50 it is paused.")
     last_success_at: datetime | None
-    last_error: str | None
+    last_error: MessageText | None
     created_at: datetime
 
     @classmethod
@@ -67,7 +68,7 @@ class DeliveryResponse(BaseModel):
     attempts: int
     next_attempt_at: datetime | None
     http_status: int | None
-    last_error: str | None
+    last_error: MessageText | None
     created_at: datetime
     finished_at: datetime | None
 

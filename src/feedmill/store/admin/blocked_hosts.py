@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.hosts import is_in_domains
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
@@ -16,8 +17,8 @@ from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON, REST_ALL
 from feedmill.store.schema import blocked_hosts, feeds, users
 
-BLOCKED_HOST_REASON = "its host is blocked by an admin"
-UNBLOCKED_HOST_REASON = "its host is not blocked any more"
+BLOCKED_HOST_REASON = Message("schedule.host_blocked")
+UNBLOCKED_HOST_REASON = Message("schedule.host_unblocked")
 BLOCKED_ERROR_KIND = "blocked"
 
 NAMES = select(blocked_hosts.c.host)
@@ -37,8 +38,8 @@ DROP = blocked_hosts.delete().where(blocked_hosts.c.host == bindparam("blocked")
 _on_hosts = one_of(feeds.c.host, "hosts")
 _resting: dict[str, Any] = {
     "next_fetch_at": None,
-    "next_fetch_why": BLOCKED_HOST_REASON,
-    "last_error": BLOCKED_HOST_REASON,
+    "next_fetch_why": message_to_stored(BLOCKED_HOST_REASON),
+    "last_error": message_to_stored(BLOCKED_HOST_REASON),
     "last_error_kind": BLOCKED_ERROR_KIND,
 }
 # The claims are removed, so that refreshes that run now write nothing.
@@ -57,7 +58,10 @@ WAKE = (
         feeds.c.status != "disabled",
     )
     .values(
-        next_fetch_at=bindparam("due_at"), next_fetch_why=UNBLOCKED_HOST_REASON, last_error=None, last_error_kind=None
+        next_fetch_at=bindparam("due_at"),
+        next_fetch_why=message_to_stored(UNBLOCKED_HOST_REASON),
+        last_error=None,
+        last_error_kind=None,
     )
 )
 RELEASE_CLAIMS = feeds.update().where(_on_hosts).values(claim_token=None, claimed_until=None)
@@ -110,7 +114,7 @@ async def remove_blocked_host(db: Database, host: str, by: Actor, now: datetime)
         # A refresh that was refused a moment ago would put its feed to rest again.
         Step(RELEASE_CLAIMS, {"hosts": there}),
         # Some may have lost their last subscriber meanwhile.
-        Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}),
+        Step(REST_ALL, {"why": message_to_stored(NO_SUBSCRIBERS_REASON)}),
         audit_step(by, "host.unblock", host, now),
     ]
     return (await db.batch(steps))[1]

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Integer, bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
 from feedmill.model.hosts import host_of
@@ -65,12 +66,14 @@ async def read_admin_feed(db: Database, feed_id: int) -> AdminFeed | None:
 
 
 async def pause_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
-    stop = Step(STOP, {"feed_id": feed.id, "why": "paused by an admin"})
+    stop = Step(STOP, {"feed_id": feed.id, "why": message_to_stored(Message("schedule.paused_by_admin"))})
     await db.batch([stop, audit_step(by, "feed.pause", feed.url, now)])
 
 
 async def resume_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
-    await db.batch([_due(feed, "resumed by an admin", now), audit_step(by, "feed.resume", feed.url, now)])
+    await db.batch(
+        [_due(feed, Message("schedule.resumed_by_admin"), now), audit_step(by, "feed.resume", feed.url, now)]
+    )
 
 
 async def move_feed(
@@ -83,7 +86,7 @@ async def move_feed(
         Step(MOVE, moved),
         step_to_update_moved_to(feed.id, url),
         step_to_add_former_url(feed.id, feed.url, now),
-        _due(feed, "an admin changed its address", now),
+        _due(feed, Message("schedule.url_changed_by_admin"), now),
         audit_step(by, "feed.move", f"{feed.url} -> {url}", now),
     ]
     try:
@@ -99,8 +102,8 @@ async def merge_into(db: Database, source: Feed, target: Feed, move_up_to: int |
     return await merge_feeds(db, merge, now, [audit_step(by, action, f"{source.url} -> {target.url}", now)])
 
 
-def _due(feed: Feed, why: str, now: datetime) -> Step:
-    return Step(START, {"feed_id": feed.id, "why": why, "at": to_iso(now)})
+def _due(feed: Feed, why: Message, now: datetime) -> Step:
+    return Step(START, {"feed_id": feed.id, "why": message_to_stored(why), "at": to_iso(now)})
 
 
 def _admin_feed(row: Row) -> AdminFeed:

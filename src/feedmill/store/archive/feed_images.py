@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, exists, func, select
 
+from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.image import ImageStatus
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
@@ -78,7 +79,7 @@ class FeedImageTask:
     object_key: str | None
     size: int
     attempts: int
-    last_error: str | None
+    last_error: Message | None
     next_attempt_at: str | None
 
 
@@ -92,7 +93,7 @@ async def image_totals(db: Database, feed_id: int) -> dict[str, ImageTotals]:
 async def images_before(db: Database, feed_id: int, status: ImageStatus, before: int, most: int) -> list[FeedImageTask]:
     """Images of the feed in that state with the titles of their entries, the newest first."""
     rows = await db.query(PAGE, {"feed_id": feed_id, "status": str(status), "before": before, "most": most})
-    return [FeedImageTask(**row) for row in rows]
+    return [FeedImageTask(**{**row, "last_error": message_or_none(row["last_error"])}) for row in rows]
 
 
 async def requeue_failed_images(db: Database, feed_id: int, now: datetime) -> int:

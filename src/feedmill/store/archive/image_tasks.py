@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, and_, bindparam, exists, func, or_, select
 
+from feedmill.i18n.messages import message_to_stored
 from feedmill.model.image import ImageDownloadFailed, ImageStatus, ImageTask, ImageType
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.database import Database, Row, Step
@@ -224,7 +225,7 @@ async def record_image_failed(db: Database, task: ImageTask, missed: ImageDownlo
         "task_id": task.id,
         "token": task.token,
         "now": to_iso(now),
-        "reason": missed.reason,
+        "reason": message_to_stored(missed.reason),
         "new_status": ImageStatus.FAILED if missed.again_at is None else ImageStatus.PENDING,
         "counted": int(missed.counted),
         "at": iso_or_none(missed.again_at),

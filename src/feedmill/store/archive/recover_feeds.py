@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
@@ -14,7 +15,7 @@ from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.lots import lots
 from feedmill.store.schema import feeds
 
-WHY = "found in the object store"
+WHY = Message("schedule.found_in_store")
 RECOVER = insert_new(
     feeds, "id", "url", "host", "title", "added_by_person", "next_fetch_at", "next_fetch_why", "created_at"
 )
@@ -56,6 +57,6 @@ def _row(found: ArchivedFeed, now: datetime) -> dict[str, object]:
         "title": found.title,
         "added_by_person": 1,
         "next_fetch_at": to_iso(now),
-        "next_fetch_why": WHY,
+        "next_fetch_why": message_to_stored(WHY),
         "created_at": to_iso(now),
     }

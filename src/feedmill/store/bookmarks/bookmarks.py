@@ -5,6 +5,7 @@ from secrets import token_hex
 
 from sqlalchemy import Integer, bindparam, or_, select
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
@@ -79,9 +80,10 @@ async def retry_bookmark(db: Database, user_id: int, bookmark_id: int, now: date
 
 
 def to_bookmark(row: Row) -> Bookmark:
-    same = ("id", "user_id", "url", "title", "description", "image_url", "note", "attempts", "last_error")
+    same = ("id", "user_id", "url", "title", "description", "image_url", "note", "attempts")
     return Bookmark(
         **{name: row[name] for name in same},
+        last_error=message_or_none(row["last_error"]),
         status=BookmarkStatus(row["status"]),
         created_at=from_iso(row["created_at"]),
         fetched_at=datetime_or_none(row["fetched_at"]),

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, func, select
 
+from feedmill.i18n.messages import message_to_stored
 from feedmill.model.bookmark import Bookmark, BookmarkStatus, PageFetchFailed, PageMetadata
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.store.bookmarks.bookmarks import to_bookmark
@@ -55,6 +56,6 @@ async def record_page_failed(db: Database, bookmark_id: int, token: str, missed:
         "to": BookmarkStatus.FAILED if missed.again_at is None else BookmarkStatus.PENDING,
         "tries": int(missed.counted),
         "again_at": iso_or_none(missed.again_at),
-        "reason": missed.reason,
+        "reason": message_to_stored(missed.reason),
     }
     await db.batch([Step(FAILED, values)])

@@ -8,16 +8,18 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, or_
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy, Feed
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
-from feedmill.model.translatable_text import TranslatableText, text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.lots import lots
 from feedmill.store.schema import feeds
+
+NEW_FEED = Message("schedule.new_feed")
 
 ADD = insert_new(
     feeds,
@@ -79,10 +81,10 @@ class NewFeed:
 
 
 async def add_feeds(
-    db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: str = "new feed"
+    db: Database, new: Sequence[NewFeed], now: datetime, due_at: datetime, why: Message = NEW_FEED
 ) -> None:
     """Adds the feeds that do not exist yet, due at `due_at`."""
-    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": text_to_stored(why), "created_at": to_iso(now)}
+    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": message_to_stored(why), "created_at": to_iso(now)}
     for lot in lots(new):
         await db.batch([Step(ADD, [feed_values(feed) | same for feed in lot])])
 
@@ -98,7 +100,7 @@ async def add_feed(db: Database, url: str, now: datetime, title: str | None = No
 
 def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> list[Step]:
     """Adds the feed that another feed has moved to, or makes it due, for the subscribers that will be moved."""
-    why = text_to_stored(TranslatableText("{url} moved here", url=moved_from))
+    why = message_to_stored(Message("schedule.moved_here", url=moved_from))
     due = {"next_fetch_at": to_iso(now), "next_fetch_why": why, "created_at": to_iso(now)}
     return [
         Step(ADD, feed_values(NewFeed(url, for_subscribers=True)) | due),
@@ -110,7 +112,11 @@ def steps_to_add_redirect_target(url: str, moved_from: str, now: datetime) -> li
 async def mark_added_by_person(db: Database, ids: Sequence[int], now: datetime) -> None:
     """Marks these feeds as added by a person, however they were added first; resting feeds become due."""
     for lot in lots(ids):
-        params = {"ids": as_list(list(lot)), "at": to_iso(now), "why": "a person added it again"}
+        params = {
+            "ids": as_list(list(lot)),
+            "at": to_iso(now),
+            "why": message_to_stored(Message("schedule.added_again")),
+        }
         await db.batch([Step(MARK_ADDED_BY_PERSON, params), Step(WAKE, params)])
 
 

@@ -10,6 +10,7 @@ from secrets import token_hex
 
 from sqlalchemy import bindparam, case, null, or_, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Step
@@ -67,7 +68,7 @@ FORGET_FAR_CLAIMS = (
 FORGET_FAR_FETCHES = (
     feeds.update()
     .where(feeds.c.next_fetch_at > bindparam("far"))
-    .values(next_fetch_at=bindparam("at"), next_fetch_why="its time was set by a clock that was far ahead")
+    .values(next_fetch_at=bindparam("at"), next_fetch_why=message_to_stored(Message("schedule.clock_ahead")))
 )
 RELEASE_TOKEN = (
     feeds.update().where(feeds.c.claim_token == bindparam("token")).values(claim_token=None, claimed_until=None)
@@ -118,10 +119,14 @@ async def take_over_claims(
     return [Claim(to_feed(row), mine) for row in rows]
 
 
-async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, str]:
+ALREADY_RUNNING = Message("job.already_running")
+FEED_DELETED = Message("job.feed_deleted")
+
+
+async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, Message]:
     """Why each of these feeds could not be claimed: `already_running` or `feed_deleted`."""
     there = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
-    return {id: "already_running" if id in there else "feed_deleted" for id in ids}
+    return {id: ALREADY_RUNNING if id in there else FEED_DELETED for id in ids}
 
 
 async def renew_claims(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:

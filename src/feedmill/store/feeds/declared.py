@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, exists
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.timestamps import to_iso
-from feedmill.model.translatable_text import TranslatableText, text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.feeds.add_feeds import WAKE, NewFeed, add_feeds, option_values
@@ -62,7 +62,7 @@ class DeclaredChanges:
 
 
 async def apply_declared_changes(db: Database, comparison: DeclaredChanges, file_name: str, now: datetime) -> None:
-    await add_feeds(db, comparison.new, now, now, TranslatableText("new in {file}", file=file_name))
+    await add_feeds(db, comparison.new, now, now, Message("schedule.new_in_file", file=file_name))
     if steps := [*_marks(comparison, file_name, now), *_options(comparison.changed, file_name)]:
         await db.batch(steps)
 
@@ -71,11 +71,11 @@ def _marks(comparison: DeclaredChanges, file_name: str, now: datetime) -> list[S
     steps = []
     if comparison.returned:
         ids = {"ids": as_list(list(comparison.returned))}
-        woken = {"at": to_iso(now), "why": text_to_stored(TranslatableText("it is in {file} again", file=file_name))}
+        woken = {"at": to_iso(now), "why": message_to_stored(Message("schedule.in_file_again", file=file_name))}
         steps += [Step(MARK, ids | {"is_declared": 1}), Step(WAKE, ids | woken)]
     if comparison.dropped:
         ids = {"ids": as_list(list(comparison.dropped))}
-        resting = {"why": text_to_stored(TranslatableText("at rest: it is no longer in {file}", file=file_name))}
+        resting = {"why": message_to_stored(Message("schedule.not_in_file", file=file_name))}
         steps += [Step(MARK, ids | {"is_declared": 0}), Step(REST, ids | resting)]
     return steps
 
@@ -85,6 +85,6 @@ def _options(changed: Sequence[DeclaredOptions], file_name: str) -> list[Step]:
         option_values(one.own_title, one.folder, one.interval, one.archive_policy) | {"feed_id": one.feed_id}
         for one in changed
     ]
-    why = text_to_stored(TranslatableText("its interval in {file} was changed", file=file_name))
+    why = message_to_stored(Message("schedule.file_interval", file=file_name))
     sooner = [{"feed_id": one.feed_id, "at": to_iso(one.sooner), "why": why} for one in changed if one.sooner]
     return [*([Step(CHANGE, rows)] if rows else []), *([Step(MAKE_DUE_SOONER, sooner)] if sooner else [])]

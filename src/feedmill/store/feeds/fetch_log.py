@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
@@ -39,8 +40,9 @@ async def latest_fetches(db: Database, feed_id: int, most: int) -> list[FetchLog
 
 
 def to_fetch_log_line(row: Row) -> FetchLogLine:
-    names = ("outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries", "message")
-    return FetchLogLine(from_iso(row["at"]), *(row[name] for name in names))
+    names = ("outcome", "http_status", "bytes", "ms", "new_entries", "revised_entries")
+    same = {name: row[name] for name in names}
+    return FetchLogLine(from_iso(row["at"]), **same, message=message_or_none(row["message"]))
 
 
 async def tally_fetches(db: Database, feed_id: int, since: datetime) -> FetchTally:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.timestamps import to_iso
 from feedmill.store.archive.object_garbage import RECORD
@@ -64,14 +65,14 @@ FORGET_MERGES = feeds.update().where(feeds.c.merged_into == bindparam("feed_id")
 DROP_FEED = feeds.delete().where(feeds.c.id == bindparam("feed_id"))
 
 
-async def stop_feed(db: Database, feed_id: int, why: str) -> None:
+async def stop_feed(db: Database, feed_id: int, why: Message) -> None:
     """Stops fetching the feed until `start_feed`."""
-    await db.batch([Step(STOP, {"feed_id": feed_id, "why": why})])
+    await db.batch([Step(STOP, {"feed_id": feed_id, "why": message_to_stored(why)})])
 
 
-async def start_feed(db: Database, feed_id: int, why: str, now: datetime) -> None:
+async def start_feed(db: Database, feed_id: int, why: Message, now: datetime) -> None:
     """Makes the feed due at once and resets its failures."""
-    await db.batch([Step(START, {"feed_id": feed_id, "why": why, "at": to_iso(now)})])
+    await db.batch([Step(START, {"feed_id": feed_id, "why": message_to_stored(why), "at": to_iso(now)})])
 
 
 async def private_feeds_of(db: Database, user_id: int) -> list[int]:
@@ -82,7 +83,7 @@ async def private_feeds_of(db: Database, user_id: int) -> list[int]:
 
 async def remove_feed(db: Database, feed_id: int, now: datetime, objects: Sequence[str] = ()) -> None:
     """Deletes the feed with all its data; `objects` are keys of further objects that belong to it."""
-    await stop_feed(db, feed_id, "it is being removed")
+    await stop_feed(db, feed_id, Message("schedule.being_removed"))
     mine = {"feed_id": feed_id, "at": to_iso(now)}
     await db.batch([Step(FORGET_UNREAD, mine)])
     while some := await db.query(SOME_ENTRIES, mine):

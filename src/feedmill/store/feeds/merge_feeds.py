@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.model.translatable_text import TranslatableText, text_to_stored
 from feedmill.store.archive.retention import LOCK_SUBSCRIPTIONS
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list
@@ -202,17 +202,17 @@ def _steps_for_subscriptions(found: _MergeState, params: dict[str, Any]) -> list
 
 async def _steps_for_feeds(db: Database, merge: Merge, now: datetime) -> list[Step]:
     """Puts the source to rest with its new URL, and makes the target due."""
-    at, why = to_iso(now), TranslatableText("moved to {url}; its older entries stay here", url=merge.target_url)
+    at, why = to_iso(now), Message("schedule.merged", url=merge.target_url)
     is_noted = await db.query(sql.HAS_FORMER_URL, {"target": merge.target, "url": merge.source_url})
     return [
         *steps_to_apply_subscriber_options([merge.source, merge.target]),
         await _step_to_inherit(db, merge),
-        Step(WAKE, {"ids": as_list([merge.target]), "at": at, "why": SUBSCRIBED_REASON}),
-        Step(REST, {"feed": merge.target, "why": NO_SUBSCRIBERS_REASON}),
+        Step(WAKE, {"ids": as_list([merge.target]), "at": at, "why": message_to_stored(SUBSCRIBED_REASON)}),
+        Step(REST, {"feed": merge.target, "why": message_to_stored(NO_SUBSCRIBERS_REASON)}),
         Step(sql.LEAVE_FEED, merge.both | {"at": at}),
         Step(sql.COUNT_ENTRIES, [{"feed": merge.source}, {"feed": merge.target}]),
         *([] if is_noted else [step_to_add_former_url(merge.target, merge.source_url, now)]),
-        Step(sql.RETIRE, merge.both | {"to": merge.target_url, "why": text_to_stored(why)}),
+        Step(sql.RETIRE, merge.both | {"to": merge.target_url, "why": message_to_stored(why)}),
         Step(sql.UPDATE_EARLIER_MERGES, merge.both | {"to": merge.target_url}),
     ]
 

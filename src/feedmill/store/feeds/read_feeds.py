@@ -5,10 +5,10 @@ from datetime import timedelta
 import msgspec
 from sqlalchemy import bindparam, select
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
 from feedmill.model.timestamps import datetime_or_none, from_iso
-from feedmill.model.translatable_text import text_from_stored
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import feeds
@@ -39,7 +39,7 @@ def to_feed(row: Row) -> Feed:
         body_sha256=row["body_sha256"],
         card_sha256=row["card_sha256"],
         next_fetch_at=datetime_or_none(row["next_fetch_at"]),
-        next_fetch_why=text_from_stored(row["next_fetch_why"] or "") or None,
+        next_fetch_why=message_or_none(row["next_fetch_why"]),
         interval=_length(row["interval_seconds"]),
         rhythm=_length(row["rhythm_seconds"]),
         wishes=row["wishes"],
@@ -48,7 +48,7 @@ def to_feed(row: Row) -> Feed:
         last_entry_at=datetime_or_none(row["last_entry_at"]),
         consecutive_failures=row["consecutive_failures"],
         truncated_times=row["truncated_times"],
-        last_error=row["last_error"],
+        last_error=message_or_none(row["last_error"]),
         last_error_kind=row["last_error_kind"],
         gone_since=datetime_or_none(row["gone_since"]),
         moved_to=row["moved_to"],

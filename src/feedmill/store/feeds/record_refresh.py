@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Update, and_, bindparam, case, func, literal, select, union_all
 
 from feedmill.errors import ConstraintViolated, InfrastructureError
+from feedmill.i18n.messages import Message, message_to_stored, stored_or_none
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ERROR_AFTER, Claim, FeedStatus
 from feedmill.model.hosts import host_of
@@ -26,7 +27,6 @@ from feedmill.model.refresh import (
     Updated,
 )
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.model.translatable_text import text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
@@ -45,8 +45,8 @@ from feedmill.threads import run_in_thread_if_large
 
 log = get_logger(__name__)
 
-TRUNCATED = "the document ends in the middle, so only its complete entries were taken"
-OVERFLOWS = "shares no entry with its last answer: some may have come and gone unseen"
+TRUNCATED = Message("fetch.truncated")
+OVERFLOWS = Message("fetch.overflows")
 
 
 class ClaimLost(InfrastructureError):
@@ -219,7 +219,7 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         "wishes": updated.wishes,
         "last_entry_at": iso_or_none(updated.last_entry_at),
         "new_entries": len(changes.new),
-        "last_error": TRUNCATED if updated.truncated else None,
+        "last_error": message_to_stored(TRUNCATED) if updated.truncated else None,
         "last_error_kind": INCOMPLETE if updated.truncated else None,
         "truncated_times": claim.feed.truncated_times + 1 if updated.truncated else 0,
         **_facts_values(updated.facts),
@@ -256,7 +256,7 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
         "last_fetched_at": to_iso(failed.visit.at),
         "new_status": FeedStatus.DISABLED if failed.disables else status,
         "consecutive_failures": failures,
-        "last_error": failed.message,
+        "last_error": message_to_stored(failed.message),
         "last_error_kind": failed.kind,
         "gone_since": iso_or_none(failed.gone_since or (feed.gone_since if feed.status == "disabled" else None)),
         "body_sha256": failed.body_sha256 or feed.body_sha256,
@@ -266,7 +266,7 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
     }
     return [
         Step(FEED_FAILED, values),
-        *_raw(claim, failed.raw, failed.message, 0, 0),
+        *_raw(claim, failed.raw, message_to_stored(failed.message), 0, 0),
         _log(claim, failed.visit, failed.kind, message=failed.message),
     ]
 
@@ -301,7 +301,7 @@ def _log(
     outcome: str,
     new_entries: int = 0,
     revised_entries: int = 0,
-    message: str | None = None,
+    message: Message | None = None,
 ) -> Step:
     line = {
         "feed_id": claim.feed.id,
@@ -312,7 +312,7 @@ def _log(
         "ms": round(visit.elapsed.total_seconds() * 1000),
         "new_entries": new_entries,
         "revised_entries": revised_entries,
-        "message": message,
+        "message": stored_or_none(message),
     }
     return Step(LOG, line)
 
@@ -325,7 +325,7 @@ def _base(claim: Claim, decision: RefreshDecision) -> dict[str, Any]:
         "feed_id": claim.feed.id,
         "token": claim.token,
         "next_fetch_at": iso_or_none(decision.schedule.at),
-        "next_fetch_why": text_to_stored(decision.schedule.why),
+        "next_fetch_why": message_to_stored(decision.schedule.why),
     }
 
 

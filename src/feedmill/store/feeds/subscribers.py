@@ -5,12 +5,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, case, exists, func, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import feeds, subscriptions
 from feedmill.store.subscriptions.feed_settings import UPDATE_SETTINGS_FLAG
 
-NO_SUBSCRIBERS_REASON = "at rest: nobody subscribes to it any more"
+NO_SUBSCRIBERS_REASON = Message("schedule.no_subscribers")
 
 _its_subscribers = subscriptions.c.feed_id == feeds.c.id
 _is_wanted = exists().where(_its_subscribers, subscriptions.c.paused == 0)
@@ -69,14 +70,14 @@ def steps_after_unsubscribe(feed_id: int) -> list[Step]:
     feed = {"feed": feed_id}
     return [
         *steps_to_apply_subscriber_options([feed_id]),
-        Step(REST, feed | {"why": NO_SUBSCRIBERS_REASON}),
+        Step(REST, feed | {"why": message_to_stored(NO_SUBSCRIBERS_REASON)}),
         Step(FORGET_PASSWORD, feed),
     ]
 
 
 def steps_to_rest_unwanted_feeds() -> list[Step]:
     """Updates the feeds of users who were deleted."""
-    return [Step(REST_ALL, {"why": NO_SUBSCRIBERS_REASON}), Step(FORGET_PASSWORDS)]
+    return [Step(REST_ALL, {"why": message_to_stored(NO_SUBSCRIBERS_REASON)}), Step(FORGET_PASSWORDS)]
 
 
 async def rest_unwanted_feeds(db: Database) -> None:

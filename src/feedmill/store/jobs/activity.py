@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Integer, bindparam, func, or_, select
 
+from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.batch import Batch
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.fetch_log import SUCCESSES
@@ -57,7 +58,7 @@ class FailedFetch:
     url: str
     at: datetime
     http_status: int | None
-    message: str | None
+    message: Message | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ async def latest_failures(db: Database, since: datetime, most: int) -> list[Fail
             row["url"].partition(PRIVATE_URL_MARKER)[0],
             from_iso(row["at"]),
             row["http_status"],
-            row["message"],
+            message_or_none(row["message"]),
         )
         for row in rows
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, case, exists, func, select
 
 from feedmill.errors import ConstraintViolated
+from feedmill.i18n.messages import message_or_none, stored_or_none
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import Batch, JobOutcome
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
@@ -184,8 +185,9 @@ async def is_batch_running(db: Database, batch_id: int) -> bool:
 def step_to_end_job(batch_id: int, outcome: JobOutcome, now: datetime) -> Step:
     """The step that ends a job of a batch; ending it again changes nothing."""
     values = {"batch": batch_id, "feed": outcome.feed_id, "finished_at": to_iso(now)} | {
-        name: getattr(outcome, name) for name in ("outcome", "new_entries", "ms", "message")
+        name: getattr(outcome, name) for name in ("outcome", "new_entries", "ms")
     }
+    values["message"] = stored_or_none(outcome.message)
     return Step(END_JOB, {f"job_{name}": value for name, value in values.items()})
 
 
@@ -242,5 +244,5 @@ def _batch(row: Row, counts: Mapping[str, Any]) -> Batch:
 
 
 def _outcome(row: Row) -> JobOutcome:
-    names = ("feed_id", "outcome", "new_entries", "ms", "message", "finished_at")
-    return JobOutcome(*(row[name] for name in names))
+    same = {name: row[name] for name in ("feed_id", "outcome", "new_entries", "ms", "finished_at")}
+    return JobOutcome(**same, message=message_or_none(row["message"]))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
+from feedmill.i18n.messages import message_to_stored
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
@@ -16,7 +17,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
 from feedmill.store.entries.unread_lists import DROP_UNREAD, steps_to_fill_unread
 from feedmill.store.feeds.add_feeds import ADD as ADD_FEED
-from feedmill.store.feeds.add_feeds import WAKE, NewFeed, feed_values
+from feedmill.store.feeds.add_feeds import NEW_FEED, WAKE, NewFeed, feed_values
 from feedmill.store.feeds.subscribers import steps_after_unsubscribe, steps_to_apply_subscriber_options
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscriptions.change_subscription import SET_HTTP_OPTIONS, SUBSCRIBED_REASON, step_to_lock_feed
@@ -77,7 +78,7 @@ async def add_subscriptions(
             Step(FILE, [row for row in rows if row["folder_ids"] != "[]"]),
             Step(UPDATE_SETTINGS_FLAG_AT_URL, [row for row in rows if row["settings"]]),
             Step(SET_HTTP_OPTIONS, [_options(one.feed) for one in new if PRIVATE_URL_MARKER in one.feed.url]),
-            Step(WAKE, {"ids": ids, "at": to_iso(now), "why": SUBSCRIBED_REASON}),
+            Step(WAKE, {"ids": ids, "at": to_iso(now), "why": message_to_stored(SUBSCRIBED_REASON)}),
             *fill,
             *steps_to_apply_subscriber_options([one.feed_id for one in known if one.feed_id and one.asks_something]),
         ]
@@ -101,7 +102,7 @@ async def move_subscription(
             Step(MOVE, one),
             Step(UPDATE_SETTINGS_FLAG_AT_URL, one),
             *(steps_to_fill_unread(user_id, feed_id) if feed_id else ()),
-            Step(WAKE_URL, one | {"at": to_iso(now), "why": SUBSCRIBED_REASON}),
+            Step(WAKE_URL, one | {"at": to_iso(now), "why": message_to_stored(SUBSCRIBED_REASON)}),
             *steps_after_unsubscribe(subscription.feed_id),
         ]
     )
@@ -114,7 +115,7 @@ def _fill(user_id: int, known: Sequence[NewSubscription]) -> tuple[list[Step], l
 
 
 def _new_feeds(new: Sequence[NewSubscription], now: datetime, due_at: datetime) -> list[dict[str, Any]]:
-    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": "new feed", "created_at": to_iso(now)}
+    same = {"next_fetch_at": to_iso(due_at), "next_fetch_why": message_to_stored(NEW_FEED), "created_at": to_iso(now)}
     return [feed_values(one.feed) | same for one in new if one.feed_id is None]
 
 

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Schedule
 from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import iso_or_none, to_iso
-from feedmill.model.translatable_text import text_to_stored
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.entries.unread_lists import LOCK_FEED, steps_to_drop_subscription
@@ -24,7 +24,7 @@ from feedmill.store.feeds.subscribers import (
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscriptions.feed_settings import steps_to_change_settings
 
-SUBSCRIBED_REASON = "somebody subscribed to it"
+SUBSCRIBED_REASON = Message("schedule.subscribed")
 
 UNFILE = folder_subscriptions.delete().where(folder_subscriptions.c.subscription_id == bindparam("subscription"))
 FILE = insert_selected(
@@ -59,15 +59,15 @@ async def change_subscription(
         steps += [Step(UNFILE, one), Step(FILE, one | {"folder_ids": as_list(list(folder_ids))})]
     steps += steps_to_apply_subscriber_options([subscription.feed_id])
     if schedule is not None:
-        steps.append(Step(RESCHEDULE, one | {"at": iso_or_none(schedule.at), "why": text_to_stored(schedule.why)}))
+        steps.append(Step(RESCHEDULE, one | {"at": iso_or_none(schedule.at), "why": message_to_stored(schedule.why)}))
     await db.batch([*steps, *_paused_or_resumed(subscription, settings, now)])
 
 
 def _paused_or_resumed(subscription: Subscription, settings: FeedSettings, now: datetime) -> list[Step]:
     if settings.paused:
-        return [Step(REST, {"feed": subscription.feed_id, "why": "at rest: all its subscribers have paused it"})]
+        return [Step(REST, {"feed": subscription.feed_id, "why": message_to_stored(Message("schedule.all_paused"))})]
     if subscription.paused:
-        return [_wake(subscription.feed_id, now, "a subscriber resumed it")]
+        return [_wake(subscription.feed_id, now, Message("schedule.resumed"))]
     return []
 
 
@@ -91,5 +91,5 @@ def step_to_lock_feed(feed_id: int) -> Step:
     return Step(LOCK_FEED, {"feed_id": feed_id})
 
 
-def _wake(feed_id: int, now: datetime, why: str) -> Step:
-    return Step(WAKE, {"ids": as_list([feed_id]), "at": to_iso(now), "why": why})
+def _wake(feed_id: int, now: datetime, why: Message) -> Step:
+    return Step(WAKE, {"ids": as_list([feed_id]), "at": to_iso(now), "why": message_to_stored(why)})

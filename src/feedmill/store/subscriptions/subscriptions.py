@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.subscription import Subscription, SubscriptionState
-from feedmill.model.translatable_text import text_from_stored
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.feeds.icons import ICON_NAME
@@ -116,12 +116,12 @@ def _subscription(row: Row, folder_ids: Sequence[int]) -> Subscription:
         bool(private),
         _state(row),
         row["next_fetch_at"],
-        text_from_stored(row["next_fetch_why"] or "") or None,
+        message_or_none(row["next_fetch_why"]),
         row["last_fetched_at"],
         row["last_success_at"],
         row["last_entry_at"],
         row["consecutive_failures"],
-        row["last_error"],
+        message_or_none(row["last_error"]),
         row["created_at"],
         row["icon"],
     )

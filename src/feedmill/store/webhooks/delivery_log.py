@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Integer, bindparam, select
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.webhook import Delivery, DeliveryStatus, WebhookEvent
 from feedmill.store.database import Database, Row, Step
@@ -74,9 +75,10 @@ async def prune_deliveries(db: Database, before: datetime) -> int:
 
 
 def to_delivery(row: Row) -> Delivery:
-    same = {name: row[name] for name in ("id", "webhook_id", "feed_id", "attempts", "http_status", "last_error")}
+    same = {name: row[name] for name in ("id", "webhook_id", "feed_id", "attempts", "http_status")}
     return Delivery(
         **same,
+        last_error=message_or_none(row["last_error"]),
         event=WebhookEvent(row["event"]),
         status=DeliveryStatus(row["status"]),
         next_attempt_at=datetime_or_none(row["next_attempt_at"]),

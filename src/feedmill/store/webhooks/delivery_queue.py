@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Integer, String, and_, bindparam, case, exists, func, or_, select
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.timestamps import iso_or_none, to_iso
 from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed, DeliveryStatus, WebhookEvent
 from feedmill.store.database import Database, Row, Step
@@ -110,8 +111,8 @@ async def record_failed_delivery(db: Database, taken: ClaimedDelivery, failed: D
     """Records a failed delivery, and pauses a webhook that has failed too often."""
     is_over = failed.again_at is None
     values = _settling(taken, failed.http_status) | {
-        "reason": failed.reason,
-        "why_paused": f"paused, after {PAUSE_AFTER} failures in a row or a 410: {failed.reason}",
+        "reason": message_to_stored(failed.reason),
+        "why_paused": message_to_stored(Message("webhook.paused", n=PAUSE_AFTER, reason=failed.reason)),
         "is_gone": int(failed.is_gone),
         "to": DeliveryStatus.DEAD if is_over else DeliveryStatus.PENDING,
         "again_at": iso_or_none(failed.again_at),

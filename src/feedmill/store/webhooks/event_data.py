@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Integer, bindparam, func, select
 
+from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.store.database import Database, Row
@@ -52,7 +53,7 @@ class EventFeed:
     site_url: str | None
     status: str
     consecutive_failures: int
-    last_error: str | None
+    last_error: Message | None
     subscription_id: int
     settings: FeedSettings
     title: str | None
@@ -88,5 +89,6 @@ async def read_event_entries(db: Database, feed_id: int, refresh_token: str, mos
 def _event_feed(row: Row) -> EventFeed:
     values = dict(row)
     values["url"] = row["url"].partition(PRIVATE_URL_MARKER)[0]
+    values["last_error"] = message_or_none(row["last_error"])
     values["settings"] = decode_settings(row["settings"])
     return EventFeed(**values)

@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import bindparam, or_, select
 from sqlalchemy.sql.dml import Insert
 
+from feedmill.i18n.messages import message_or_none
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.webhook import Webhook, WebhookEvent
 from feedmill.store.database import Database, Row, Step
@@ -122,6 +123,6 @@ def _webhook(row: Row) -> Webhook:
         paused=bool(row["paused"]),
         consecutive_failures=row["consecutive_failures"],
         last_success_at=datetime_or_none(row["last_success_at"]),
-        last_error=row["last_error"],
+        last_error=message_or_none(row["last_error"]),
         created_at=from_iso(row["created_at"]),
     )

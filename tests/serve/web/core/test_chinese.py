@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from lxml import html
 
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.library.users.callers import caller_of_api_token
 from feedmill.library.users.manage_users import create_first_admin, make_user
 from feedmill.model.pool import PoolRule
@@ -111,13 +112,15 @@ async def reader(site: Site) -> Visitor:
     await alice.send("/feed/1/health", do="refresh")
     now = datetime.now(UTC)
     failed = {"feed_id": 2, "at": f"{now - timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}", "outcome": "connect"}
-    said = {"message": "no connection: 111", "bytes": 0, "ms": 5, "new_entries": 0, "revised_entries": 0}
+    refused = Message("fetch.no_connection", detail="111")
+    missing = Message("fetch.status", status=404)
+    said = {"message": message_to_stored(refused), "bytes": 0, "ms": 5, "new_entries": 0, "revised_entries": 0}
     broken = {"status": "error", "last_error": said["message"], "last_error_kind": failed["outcome"]}
     await site.app.db.batch(
         [
             Step(fetch_log.insert().values(**failed, **said)),
             Step(feeds.update().where(feeds.c.id == 2).values(consecutive_failures=12, **broken)),
-            Step(image_tasks.update().values(status="failed", last_error="the server says 404")),
+            Step(image_tasks.update().values(status="failed", last_error=message_to_stored(missing))),
         ]
     )
     return alice

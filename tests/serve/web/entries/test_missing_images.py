@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.html.placeholders import RemoteImageReplacer
 from feedmill.html.sanitize import render_article_html
-from feedmill.i18n.catalogue import translator
+from feedmill.i18n.translator import translator
 
 ORIGINAL = "https://pictures.example/a.png"
 OURS = "/images/1/ab12cd34/0.png"

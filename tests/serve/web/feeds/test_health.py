@@ -35,7 +35,7 @@ async def test_a_healthy_feed_says_so_and_when_it_is_fetched_next(alice: Visitor
 
     assert page.xpath("//h1/text()") == ["Quiet Systems"]
     assert "Healthy The last fetch worked." in text_of(page.xpath("//h2[@id='state']")[0])
-    assert facts(page)["Next fetch"].startswith("in 2 h every 2 h, because it publishes about every")
+    assert facts(page)["Next fetch"].startswith("in 2 hrs every 2 hrs, because it publishes about every")
     assert facts(page)["Traffic, 30 days"].endswith("in one fetch")
     assert "Every fetch of the last 30 days worked." in text_of(page)
 
@@ -118,7 +118,7 @@ async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, ali
     )
     assert after["Redirects"].endswith("it was at https://old.example/feed")
     assert "https://hub.example/" in after["WebSub"]
-    assert after["Certificate"].endswith("for another 20 d")
+    assert after["Certificate"].endswith("for another 20 days")
     assert ended["Certificate"].startswith("ended on 3 Feb")
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.app import App
 from feedmill.errors import NotFound
 from feedmill.library.cursors import cursor_at
@@ -51,12 +52,12 @@ class AdminFeedResponse(BaseModel):
     subscribers: int
     entries: int
     next_fetch_at: datetime | None
-    next_fetch_why: str | None
+    next_fetch_why: MessageText | None
     last_fetched_at: datetime | None
     last_success_at: datetime | None
     last_entry_at: datetime | None
     consecutive_failures: int
-    last_error: str | None
+    last_error: MessageText | None
     last_error_kind: str | None
     created_at: datetime
 

@@ -6,6 +6,7 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from feedmill.api_schemas.response_body import MessageText
 from feedmill.engine.task_names import QUEUES
 from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.serve.http.auth import actor
@@ -43,7 +44,7 @@ class FailedFetchResponse(FromAttributes):
     url: str
     at: datetime
     http_status: int | None
-    message: str | None
+    message: MessageText | None
 
 
 class RunningFeedResponse(BaseModel):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.archive.retention import PurgeCounts, preview_purge, retention_periods
-from feedmill.i18n.catalogue import Translator
+from feedmill.i18n.translator import Translator
 from feedmill.library.archive.storage_usage import FeedStorageUsage, forecast_storage, storage_usage_by_feed
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.current_user import signed_in

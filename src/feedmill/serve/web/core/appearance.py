@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from feedmill.i18n.catalogue import LANGUAGES, best_language
+from feedmill.i18n.catalogue import best_language, language_names
 from feedmill.serve.web.core.preferences import stored_preferences
 
 APPEARANCE_COOKIE = "feedmill_look"
@@ -19,7 +19,7 @@ A_YEAR = 365 * 86400
 
 APPEARANCE_VALUES: Mapping[str, tuple[str, ...]] = {
     "theme": ("system", "light", "dark", "sepia", "contrast"),
-    "language": ("auto", *LANGUAGES),
+    "language": ("auto", *language_names()),
     "density": ("titles", "compact", "cards", "full"),
     "font": ("serif", "sans", "system"),
     "size": ("1", "2", "3", "4", "5"),

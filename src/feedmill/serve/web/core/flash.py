@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from feedmill.i18n.catalogue import Translator
+from feedmill.i18n.translator import Translator
 
 FLASH_COOKIE = "feedmill_flash"
 A_MINUTE = 60

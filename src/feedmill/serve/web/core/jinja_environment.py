@@ -8,7 +8,7 @@ import jinja2
 from markupsafe import Markup
 
 from feedmill import __version__
-from feedmill.i18n.catalogue import LANGUAGES
+from feedmill.i18n.catalogue import language_names
 from feedmill.i18n.explanations import render_explanation
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
@@ -42,7 +42,7 @@ def template_environment() -> jinja2.Environment:
         "asset": asset_url,
         "version": __version__,
         "choices": APPEARANCE_VALUES,
-        "languages": LANGUAGES,
+        "languages": language_names(),
     }
     environment.globals |= {"feed_screens": FEED_SCREENS, "tell": render_explanation}
     environment.filters["lang"] = lang_attribute

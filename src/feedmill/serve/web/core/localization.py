@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from starlette.requests import Request
 
-from feedmill.i18n.catalogue import Translator, translator
 from feedmill.i18n.dates import DateFormatter, time_zone
+from feedmill.i18n.translator import Translator, translator
 from feedmill.serve.web.core.appearance import ZONE_COOKIE, language_of
 from feedmill.serve.web.core.preferences import user_preferences_of
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from feedmill.i18n.catalogue import translator
+from feedmill.i18n.translator import translator
 from feedmill.serve.web.core.appearance import language_of
 from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, TYPES, VERSION, asset_url
 from feedmill.serve.web.core.render_page import render_page

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.i18n.catalogue import Translator
+from feedmill.i18n.translator import Translator
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame

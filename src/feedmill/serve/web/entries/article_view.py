@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from feedmill.errors import NotFound
 from feedmill.html.placeholders import RemoteImageReplacer
-from feedmill.i18n.catalogue import translator
+from feedmill.i18n.translator import translator
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user

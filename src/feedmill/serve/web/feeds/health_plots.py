@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 
 from markupsafe import Markup
 
-from feedmill.i18n.catalogue import Translator
 from feedmill.i18n.dates import DateFormatter
+from feedmill.i18n.translator import Translator
 from feedmill.library.feeds.health import FailureGroup, FeedHealth
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.fetch_log import FetchLogLine

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.starters import TOPICS
 from feedmill.library.subscriptions.lookup import has_subscriptions
 from feedmill.model.user import User
@@ -85,7 +86,7 @@ async def _discovery_events(request: Request, user: User, sent: FormData) -> Asy
         yield fragment_event(
             render_template(request, "subscriptions/discovery_progress.html", host=display_host(url), steps=[])
         )
-        steps: dict[str, str] = {}
+        steps: dict[str, Message | None] = {}
         while (step := await told.get()) is not None:
             steps[step.url] = step.answer
             yield fragment_event(

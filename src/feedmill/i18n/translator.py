@@ -1,0 +1,99 @@
+"""Writes the texts of one language, with its plurals, numbers and durations. For pages; uses Babel."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from typing import Any
+
+from babel import Locale
+from babel.dates import format_date, format_time
+from babel.numbers import format_decimal
+from babel.units import format_unit
+
+from feedmill.i18n.catalogue import DEFAULT_LANGUAGE, Text, about_language, area_texts, find_text
+from feedmill.i18n.durations import Unit, split_duration
+from feedmill.i18n.english import Parameters
+from feedmill.i18n.messages import Message
+
+
+class Translator:
+    """`t` in templates: `t("list.marked_all", n=3)`, `t.render(message)`."""
+
+    def __init__(self, language: str) -> None:
+        about = {**about_language(DEFAULT_LANGUAGE), **about_language(language)}
+        self.language, self.tag = language, about["tag"]
+        self.locale = Locale.parse(about["locale"])
+
+    def __call__(self, code: str, n: float | None = None, **values: object) -> str:
+        """The text of a code, with values that stand for themselves."""
+        text = self._form(find_text(self.language, code), n)
+        if text is None:
+            raise KeyError(code)
+        if n is not None:
+            values["n"] = self.number(n)
+        return text.format(**values) if values else text
+
+    def render(self, message: Message | None, zone: tzinfo = UTC) -> str:
+        """A message in this language; the code itself when nobody knows it. Moments are by the clock of `zone`."""
+        if message is None:
+            return ""
+        n = message.values.get("n")
+        text = self._form(find_text(self.language, message.code), n if isinstance(n, int | float) else None)
+        if text is None:
+            return message.code
+        return text.format_map(
+            Parameters({name: self._write(name, value, zone) for name, value in message.values.items()})
+        )
+
+    def number(self, n: float) -> str:
+        return format_decimal(n, locale=self.locale)
+
+    def duration(self, length: timedelta) -> str:
+        return self.quantity(*split_duration(length))
+
+    def quantity(self, figure: float, unit: Unit) -> str:
+        """`5 mins`, `3 hrs`."""
+        return format_unit(figure, unit, "short", locale=self.locale)
+
+    def part(self, area: str) -> Mapping[str, Text]:
+        """All texts of one file, for scripts."""
+        return _with_english(self.language, area)
+
+    def _form(self, text: Text | None, n: float | None) -> str | None:
+        if not isinstance(text, dict):
+            return text
+        return text.get(self.locale.plural_form(n or 0)) or text["other"]
+
+    def _write(self, name: str, value: Any, zone: tzinfo) -> Any:
+        match value:
+            case Message():
+                return self.render(value, zone)
+            case timedelta():
+                return self.duration(value)
+            case datetime():
+                return LocalMoment(value.astimezone(zone), self.locale)
+            case int() | float() if name == "n":
+                return self.number(value)
+        return value
+
+
+class LocalMoment:
+    """A moment by the reader's clock, which a text writes as `{at:time}`, `{at:date}` or `{at:datetime}`."""
+
+    def __init__(self, at: datetime, locale: Locale) -> None:
+        self._at, self._locale = at, locale
+
+    def __format__(self, form: str) -> str:
+        day = format_date(self._at, "medium", locale=self._locale)
+        time = f"{format_time(self._at, 'short', locale=self._locale)} {self._at.tzname() or 'UTC'}"
+        return {"time": time, "date": day}.get(form, f"{day} {time}")
+
+
+@cache
+def translator(language: str) -> Translator:
+    return Translator(language)
+
+
+@cache
+def _with_english(language: str, area: str) -> Mapping[str, Text]:
+    return {**area_texts(DEFAULT_LANGUAGE, area), **area_texts(language, area)}
