@@ -12,7 +12,7 @@ from feedmill.model.feed import is_readable_by
 from feedmill.store.archive.image_tasks import archived_image_keys, image_of_key
 from feedmill.store.database import Database
 
-# A page may stay open for as long before its images must be loaded.
+# How long the links of an open page stay valid.
 LINK_LIFE = timedelta(days=1)
 MAX_KEY_LENGTH = 200
 
@@ -38,7 +38,7 @@ async def find_archived_image(db: Database, user_id: int, key: str) -> ArchivedI
 
 
 async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site: str = "") -> dict[int, dict[str, str]]:
-    """For each entry, where its archived images can be loaded from, by their original addresses.
+    """By entry, the URLs of its archived images by their original URLs.
 
     That is the store itself when browsers may ask it, else our own route; `site` goes before its path.
     """
@@ -47,5 +47,5 @@ async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site:
 
 
 async def image_url(blobs: Blobs, key: str, site: str = "") -> str:
-    """Where the archived image under the key can be loaded from."""
+    """The URL that loads the archived image under the key."""
     return await blobs.url(key, LINK_LIFE) or f"{site}/{quote(key)}"

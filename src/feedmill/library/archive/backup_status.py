@@ -13,13 +13,13 @@ from feedmill.store.admin.instance_settings import read_instance_setting, steps_
 from feedmill.store.database import Database
 
 SETTING_NAME = "backup"
-# Of a backup that is older an admin is warned.
+# An older backup is shown with a warning.
 WARNING_AGE = timedelta(days=7)
 MAX_PROBLEMS = 20
 
 
 class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """The last backup. `sound` is None until `feedmill backup --check` has read it, `wrong` is what that found."""
+    """The last backup. `sound` is None until `feedmill backup --check` has run; `wrong` lists what that found."""
 
     folder: str
     created_at: datetime
@@ -34,7 +34,7 @@ class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """The bytes of the backup itself."""
+        """The size of the backup in bytes."""
         return self.row_bytes + (self.object_bytes if self.with_objects else 0)
 
     def is_old(self, now: datetime) -> bool:
@@ -42,13 +42,13 @@ class BackupStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def last_backup(db: Database) -> BackupStatus | None:
-    """None when none was ever made of this database."""
-    fact = await read_instance_setting(db, SETTING_NAME)
-    return msgspec.json.decode(fact, type=BackupStatus) if fact else None
+    """The last backup of this database; None if there is none."""
+    stored = await read_instance_setting(db, SETTING_NAME)
+    return msgspec.json.decode(stored, type=BackupStatus) if stored else None
 
 
 async def record_backup(db: Database, folder: str, manifest: Manifest, now: datetime) -> None:
-    """Writes down that a backup was made."""
+    """Records a backup."""
     row_bytes = sum(file.size for file in manifest.files.values())
     backup = BackupStatus(
         folder=folder,
@@ -59,19 +59,19 @@ async def record_backup(db: Database, folder: str, manifest: Manifest, now: date
         with_objects=manifest.with_objects,
         consistent=manifest.consistent,
     )
-    await _note(db, backup, "backup.make", now)
+    await _save(db, backup, "backup.make", now)
 
 
 async def record_backup_check(db: Database, manifest: Manifest, wrong: Sequence[str], now: datetime) -> None:
-    """Writes down how a backup was found, if it is the last one."""
+    """Records the result of a check, if the backup is the last one."""
     last = await last_backup(db)
     if last is not None and last.created_at == from_iso(manifest.created_at):
         found = {"checked_at": now, "sound": not wrong, "wrong": tuple(wrong[:MAX_PROBLEMS])}
-        await _note(db, msgspec.structs.replace(last, **found), "backup.check", now)
+        await _save(db, msgspec.structs.replace(last, **found), "backup.check", now)
 
 
-async def _note(db: Database, backup: BackupStatus, action: str, now: datetime) -> None:
-    fact = msgspec.json.encode(backup).decode()
+async def _save(db: Database, backup: BackupStatus, action: str, now: datetime) -> None:
+    stored = msgspec.json.encode(backup).decode()
     await db.batch(
-        [*steps_to_set_instance_setting(SETTING_NAME, fact), audit_step(Actor(), action, backup.folder, now)]
+        [*steps_to_set_instance_setting(SETTING_NAME, stored), audit_step(Actor(), action, backup.folder, now)]
     )

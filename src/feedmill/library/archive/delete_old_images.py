@@ -12,7 +12,7 @@ from feedmill.store.database import Database
 
 
 async def may_delete_images(db: Database, user: User, feed_id: int) -> bool:
-    """Whether the images are theirs alone; an admin decides for everybody."""
+    """Whether the user is the only subscriber of the feed, or an admin."""
     found = await read_admin_feed(db, feed_id)
     return user.is_admin or (found is not None and found.subscribers == 1)
 
@@ -20,7 +20,7 @@ async def may_delete_images(db: Database, user: User, feed_id: int) -> bool:
 async def preview_image_deletion(
     db: Database, user: User, subscription_id: int, older: timedelta, now: datetime
 ) -> ImageTotals:
-    """What `delete_old_images` would drop."""
+    """The number and bytes of the images that `delete_old_images` would delete."""
     feed_id = (await find_subscription(db, user.id, subscription_id)).feed_id
     return await total_old_images(db, feed_id, now - older)
 
@@ -28,7 +28,7 @@ async def preview_image_deletion(
 async def delete_old_images(
     db: Database, user: User, subscription_id: int, older: timedelta, now: datetime
 ) -> ImageTotals:
-    """Drops the archived images of entries that are older; what somebody starred, labelled or put off keeps its own."""
+    """Deletes the archived images of older entries, except starred, labelled and read-later ones; their totals."""
     feed_id = (await find_subscription(db, user.id, subscription_id)).feed_id
     if not await may_delete_images(db, user, feed_id):
         raise NotAllowed("others read this feed too: only an admin may free its images")

@@ -19,7 +19,7 @@ from feedmill.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class FeedImage:
-    """`url` is where an archived one can be loaded from; None for one that is not."""
+    """An image of a feed; `url` loads it, and is None if it is not archived."""
 
     id: int
     entry_id: int
@@ -40,7 +40,7 @@ async def total_images(db: Database, of: Subscription) -> dict[str, ImageTotals]
 async def list_images(
     db: Database, blobs: Blobs, of: Subscription, status: ImageStatus, before: int | None, most: int
 ) -> tuple[list[FeedImage], int | None]:
-    """Images in that state, the newest first, and the number before which there are more."""
+    """Images with that status, the newest first, and the id before which there are more."""
     tasks = await images_before(db, of.feed_id, status, before or MAX_ID, most + 1)
     images = [await _feed_image(blobs, task, status is ImageStatus.SUCCESS) for task in tasks[:most]]
     return images, images[-1].id if len(tasks) > most else None

@@ -12,7 +12,7 @@ from typing import Literal
 
 LineKind = Literal["same", "removed", "added", "skipped"]
 
-# Beyond this a comparison could take seconds.
+# A longer comparison could take seconds.
 MOST_LINES = 5000
 CONTEXT_LINES = 2
 
@@ -20,12 +20,12 @@ _BETWEEN_TAGS = re.compile(r">\s*<")
 
 
 class TooDifferent(Exception):
-    """Too many lines differ for a comparison that anybody would read."""
+    """Too many lines differ to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line that both have, that only one of them has, or that stands for so many that both have."""
+    """A line of both documents, of one of them, or a mark for a number of skipped lines."""
 
     kind: LineKind
     text: str = ""
@@ -33,7 +33,7 @@ class DiffLine:
 
 
 def diff_lines(old: str, new: str) -> list[DiffLine]:
-    """The lines that differ with a few around them; none when the documents are the same. Raises `TooDifferent`."""
+    """The lines that differ with some context; none when the documents are equal. Raises `TooDifferent`."""
     mine, theirs = _lines(old), _lines(new)
     start = _shared(mine, theirs)
     end = _shared(mine[start:][::-1], theirs[start:][::-1])
@@ -53,7 +53,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
-    """How many lines both begin with."""
+    """The number of equal lines at the start."""
     pairs = zip(mine, theirs, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(mine), len(theirs)))
 
@@ -70,7 +70,7 @@ def _compare(mine: Sequence[str], theirs: Sequence[str]) -> list[DiffLine]:
 
 
 def _shortened(lines: Sequence[DiffLine]) -> list[DiffLine]:
-    """Leaves out what is far from any difference, and says how much that is."""
+    """Replaces equal lines that are far from any difference by a mark with their number."""
     near = {
         place + step
         for place, line in enumerate(lines)

@@ -18,7 +18,7 @@ from feedmill.store.entries.visible_entries import visible_entry
 
 @dataclass(frozen=True, slots=True)
 class RawBodyPage:
-    """`more` is the moment before which there are more; None when these are the last."""
+    """A page of raw bodies; `more` is the time before which there are more, or None."""
 
     items: Sequence[RawBodyDetails]
     more: datetime | None
@@ -31,7 +31,7 @@ async def list_raw_bodies(db: Database, of: Subscription, before: datetime | Non
 
 
 async def find_raw_body(db: Database, user_id: int, subscription_id: int, body_id: int) -> RawBodyDetails:
-    """A kept answer of a feed of the user's; `NotFound` for any other."""
+    """A raw body of a feed of the user's; raises `NotFound` for any other."""
     subscription = await find_subscription(db, user_id, subscription_id)
     found = await raw_body_of_feed(db, subscription.feed_id, body_id) if body_id <= MAX_ID else None
     if found is None:
@@ -40,27 +40,27 @@ async def find_raw_body(db: Database, user_id: int, subscription_id: int, body_i
 
 
 async def find_raw_body_of_entry(db: Database, user_id: int, entry_id: int) -> tuple[int, RawBodyDetails | None]:
-    """The subscription that an entry is read by, and the answer that brought it, as long as that is kept."""
+    """The id of the subscription that shows the entry, and the raw body that brought it, if it is still kept."""
     entry = await visible_entry(db, user_id, entry_id)
     if entry is None or entry.subscription_id is None:
         raise NotFound("there is no such entry")
-    # What was kept last when the entry was first seen: an answer with something new in it is always kept.
+    # The last body that was kept when the entry was first seen: a body with new entries is always kept.
     seen = from_iso(entry.first_seen_at) + timedelta(milliseconds=1)
     found = await raw_bodies_before(db, entry.feed_id, seen, 1)
     return entry.subscription_id, found[0] if found else None
 
 
 async def previous_raw_body(db: Database, of: Subscription, body: RawBodyDetails) -> RawBodyDetails | None:
-    """The one that was kept before it; None for the first."""
+    """The raw body before this one; None for the first."""
     found = await raw_bodies_before(db, of.feed_id, body.at, 1)
     return found[0] if found else None
 
 
 def decode_raw_body(data: bytes, content_type: str | None) -> str:
-    """A kept answer as characters, in whatever encoding it is."""
+    """The text of a raw body, whatever its encoding."""
     return decode(data, content_type).text
 
 
 def days_left(answer: RawBodyDetails, keep: timedelta, now: datetime) -> int:
-    """For how many days an answer is still kept."""
+    """The number of days for which a raw body is still kept."""
     return max(0, (answer.at + keep - now).days)

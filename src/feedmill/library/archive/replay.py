@@ -11,14 +11,14 @@ from feedmill.errors import LimitExceeded
 from feedmill.library.archive.raw_bodies import find_raw_body
 from feedmill.library.subscriptions.lookup import find_subscription
 
-# Longer than this nobody waits before a page; the command line takes its time.
+# The time limit of a page; the command line has none.
 PATIENCE = timedelta(seconds=45)
-# Keys of answers go by milliseconds.
+# The keys of raw bodies have this precision.
 MOMENT = timedelta(milliseconds=1)
 
 
 class TakesTooLong(LimitExceeded):
-    """There are too many answers to read, or somebody else works on the feed."""
+    """There are too many raw bodies to parse, or another process works on the feed."""
 
     code = "takes_too_long"
 
@@ -29,7 +29,7 @@ async def preview_replay(tools: RefreshTools, user_id: int, subscription_id: int
 
 
 async def replay(tools: RefreshTools, user_id: int, subscription_id: int, body_id: int | None) -> RestoreReport:
-    """Reads one kept answer of the user's feed again, or all of them, and stores what was missed."""
+    """Parses one raw body of the user's feed again, or all of them, and stores what was missed."""
     return await _replay(tools, user_id, subscription_id, body_id, for_real=True)
 
 

@@ -17,12 +17,12 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.read_entries import read_entry
 from feedmill.store.entries.visible_entries import visible_entries
 
-# Of the newest entries; asking again goes on with the others.
+# Of the newest entries without tasks; the next request continues with the others.
 ENTRIES_AT_ONCE = 200
 
 
 async def image_task_steps(db: Database, entry_id: int, now: datetime) -> list[Step]:
-    """The steps that have an entry's images archived: for the batch that stars it, where the feed wants that."""
+    """The steps that add image tasks for an entry, for the batch that stars it."""
     entry = await read_entry(db, entry_id)
     if entry is None:
         return []
@@ -31,7 +31,7 @@ async def image_task_steps(db: Database, entry_id: int, now: datetime) -> list[S
 
 
 async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now: datetime) -> int:
-    """Has the images of those of these entries that the user may see archived as soon as may be; of how many.
+    """Queues the images of those of these entries that the user may see; of how many entries.
 
     Whatever the feeds' policy is: somebody asked for these.
     """
@@ -43,12 +43,12 @@ async def archive_images_now(db: Database, user_id: int, ids: Sequence[int], now
 
 
 async def retry_failed_images(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
-    """Has the failed images of a feed of the user's tried anew; how many."""
+    """Queues the failed images of a feed of the user's again; how many."""
     return await requeue_failed_images(db, (await find_subscription(db, user_id, subscription_id)).feed_id, now)
 
 
 async def fetch_missing_images(db: Database, user_id: int, subscription_id: int, now: datetime) -> int:
-    """Has those images fetched now that wait for later, or that nobody asked for so far; how many."""
+    """Makes waiting images of a feed due now, and adds tasks for entries without any; how many."""
     feed_id = (await find_subscription(db, user_id, subscription_id)).feed_id
     unasked = await entries_without_images(db, feed_id, ENTRIES_AT_ONCE)
     steps = [step for entry_id in unasked for step in await image_task_steps(db, entry_id, now)]

@@ -22,14 +22,14 @@ class FeedStorageUsage:
 
 @dataclass(frozen=True, slots=True)
 class StorageForecast:
-    """Bytes that came in in a month, and those that are kept after another one like it."""
+    """The bytes that arrived in the last month, and the expected storage usage in a month."""
 
     came_in: int
     in_a_month: int
 
 
 async def storage_usage_by_feed(db: Database, user_id: int) -> list[FeedStorageUsage]:
-    """What each feed of the user's takes up, the largest first."""
+    """The storage usage of the user's feeds, the largest first."""
     kept = await archive_size_by_feed(db, user_id)
     spaces = [
         FeedStorageUsage(each, kept.get(each.feed_id, ArchiveSize())) for each in await subscriptions_of(db, user_id)
@@ -40,11 +40,11 @@ async def storage_usage_by_feed(db: Database, user_id: int) -> list[FeedStorageU
 async def forecast_storage(
     db: Database, user_id: int, feeds: Sequence[FeedStorageUsage], raw_keep: timedelta, now: datetime
 ) -> StorageForecast:
-    """What a month from now is kept, if as much comes in as in the last one."""
+    """The expected storage usage in a month, if as much arrives as in the last one."""
     came = await archive_size_since(db, user_id, now - MONTH)
     raw = sum(each.space.raw_bytes for each in feeds)
     images = sum(each.space.image_bytes for each in feeds)
-    # Answers go after some days, so that there are never more than come in meanwhile.
+    # Raw bodies expire, so there are never more than arrive within their retention.
     then = min(raw + came.raw_bytes, round(came.raw_bytes * (raw_keep / MONTH)))
     return StorageForecast(came.bytes, images + came.image_bytes + then)
 
@@ -52,7 +52,7 @@ async def forecast_storage(
 async def count_expiring(
     db: Database, user_id: int, subscription_id: int, kept: timedelta, now: datetime
 ) -> tuple[int, int]:
-    """How many entries of a feed of the user's would go if they were kept for so long; and how many images."""
+    """The number of entries of a feed of the user's that would expire with this retention, and of their images."""
     return await count_expired_entries_of_feed(
         db, (await find_subscription(db, user_id, subscription_id)).feed_id, kept, now
     )

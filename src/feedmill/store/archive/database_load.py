@@ -14,18 +14,18 @@ from feedmill.store.id_sequences import advance_id_sequences
 from feedmill.store.schema import entries, facts, feeds, pool_groups, users
 
 LOADING = "loading"
-# Also makes the task that indexes entries due: what was loaded is not in the index.
+# Also makes the task due that indexes entries: loaded entries are not in the index.
 CLEAR_LOADING = facts.delete().where(facts.c.name.in_([LOADING, setting_name(INDEX_ENTRIES)]))
 
 
 class DatabaseNotEmpty(CallerError):
-    """The database has something in it already."""
+    """The database has rows already."""
 
 
 async def begin_loading(db: Database, what: str) -> None:
-    """Says what is being loaded; raises `DatabaseNotEmpty` unless there is nothing else in the database."""
+    """Records which backup is being loaded; raises `DatabaseNotEmpty` if there are other rows."""
     if await read_instance_setting(db, LOADING) == what:
-        return  # it was begun before, and goes on
+        return  # an interrupted load of the same backup continues
     for table in (feeds, entries, users, pool_groups):
         if await db.query(select(*table.primary_key).limit(1)):
             raise DatabaseNotEmpty("the database is not empty: load into a new one (another data folder or database)")
@@ -33,7 +33,7 @@ async def begin_loading(db: Database, what: str) -> None:
 
 
 async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
-    """Adds rows that are not there yet; how many could not be added because what they belong to is missing."""
+    """Adds rows that are not there yet; how many could not be added because their owner is missing."""
     known = [name for name in rows[0] if name in table.c]
     values = [{name: row[name] for name in known} for row in rows]
     try:
@@ -41,7 +41,7 @@ async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
     except ConstraintViolated:
         return 1 if len(rows) == 1 else await _load_halves(db, table, rows)
     except StatementRefused:
-        # Too much at once for D1.
+        # The batch is too large for D1.
         if len(rows) == 1:
             raise
         return await _load_halves(db, table, rows)
@@ -54,6 +54,6 @@ async def _load_halves(db: Database, table: Table, rows: Sequence[Row]) -> int:
 
 
 async def end_loading(db: Database) -> None:
-    """Lets the database go on from there."""
+    """Completes the load: advances the id sequences and clears the record."""
     await advance_id_sequences(db, *(table for table in TABLES if "id" in table.primary_key.columns))
     await db.batch([Step(CLEAR_LOADING)])

@@ -11,15 +11,15 @@ from sqlalchemy.sql import Executable
 from feedmill.store.database import NO_PARAMS, Database, Params, Row
 from feedmill.store.schema import entries, icons, locks, metadata, migrations, revisions
 
-# What belongs to a running database and not to what is kept in it.
+# Tables of the running instance, which a backup leaves out.
 TABLES = tuple(table for table in metadata.sorted_tables if table not in (locks, migrations))
 PAGE = 1000
-# Rows of these may have a megabyte each, or a tenth of one.
+# Tables with large rows are read in smaller pages.
 LONG_PAGE = 100
 
 
 class SnapshotReader(Protocol):
-    """Something to select from."""
+    """A connection that statements select from."""
 
     async def query(self, statement: Executable, params: Params = NO_PARAMS) -> list[Row]:
         """The rows that a statement selects."""
@@ -27,15 +27,15 @@ class SnapshotReader(Protocol):
 
 @runtime_checkable
 class SnapshotDatabase(Protocol):
-    """A database that can show one moment for as long as it takes to read it."""
+    """A database that can be read as of one moment."""
 
     def snapshot(self) -> AbstractAsyncContextManager[SnapshotReader]:
-        """A reader to whom nothing changes."""
+        """A reader that sees no later changes."""
 
 
 @asynccontextmanager
 async def open_snapshot(db: Database) -> AsyncIterator[tuple[SnapshotReader, bool]]:
-    """A reader of one moment and True; or, where the database has no such thing (D1), of now and False."""
+    """A reader as of one moment and True; on D1, which has no snapshots, a reader of the live database and False."""
     if not isinstance(db, SnapshotDatabase):
         yield db, False
         return

@@ -84,36 +84,36 @@ class FeedImageTask:
 
 
 async def image_totals(db: Database, feed_id: int) -> dict[str, ImageTotals]:
-    """How many images of the feed are in each state, and how much room they take."""
+    """The number and bytes of the feed's images by status."""
     rows = await db.query(COUNTS, {"feed_id": feed_id})
     found = {row["status"]: ImageTotals(row["images"], int(row["bytes"] or 0)) for row in rows}
     return {str(status): found.get(status, ImageTotals()) for status in ImageStatus}
 
 
 async def images_before(db: Database, feed_id: int, status: ImageStatus, before: int, most: int) -> list[FeedImageTask]:
-    """Images of the feed in that state with the titles of their entries, the newest first."""
+    """Images of the feed with that status, and the titles of their entries; the newest first."""
     rows = await db.query(PAGE, {"feed_id": feed_id, "status": str(status), "before": before, "most": most})
     return [FeedImageTask(**{**row, "last_error": message_or_none(row["last_error"])}) for row in rows]
 
 
 async def requeue_failed_images(db: Database, feed_id: int, now: datetime) -> int:
-    """Lets the feed's failed images be tried anew; how many."""
+    """Makes the feed's failed images due again; how many."""
     [changed] = await db.batch([Step(RETRY, {"feed_id": feed_id, "at": to_iso(now)})])
     return changed
 
 
 async def make_waiting_images_due(db: Database, feed_id: int, now: datetime) -> int:
-    """Makes those due now that wait for their next attempt; how many."""
+    """Makes the feed's images due that wait for their next attempt; how many."""
     [changed] = await db.batch([Step(MAKE_DUE, {"feed_id": feed_id, "at": to_iso(now)})])
     return changed
 
 
 def steps_to_retry_images(entry_ids: Sequence[int], now: datetime) -> list[Step]:
-    """The steps that make all images of these entries due that are not kept, also those that were given up."""
+    """The steps that make all images of these entries due that are not archived, also failed ones."""
     params = {"entry_ids": as_list(list(entry_ids)), "at": to_iso(now)}
     return [Step(RETRY_SOME, params), Step(MAKE_DUE_SOME, params)]
 
 
 async def entries_without_images(db: Database, feed_id: int, most: int) -> list[int]:
-    """Those in the feed of which no image was ever asked for, the newest first: most have none."""
+    """Entries in the feed without image tasks, the newest first. Most of them have no images."""
     return [row["id"] for row in await db.query(WITHOUT_IMAGES, {"feed_id": feed_id, "most": most})]

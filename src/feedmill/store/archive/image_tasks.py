@@ -1,7 +1,7 @@
 """Image tasks: taken with a lease, their object key reserved, their result recorded.
 
-The key of an object is reserved in the task's row before the object is written: the unique index lets no two
-images have the same, and whatever happens afterwards, the row says which object may be there.
+The key of an object is reserved in the task's row before the object is written. The unique index lets no two images
+have the same key, and after a crash the row still tells which object may exist.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,9 +61,9 @@ RELEASE = (
 )
 
 _mine = and_(image_tasks.c.id == bindparam("task_id"), image_tasks.c.claim_token == bindparam("token"))
-# An object that is about to be deleted must not become anybody's.
+# A key whose object is about to be deleted must not be reserved.
 _not_garbage = ~exists(select(object_garbage.c.id).where(object_garbage.c.key == bindparam("key")))
-# An earlier attempt may have found another type of image and put it under another key.
+# An earlier attempt may have stored an image of another type under another key.
 DROP_OTHER_KEY = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
     select(image_tasks.c.object_key, bindparam("now")).where(
@@ -142,11 +142,11 @@ class StoredImage:
     feed_url: str
 
 
-# --- taking -----------------------------------------------------------------------------------------------
+# --- claiming -----------------------------------------------------------------------------------------------
 
 
 async def waiting_images(db: Database, now: datetime, most: int) -> list[WaitingImage]:
-    """Those that may be tried now, the longest waiting first."""
+    """The images that are due and not claimed, the longest-waiting first."""
     rows = await db.query(WAITING, {"now": to_iso(now), "most": most})
     return [WaitingImage(row["id"], row["original_url"]) for row in rows]
 
@@ -154,30 +154,30 @@ async def waiting_images(db: Database, now: datetime, most: int) -> list[Waiting
 async def take_image_tasks(
     db: Database, ids: Sequence[int], now: datetime, lease: timedelta = LEASE
 ) -> list[ImageTask]:
-    """Takes those of these tasks that still wait and that nobody has."""
+    """Claims those of these tasks that are still due and not claimed."""
     token, rows = await take_with_token(db, TAKE, MINE, RELEASE, ids, now, lease)
     return [_task(row, token) for row in rows]
 
 
 async def postpone_images(db: Database, later: Mapping[datetime, Sequence[int]], now: datetime) -> None:
-    """Has tasks that wait for their turn at a host wait until then, so that others come first."""
+    """Postpones tasks of a crowded host, so that others come first."""
     at = to_iso(now)
     moments = [{"ids": as_list(list(ids)), "now": at, "at": to_iso(then)} for then, ids in later.items()]
     await db.batch([Step(POSTPONE, moment) for moment in moments])
 
 
 async def release_image_tasks(db: Database, token: str) -> None:
-    """Gives back whatever is still taken with this token; it waits as before."""
+    """Releases the tasks that are still claimed with this token."""
     await db.batch([Step(RELEASE, {"token": token})])
 
 
-# --- settling ---------------------------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------------------------
 
 
 async def reserve_key(db: Database, task: ImageTask, key: str, now: datetime) -> bool:
-    """Makes the key the task's own; `ConstraintViolated` when another image has it.
+    """Reserves the object key for the task; raises `ConstraintViolated` if another image has it.
 
-    False when an object that stands there is still to be deleted, or when the task is no longer ours.
+    False when an object with that key is still to be deleted, or when the claim is lost.
     """
     values = {"task_id": task.id, "token": task.token, "key": key, "now": to_iso(now)}
     _, reserved = await db.batch([Step(DROP_OTHER_KEY, values), Step(RESERVE, values)])
@@ -187,7 +187,7 @@ async def reserve_key(db: Database, task: ImageTask, key: str, now: datetime) ->
 async def record_image_stored(
     db: Database, task: ImageTask, type: ImageType, size: int, sha256: str, now: datetime
 ) -> bool:
-    """The object stands under the reserved key. False: somebody else has the task, or it is gone."""
+    """Records that the object is stored under the reserved key; False when the claim is lost."""
     values = {
         "task_id": task.id,
         "token": task.token,
@@ -207,7 +207,7 @@ async def unfetched_images(db: Database, feed_id: int) -> list[UnfetchedImage]:
 async def record_image_found(
     db: Database, task_id: int, key: str, type: ImageType, size: int, sha256: str, now: datetime
 ) -> bool:
-    """The image stands under `key` already; `ConstraintViolated` when that is another's."""
+    """Records an image that is stored under `key` already; raises `ConstraintViolated` if another task has it."""
     values = {
         "task_id": task_id,
         "key": key,
@@ -220,7 +220,7 @@ async def record_image_found(
 
 
 async def record_image_failed(db: Database, task: ImageTask, missed: ImageDownloadFailed, now: datetime) -> None:
-    """The task waits for its next attempt, or has failed."""
+    """Records a failed attempt: the task waits for the next one, or has failed."""
     values = {
         "task_id": task.id,
         "token": task.token,
@@ -234,15 +234,15 @@ async def record_image_failed(db: Database, task: ImageTask, missed: ImageDownlo
 
 
 async def record_garbage_if_unused(db: Database, key: str, now: datetime) -> None:
-    """An object whose entry went away while it was written is noted for deletion."""
+    """Records the object as garbage if its entry was deleted while it was written."""
     await db.batch([Step(GARBAGE_IF_UNUSED, {"key": key, "now": to_iso(now)})])
 
 
-# --- making and reading -----------------------------------------------------------------------------------
+# --- adding and reading -----------------------------------------------------------------------------------
 
 
 def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[str], now: datetime) -> list[Step]:
-    """The steps that make tasks for an entry's images; those that it has stay as they are."""
+    """The steps that add tasks for an entry's images; existing ones stay unchanged."""
     at = to_iso(now)
     same = {"feed_id": feed_id, "entry_id": entry_id, "next_attempt_at": at, "created_at": at, "updated_at": at}
     rows = [same | {"position": position, "original_url": url} for position, url in enumerate(addresses)]
@@ -250,7 +250,7 @@ def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[st
 
 
 async def total_image_bytes(db: Database) -> int:
-    """How much room all kept images take."""
+    """The size of all archived images in bytes."""
     [row] = await db.query(TOTAL_BYTES)
     return int(row["bytes"])
 
@@ -262,7 +262,7 @@ async def image_of_key(db: Database, key: str) -> StoredImage | None:
 
 
 async def archived_image_keys(db: Database, entry_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-    """For each entry the keys of its kept images, by their original addresses."""
+    """By entry, the keys of its archived images by their original URLs."""
     found: dict[int, dict[str, str]] = {entry_id: {} for entry_id in entry_ids}
     for row in await db.query(ARCHIVED, {"ids": as_list(list(entry_ids))}):
         found[row["entry_id"]][row["original_url"]] = row["object_key"]

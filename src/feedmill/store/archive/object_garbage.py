@@ -33,7 +33,7 @@ class GarbageObject(NamedTuple):
 
 
 async def oldest_garbage(db: Database, most: int) -> list[GarbageObject] | None:
-    """Up to `most` objects to delete; None when nothing is left. A key that a row refers to again is let live."""
+    """Up to `most` objects to delete; None when nothing is left. Keys that a row refers to again are left out."""
     found = await db.query(OLDEST, {"most": most})
     if not found:
         return None
@@ -43,12 +43,12 @@ async def oldest_garbage(db: Database, most: int) -> list[GarbageObject] | None:
 
 
 async def remove_garbage_records(db: Database, garbage: Sequence[GarbageObject]) -> None:
-    """Takes objects that are deleted off the record."""
+    """Removes deleted objects from the record."""
     await db.batch([Step(FORGET, {"ids": as_list([one.id for one in garbage])})])
 
 
 async def record_garbage(db: Database, keys: Sequence[str], now: datetime) -> None:
-    """Puts objects on the record."""
+    """Adds objects to the record."""
     await db.batch([Step(RECORD, [{"key": key, "recorded_at": to_iso(now)} for key in keys])])
 
 

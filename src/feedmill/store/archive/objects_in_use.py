@@ -8,7 +8,7 @@ from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import feeds, image_tasks
 
-# A key is in its task's row before the object is written.
+# The key is in the task's row before the object is written.
 IMAGES = select(image_tasks.c.object_key).where(one_of(image_tasks.c.object_key, "keys"))
 FEEDS = select(feeds.c.id).where(one_of(feeds.c.id, "ids"))
 

@@ -39,13 +39,13 @@ FORGET = image_tasks.delete().where(_of_lot)
 
 
 async def total_old_images(db: Database, feed_id: int, before: datetime) -> ImageTotals:
-    """How many there are of entries from before then, and how much room they take."""
+    """The number and bytes of archived images of entries from before then."""
     [row] = await db.query(SUM, {"feed_id": feed_id, "before": to_iso(before)})
     return ImageTotals(row["images"], int(row["bytes"] or 0))
 
 
 async def drop_old_images(db: Database, feed_id: int, before: datetime, now: datetime) -> None:
-    """Drops them; their objects go with the next sweep."""
+    """Deletes them; their objects are deleted with the next purge."""
     which = {"feed_id": feed_id, "before": to_iso(before), "at": to_iso(now)}
     while lot := await db.query(SOME, which):
         await db.batch(_steps(which | {"ids": as_list([row["entry_id"] for row in lot])}))

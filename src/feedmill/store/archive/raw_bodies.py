@@ -41,7 +41,7 @@ FIRST, LAST = "", "9999"
 
 @dataclass(frozen=True, slots=True)
 class StoredRawBody:
-    """A raw body; `content_type` is None when nobody knows it, `indexed` False when only the store tells of it."""
+    """A raw body; `content_type` is None if unknown, `indexed` False if it is only in the object store."""
 
     feed_id: int
     key: str
@@ -52,14 +52,14 @@ class StoredRawBody:
 
 
 async def raw_bodies_of_feeds(db: Database, feed_ids: Sequence[int]) -> list[StoredRawBody]:
-    """The bodies that were kept of these feeds, the oldest first."""
+    """The raw bodies of these feeds, the oldest first."""
     return [_read(row) for row in await db.query(OF_FEEDS, {"feed_ids": as_list(list(feed_ids))})]
 
 
 async def count_raw_bodies(
     db: Database, feed_ids: Sequence[int] | None, since: datetime | None, until: datetime | None
 ) -> int:
-    """How many bodies were kept in that time, of these feeds or of all."""
+    """The number of raw bodies of that period, of these feeds or of all."""
     params = {"since": iso_or_none(since) or FIRST, "until": iso_or_none(until) or LAST}
     if feed_ids is None:
         [row] = await db.query(COUNT, params)
@@ -69,12 +69,12 @@ async def count_raw_bodies(
 
 
 async def indexed_keys(db: Database, keys: Sequence[str]) -> set[str]:
-    """Those of these keys that the index has."""
+    """Those of these keys that are in the index."""
     return {row["key"] for row in await db.query(INDEXED, {"keys": as_list(list(keys))})}
 
 
 def step_to_add_raw_body(body: StoredRawBody, sha256: str, parse_result: str, entry_count: int) -> Step:
-    """The step that puts a body into the index, unless it is there."""
+    """The step that adds a body to the index, unless it is there."""
     row = {
         "feed_id": body.feed_id,
         "key": body.key,
@@ -97,7 +97,7 @@ async def count_expired_raw_bodies(db: Database, before: datetime) -> int:
 
 
 async def drop_expired_raw_bodies(db: Database, before: datetime, now: datetime) -> int:
-    """Drops the rows of bodies older than `before` and notes the objects as garbage; how many there were."""
+    """Deletes the rows of bodies older than `before` and records their objects as garbage; how many there were."""
     dropped = 0
     while found := await db.query(EXPIRED, {"before": to_iso(before)}):
         lot = {"ids": as_list([row["id"] for row in found]), "at": to_iso(now)}

@@ -13,7 +13,7 @@ from feedmill.store.database import Database, Row
 from feedmill.store.schema import raw_bodies
 
 _of_feed = raw_bodies.c.feed_id == bindparam("feed_id")
-# By time and not by id: what was found in the store later is older than its number.
+# By time and not by id: a body that was found in the object store later has a higher id than newer bodies.
 BEFORE = (
     select(raw_bodies)
     .where(_of_feed, raw_bodies.c.fetched_at < bindparam("before"))
@@ -25,13 +25,13 @@ END_OF_TIME = "9999"
 
 
 async def raw_bodies_before(db: Database, feed_id: int, before: datetime | None, most: int) -> list[RawBodyDetails]:
-    """What was kept of the feed before that moment, or at all; the newest first."""
+    """The raw bodies of the feed before that time, or all; the newest first."""
     asked = {"feed_id": feed_id, "before": to_iso(before) if before else END_OF_TIME, "most": most}
     return [_read(row) for row in await db.query(BEFORE, asked)]
 
 
 async def raw_body_of_feed(db: Database, feed_id: int, body_id: int) -> RawBodyDetails | None:
-    """The kept answer of that number, if it is this feed's."""
+    """The raw body of that id, if it belongs to this feed."""
     rows = await db.query(ONE, {"feed_id": feed_id, "body_id": body_id})
     return _read(rows[0]) if rows else None
 

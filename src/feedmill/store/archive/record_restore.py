@@ -1,6 +1,6 @@
 """Writes what a replayed raw body adds to a feed, in one batch guarded by the claim.
 
-Schedule, validators, failures and the state of reading are not in it.
+It changes no schedule, validators, failure counts or read states.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from feedmill.store.schema import entries, feeds, revisions
 from feedmill.store.search.index import text_size
 from feedmill.threads import run_in_thread_if_large
 
-# Comparing with no newest entry is neither true nor false, which leaves it as it is.
+# A comparison with NULL is not true, so a feed without a newest entry stays unchanged.
 _newer = func.coalesce(feeds.c.last_entry_at, "") < bindparam("newest")
 FEED_REPLAYED = (
     feeds.update()
@@ -34,7 +34,7 @@ FEED_REPLAYED = (
         ("claimed_until", bindparam("until")),
         ("entry_count", feeds.c.entry_count + bindparam("new_entries")),
         ("last_entry_at", case((_newer, bindparam("newest")), else_=feeds.c.last_entry_at)),
-        # What the feed says of itself fills gaps only.
+        # Metadata of the feed is only filled in where it is missing.
         *((field.name, func.coalesce(feeds.c[field.name], bindparam(field.name))) for field in fields(FeedMetadata)),
     )
 )
@@ -55,7 +55,7 @@ NO_FACTS = FeedMetadata()
 
 @dataclass(frozen=True, slots=True)
 class RevisionTimes:
-    """When the text came that an entry has now, and when the entry was last seen in its feed."""
+    """When the current text of an entry arrived, and when the entry was last seen in its feed."""
 
     at: datetime
     last_seen_at: datetime
@@ -63,7 +63,7 @@ class RevisionTimes:
 
 @dataclass(frozen=True, slots=True)
 class ReplayChanges:
-    """What a body that arrived at `at` still has to give. `is_current`: it is what the feed offers now."""
+    """What a body that arrived at `at` adds. `is_current`: it is the latest body of the feed."""
 
     at: datetime
     is_current: bool = False
@@ -85,14 +85,14 @@ async def find_revision_times(db: Database, ids: Sequence[int]) -> dict[int, Rev
 async def record_replay(
     db: Database, claim: Claim, replayed: ReplayChanges, now: datetime, extra: Sequence[Step] = ()
 ) -> None:
-    """Writes what a body gave and keeps the claim, in one batch; raises `ClaimLost` if it was lost."""
+    """Writes the changes in one batch and keeps the claim; raises `ClaimLost` if it was lost."""
     steps = await run_in_thread_if_large(text_size([*replayed.new, *replayed.revised]), _steps, claim, replayed, now)
     await write_fenced(db, claim, [*steps, *extra])
 
 
 def _steps(claim: Claim, replayed: ReplayChanges, now: datetime) -> list[Step]:
     at = to_iso(replayed.at)
-    # A token of its own, by which the new entries of this body are told from those of the body before.
+    # A token for this body, which tells its new entries from those of the body before.
     new = steps_to_add_entries(claim.feed.id, token_hex(16), replayed.new, at, in_feed=replayed.is_current)
     return [
         Step(FEED_REPLAYED, _feed_values(claim, replayed, now)),

@@ -28,7 +28,7 @@ class ArchivedFeed(NamedTuple):
 
 
 async def recover_feeds(db: Database, found: Sequence[ArchivedFeed], now: datetime) -> dict[int, int]:
-    """Makes these feeds known, each under its old id if that is free; the id that each has now."""
+    """Adds these feeds, each with its old id if that is free; the ids that they have now."""
     known = await _known(db, found)
     unknown = [one for one in found if one.url not in known]
     for lot in lots(unknown):
@@ -42,8 +42,8 @@ async def recover_feeds(db: Database, found: Sequence[ArchivedFeed], now: dateti
 
 
 async def _known(db: Database, found: Sequence[ArchivedFeed]) -> dict[str, int]:
-    """Those that are here by URL. A former URL counts for the feed of that very id: what was kept of a feed that was
-    merged into another must not be written into the other."""
+    """The existing feeds by URL. A former URL counts only for the feed of the same id: data of a feed that was merged
+    into another must not be written into the other."""
     urls = [one.url for one in found]
     here, formerly = await feed_ids_by_current_url(db, urls), await feed_ids_by_any_url(db, urls)
     return {one.url: one.id for one in found if formerly.get(one.url) == one.id} | here

@@ -1,7 +1,7 @@
 """Finds and deletes entries past their retention, with everything that belongs to them.
 
-What somebody starred, labelled or keeps for later stays, and so does what a consumer of a pool has in hand. The
-conditions stand in every statement of the batch, so that a star that comes in between still counts.
+Starred, labelled and read-later entries stay, and so do entries with queued or leased pool items. Every statement of
+the batch repeats the conditions, so that a star that is set meanwhile counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,12 +37,12 @@ is_starred_or_later = exists().where(
     states.c.entry_id == entries.c.id, or_(states.c.starred_at.is_not(None), states.c.later_at.is_not(None))
 )
 is_labelled = exists().where(entry_labels.c.entry_id == entries.c.id)
-# By group and kind, because the index that has the entry begins with them.
+# By group and kind, because the index of entries begins with them.
 _in_a_pool = and_(
     pool_items.c.group_id.in_(select(pool_groups.c.id)),
     or_(pool_items.c.kind == "titles", pool_items.c.kind == "contents"),
 )
-# Plus nothing, so that SQLite does not walk all that is queued instead.
+# `+ 0`, so that SQLite does not use the index of queued items instead.
 _is_taken_from_pool = exists().where(
     _in_a_pool, pool_items.c.entry_id == entries.c.id, (pool_items.c.status + 0).between(QUEUED, LEASED)
 )
@@ -55,12 +55,12 @@ _is_expired = and_(
 )
 _of_lot = and_(one_of(entries.c.id, "ids"), _is_expired)
 _victims = select(entries.c.id).where(_of_lot)
-# Feed by feed, because the index by time begins with the feed.
+# By feed, because the index by time begins with the feed.
 _by_feed = feeds.join(entries, entries.c.feed_id == feeds.c.id)
 
 
 def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[Any]]:
-    """A lot of what is expired in these feeds, how many entries that is in all, and how many images with them."""
+    """Selects a lot of expired entries of these feeds, the number of all of them, and the number of their images."""
     lot = select(entries.c.id, entries.c.feed_id).select_from(_by_feed)
     with_images = _by_feed.join(image_tasks, image_tasks.c.entry_id == entries.c.id)
     return (
@@ -72,11 +72,11 @@ def _expired(of: ColumnElement[bool]) -> tuple[Select[Any], Select[Any], Select[
     )
 
 
-# Feeds whose subscribers may have wishes are looked at by themselves.
+# Feeds whose subscribers may have retention settings are handled separately.
 EXPIRED, COUNT_EXPIRED, COUNT_IMAGES = _expired(feeds.c.tailored == 0)
 EXPIRED_OF, COUNT_EXPIRED_OF, COUNT_IMAGES_OF = _expired(one_of(feeds.c.id, "of"))
 
-# Until the batch ends nobody can star one of these entries or change what its readers have unread.
+# Locked until the batch ends, so that nobody stars these entries or changes unread lists meanwhile.
 LOCK_ENTRIES = select(entries.c.id).where(one_of(entries.c.id, "ids")).order_by(entries.c.id).with_for_update()
 LOCK_SUBSCRIPTIONS = (
     select(subscriptions.c.id)
@@ -108,14 +108,14 @@ UNCOUNT_UNREAD = (
         .scalar_subquery()
     )
 )
-# Along the primary key: there is no index by entry. Lists that can be pointed to again lose it too.
+# By the primary key, because there is no index by entry. Retired lists that can be restored are included.
 _their_lists = select(unread_lists.c.id).where(
     unread_lists.c.user_id.in_(select(subscriptions.c.user_id).where(one_of(subscriptions.c.feed_id, "feeds")))
 )
 FORGET_UNREAD = unread.delete().where(
     unread.c.list_id.in_(_their_lists),
     unread.c.sort_at.in_(select(entries.c.sort_at).where(_of_lot)),
-    # Plus nothing: SQLite would look up each time with each entry.
+    # `+ 0`: SQLite would look up every pair of time and entry.
     (unread.c.entry_id + 0).in_(_victims),
 )
 UNCOUNT_ENTRIES = (
@@ -126,9 +126,9 @@ UNCOUNT_ENTRIES = (
         - select(func.count()).where(entries.c.feed_id == feeds.c.id, _of_lot).scalar_subquery()
     )
 )
-# Revisions, image tasks, and who read it go with it.
+# Deletes revisions, image tasks and states too, by cascade.
 DROP = entries.delete().where(_of_lot)
-# Afterwards, because MySQL does not let a delete look into its own table.
+# After the entries, because MySQL does not let a delete select from its own table.
 DROP_POOL_ITEMS = pool_items.delete().where(
     _in_a_pool, one_of(pool_items.c.entry_id, "ids"), ~exists().where(entries.c.id == pool_items.c.entry_id)
 )
@@ -146,7 +146,7 @@ STEPS = (
 
 
 async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -> tuple[int, int]:
-    """How many entries `drop_expired_entries` would drop, and how many images with them."""
+    """The number of entries that `drop_expired_entries` would delete, and of their images."""
     before = {"before": to_iso(now - usual)}
     found = [(await db.query(COUNT_EXPIRED, before), await db.query(COUNT_IMAGES, before))]
     for of in await _feeds_with_preferences(db, usual, now):
@@ -155,14 +155,14 @@ async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -
 
 
 async def count_expired_entries_of_feed(db: Database, feed_id: int, kept: timedelta, now: datetime) -> tuple[int, int]:
-    """How many entries of one feed would go if they were kept for so long, and how many images with them."""
+    """The number of entries of one feed that would expire with this retention, and of their images."""
     of = {"of": as_list([feed_id]), "before": to_iso(now - kept)}
     [expired], [images] = await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)
     return int(expired["entries"]), int(images["images"])
 
 
 async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) -> int:
-    """Drops what left its feed so long ago, or as long as its subscribers want; how many entries that was.
+    """Deletes entries that left their feed longer ago than their retention; how many there were.
 
     Lot by lot, each in one batch.
     """
@@ -173,7 +173,7 @@ async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) ->
 
 
 async def _feeds_with_preferences(db: Database, usual: timedelta, now: datetime) -> list[dict[str, str]]:
-    """Which feeds, and before when, for each length of time that subscribers agree on."""
+    """For each retention period that subscribers set, its feeds and the time before which entries expire."""
     by_length: dict[timedelta, list[int]] = {}
     for feed_id, kept in retention_by_feed(await retention_preferences(db), usual).items():
         by_length.setdefault(kept, []).append(feed_id)
@@ -181,7 +181,7 @@ async def _feeds_with_preferences(db: Database, usual: timedelta, now: datetime)
 
 
 def retention_by_feed(wishes: Iterable[RetentionPreference], usual: timedelta) -> dict[int, timedelta]:
-    """By feed, the longest that anybody wants; who has no wish wants the usual, and so does the operator."""
+    """By feed, the longest retention that anybody wants; the operator and those without a setting want `usual`."""
     agreed: dict[int, timedelta] = {}
     for wish in wishes:
         own = usual if wish.days is None else timedelta(days=wish.days)

@@ -40,7 +40,7 @@ LARGEST = (
 
 @dataclass(frozen=True, slots=True)
 class FeedStorageShare:
-    """What one feed takes up."""
+    """The storage usage of one feed."""
 
     feed_id: int
     url: str
@@ -52,7 +52,7 @@ class FeedStorageShare:
 
 @dataclass(frozen=True, slots=True)
 class StorageUsage:
-    """What all takes up. `database_bytes` is None where it can't be told."""
+    """The storage usage of the instance. `database_bytes` is None where the database does not report it."""
 
     feeds: int
     entries: int

@@ -52,7 +52,7 @@ IMAGES_OF_USERS = (
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSize:
-    """What is kept of one feed."""
+    """The archived data of one feed."""
 
     bodies: int = 0
     raw_bytes: int = 0
@@ -65,7 +65,7 @@ class ArchiveSize:
 
 
 async def archive_size_by_feed(db: Database, user_id: int) -> dict[int, ArchiveSize]:
-    """By feed, for those of the user's feeds of which anything is kept."""
+    """The archived data by feed, for the user's feeds that have any."""
     raw = {row["feed_id"]: row for row in await db.query(RAW, {"user_id": user_id})}
     images = {row["feed_id"]: row for row in await db.query(IMAGES, {"user_id": user_id})}
     nothing = {"n": 0, "bytes": 0}
@@ -77,14 +77,14 @@ async def archive_size_by_feed(db: Database, user_id: int) -> dict[int, ArchiveS
 
 
 async def archive_size_since(db: Database, user_id: int, since: datetime) -> ArchiveSize:
-    """What is kept of what came since then, of all feeds of the user."""
+    """The archived data of all the user's feeds that arrived since then."""
     asked = {"user_id": user_id, "since": to_iso(since)}
     [raw], [images] = await db.query(RAW_SINCE, asked), await db.query(IMAGES_SINCE, asked)
     return ArchiveSize(raw["n"], int(raw["bytes"]), images["n"], int(images["bytes"]))
 
 
 async def archived_bytes_by_user(db: Database, user_ids: Sequence[int]) -> dict[int, int]:
-    """By user what is kept of their feeds; a feed of several people counts for each."""
+    """The archived bytes by user; a feed with several subscribers counts for each."""
     kept = dict.fromkeys(user_ids, 0)
     for statement in (RAW_OF_USERS, IMAGES_OF_USERS):
         for row in await db.query(statement, {"user_ids": as_list(list(user_ids))}):
