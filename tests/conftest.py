@@ -27,7 +27,7 @@ CHROMIUM = "tests.services.chromium:running_chromium"
 EMPTY_DATABASE = "tests.databases:emptied"
 CHEAP_HASHES = "tests.password_hashes:cheap_hashes"
 REAL_HASHES = "tests.password_hashes:real_hashes"
-FEWER_EXAMPLES = "tests.examples:use_fewer_examples"
+PROPERTY_PROFILE = "tests.examples:use_profile"
 
 SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
 SERVICE_PARAMETERS = {"postgresql", "mariadb", "d1", "redis", "s3"}
@@ -146,10 +146,10 @@ async def any_db(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    resolve_name(PROPERTY_PROFILE)(_is_check(config))
     if _is_check(config):
         sys.addaudithook(_note_process)
         use_memory_folder()
-        resolve_name(FEWER_EXAMPLES)()
         signal.signal(signal.SIGINT, _interrupt)
 
 

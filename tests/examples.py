@@ -1,15 +1,19 @@
-"""How many examples a property is tried with: all of them in `make test`, a quarter in `make check`."""
+"""How properties are tried: with all examples in `make test`, with a quarter in `make check`, never against a clock."""
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+TEST_PROFILE = "test"
 CHECK_PROFILE = "check"
 LEAST = 5
+# A busy machine takes any time to make or try an example, so neither is limited; pytest-timeout ends a hang.
+ALL_EXAMPLES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def use_fewer_examples() -> None:
-    """For properties that name no number, and for those that name one by `examples`."""
-    settings.register_profile(CHECK_PROFILE, settings(), max_examples=_quarter(settings().max_examples))
-    settings.load_profile(CHECK_PROFILE)
+def use_profile(is_check: bool) -> None:
+    """For properties that name no number of examples, and for those that name one by `examples`."""
+    settings.register_profile(TEST_PROFILE, ALL_EXAMPLES)
+    settings.register_profile(CHECK_PROFILE, ALL_EXAMPLES, max_examples=_quarter(ALL_EXAMPLES.max_examples))
+    settings.load_profile(CHECK_PROFILE if is_check else TEST_PROFILE)
 
 
 def examples(number: int) -> int:

@@ -78,7 +78,7 @@ async def test_keys_with_odd_characters_are_kept_apart_and_listed_as_they_were(b
 
 @given(objects=bytes_and_keys)
 @example(objects={"a": b"file", "a/b": b"below", "a/b/c": b"", "A": b"", "a.b": b"1", "a.b/c": b"2"})
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("kind", ["folder", "s3"])
 def test_any_keys_hold_any_bytes_side_by_side(
     kind: str, objects: dict[str, bytes], tmp_path: Path, request: pytest.FixtureRequest

@@ -186,7 +186,7 @@ data:image/png;base64,AAAA noscript> textarea> title> iframe> template> xmp> pla
 PIECES = st.sampled_from([*WORDS.split(), " ", "\n", "\t", "\x0c", "\x00", "\u202e"])
 
 
-@settings(max_examples=examples(600), deadline=None)
+@settings(max_examples=examples(600))
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_whatever_is_written_what_is_shown_never_holds_the_forbidden(html: str) -> None:
     for shown in (
@@ -197,7 +197,7 @@ def test_whatever_is_written_what_is_shown_never_holds_the_forbidden(html: str) 
         assert not forbidden(shown)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_showing_what_was_shown_changes_nothing_more(html: str) -> None:
     once = sanitize_html(html, BASE)

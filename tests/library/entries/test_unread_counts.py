@@ -141,4 +141,4 @@ class Reading(RuleBasedStateMachine):
 
 
 TestReading = Reading.TestCase
-TestReading.settings = settings(max_examples=examples(25), stateful_step_count=25, deadline=None)
+TestReading.settings = settings(max_examples=examples(25), stateful_step_count=25)
