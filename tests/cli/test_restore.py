@@ -78,7 +78,7 @@ async def test_bodies_without_a_card_are_told(mill: Mill) -> None:
 
     done = await mill.run("restore", "--from-store")
 
-    assert (done.code, done.err) == (0, "left out: 1 feed has bodies, but no card that says where the feed is\n")
+    assert (done.code, done.err) == (0, "left out: 1 feed has bodies, but no descriptor that says where the feed is\n")
 
 
 @pytest.mark.parametrize("args", [(), ("--dry-run",), ("--take-ownership",)])
@@ -91,7 +91,7 @@ async def test_restore_from_a_store_without_cards_fails_and_leaves_no_trace(mill
     done = await mill.run("--data", "empty", "--set", f"objects={objects(mill)}", "restore", "--from-store", *args)
 
     assert (done.code, done.out) == (1, "")
-    assert "no cards" in done.err
+    assert "no descriptors" in done.err
     assert files(objects(mill)) == before
     assert await table_sizes(mill.folder / "empty" / "feedmill.db", feeds, entries, facts) == [0, 0, 0]
     await mill.ok("purge")

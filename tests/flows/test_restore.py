@@ -562,7 +562,7 @@ async def test_a_store_without_cards_can_not_be_restored_from(world: ArchiveWorl
         feed = await collect(world, [item("a")])
         await world.blobs.delete_many([descriptor_key(feed.id)])
 
-    with pytest.raises(NothingToRestore, match="no cards" if has_bodies else "no feeds"):
+    with pytest.raises(NothingToRestore, match="no descriptors" if has_bodies else "no feeds"):
         await world.rebuild()
 
 

@@ -103,7 +103,7 @@ async def _from_store(app: App, period: Period, dry_run: bool, take_ownership: b
     descriptors, unknown = await find_descriptors(app.blobs)
     if unknown:
         have = pluralize(unknown, "feed has", "feeds have")
-        click.echo(f"left out: {have} bodies, but no card that says where the feed is", err=True)
+        click.echo(f"left out: {have} bodies, but no descriptor that says where the feed is", err=True)
     plan = preview_from_store if dry_run else plan_from_store
     result = await _replay(app, plan(app.db, app.blobs, descriptors, period, datetime.now(UTC)), None, dry_run)
     if not dry_run:

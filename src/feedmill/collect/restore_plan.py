@@ -50,9 +50,9 @@ async def find_descriptors(blobs: Blobs) -> tuple[list[FeedDescriptor], int]:
     unknown = len({key.feed_id for key in keys if key is not None} - known)
     if not descriptors and unknown:
         raise NothingToRestore(
-            f"the object store has bodies (feeds: {unknown}), but no cards (feeds/*.json) that say where these feeds "
-            "are, so nothing was restored or changed; 'feedmill refresh' and 'feedmill purge' write the cards with the "
-            "database that has them"
+            f"the object store has bodies (feeds: {unknown}), but no descriptors (feeds/*.json) that say where these "
+            "feeds are, so nothing was restored or changed; 'feedmill refresh' and 'feedmill purge' write the "
+            "descriptors with the database that has them"
         )
     if not descriptors:
         raise NothingToRestore("the object store holds no feeds, so nothing was restored or changed; see 'objects'")

@@ -38,7 +38,7 @@ def candidates_of(found: FetchedFeed | PageFeeds, fetched: Sequence[FetchedFeed]
 
 
 async def fetch_candidates(web: Fetcher, feeds: Sequence[DiscoveredFeed]) -> list[FetchedFeed]:
-    """Fetches the first few and returns those that are feeds; a host that asks us to wait is not waited for twice."""
+    """Fetches the first few and returns those that are feeds; a host that throttles us is not waited for twice."""
     fetched = await asyncio.gather(*(first_working_feed(web, [feed]) for feed in feeds[:MAX_FETCHED_CANDIDATES]))
     return [feed for feed in fetched if feed is not None]
 

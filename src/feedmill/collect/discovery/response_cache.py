@@ -1,4 +1,4 @@
-"""Caches the feeds that discovery fetched, so that discovering and then subscribing asks the site once."""
+"""Caches the feeds that discovery fetched, so that discovering and then subscribing sends one request."""
 
 from collections import OrderedDict
 from collections.abc import Callable
