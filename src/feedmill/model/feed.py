@@ -28,6 +28,11 @@ class ArchivePolicy(StrEnum):
     NONE = "none"
 
 
+def without_owner(text: str) -> str:
+    """A URL, or a title that is one, without the owner of a private feed."""
+    return text.partition(PRIVATE_URL_MARKER)[0]
+
+
 def is_readable_by(feed_url: str, user_id: int) -> bool:
     """Whether the feed at this URL is shared, or this user's own private one."""
     _, marker, owner = feed_url.partition(PRIVATE_URL_MARKER)

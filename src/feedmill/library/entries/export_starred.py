@@ -11,7 +11,7 @@ from feedmill.html.sanitize import render_article_html
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.lists import EntryListQuery, EntrySummary, list_entries
 from feedmill.model.entry_lists import EntryView
-from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed import without_owner
 from feedmill.store.database import Database
 from feedmill.store.entries.newest_texts import NewestText, newest_texts
 from feedmill.threads import run_in_thread_if_large
@@ -53,7 +53,7 @@ async def _item(entry: EntrySummary, text: NewestText) -> dict[str, Any]:
         "_feedmill": {
             "entry_id": entry.id,
             "feed_title": entry.feed_title,
-            "feed_url": text.feed_url.partition(PRIVATE_URL_MARKER)[0],
+            "feed_url": without_owner(text.feed_url),
             "starred_at": text.starred_at,
         },
     }

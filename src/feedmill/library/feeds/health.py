@@ -8,7 +8,7 @@ from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_int
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
-from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.feed import Feed, without_owner
 from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
@@ -94,7 +94,7 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
         hours=await entries_by_hour(db, feed.id, now - RHYTHM_DAYS),
         answers=await raw_bodies_before(db, feed.id, None, SHOWN_BODIES),
         sentences=explain_schedule(feed, fetches, tally, former, now),
-        former=[(url.partition(PRIVATE_URL_MARKER)[0], until) for url, until in former],
+        former=[(without_owner(url), until) for url, until in former],
         usual_interval=automatic_interval(now, PublishingPattern(feed.rhythm, feed.last_entry_at)),
     )
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import BadInput
-from feedmill.model.feed import PRIVATE_URL_MARKER
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -31,7 +30,7 @@ async def find_feed_ids(db: Database, names: Sequence[str]) -> list[int]:
 async def feed_references(db: Database, ids: Sequence[int]) -> list[str]:
     """Their addresses; those of whoever has a password of their own by their ids."""
     feeds = await feeds_of_ids(db, list(ids)) if ids else []
-    return [str(feed.id) if PRIVATE_URL_MARKER in feed.url else feed.url for feed in feeds]
+    return [str(feed.id) if feed.is_private else feed.url for feed in feeds]
 
 
 def _is_id(name: str) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Integer, bindparam, func, select, union_all
 
-from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed import without_owner
 from feedmill.store.admin.overview import database_size
 from feedmill.store.database import Database
 from feedmill.store.schema import feeds, image_tasks, object_garbage, raw_bodies
@@ -87,7 +87,7 @@ async def _largest(db: Database, most: int) -> list[FeedStorageShare]:
     return [
         FeedStorageShare(
             feed_id=row["feed_id"],
-            url=row["url"].partition(PRIVATE_URL_MARKER)[0],
+            url=without_owner(row["url"]),
             title=row["own_title"] or row["title"],
             entries=row["entry_count"],
             raw_bytes=int(row["raw_bytes"]),

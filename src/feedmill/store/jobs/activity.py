@@ -7,7 +7,7 @@ from sqlalchemy import Integer, bindparam, func, or_, select
 
 from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.batch import Batch
-from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.feed import Feed, without_owner
 from feedmill.model.fetch_log import SUCCESSES
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database
@@ -94,7 +94,7 @@ async def latest_failures(db: Database, since: datetime, most: int) -> list[Fail
     return [
         FailedFetch(
             row["feed_id"],
-            row["url"].partition(PRIVATE_URL_MARKER)[0],
+            without_owner(row["url"]),
             from_iso(row["at"]),
             row["http_status"],
             message_or_none(row["message"]),

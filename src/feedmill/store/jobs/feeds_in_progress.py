@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
-from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed import without_owner
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
@@ -51,4 +51,4 @@ async def feeds_in_progress(
     """Those in `running`, or those that other processes claimed last if none is named."""
     values = {"batch_id": batch_id, "user_id": user_id, "running": as_list(list(running)), "now": to_iso(now)}
     rows = await db.query(RUNNING if running else CLAIMED_LAST, values)
-    return [FeedInProgress(row["subscription_id"], row["title"].partition(PRIVATE_URL_MARKER)[0]) for row in rows]
+    return [FeedInProgress(row["subscription_id"], without_owner(row["title"])) for row in rows]

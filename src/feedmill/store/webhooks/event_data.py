@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Integer, bindparam, func, select
 
 from feedmill.i18n.messages import Message, message_or_none
-from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed import without_owner
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import entries, feeds, subscriptions
@@ -88,7 +88,7 @@ async def read_event_entries(db: Database, feed_id: int, refresh_token: str, mos
 
 def _event_feed(row: Row) -> EventFeed:
     values = dict(row)
-    values["url"] = row["url"].partition(PRIVATE_URL_MARKER)[0]
+    values["url"] = without_owner(row["url"])
     values["last_error"] = message_or_none(row["last_error"])
     values["settings"] = decode_settings(row["settings"])
     return EventFeed(**values)

@@ -13,7 +13,7 @@ from feedmill.errors import NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
-from feedmill.model.feed import PRIVATE_URL_MARKER, FeedStatus
+from feedmill.model.feed import FeedStatus, without_owner
 from feedmill.model.feed_state import FeedState, feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
@@ -65,8 +65,8 @@ class AdminFeedResponse(BaseModel):
     def of(cls, one: AdminFeed) -> "AdminFeedResponse":
         feed = one.feed
         return cls(
-            url=feed.url.partition(PRIVATE_URL_MARKER)[0],
-            title=feed.name.partition(PRIVATE_URL_MARKER)[0],
+            url=without_owner(feed.url),
+            title=without_owner(feed.name),
             is_private=feed.is_private,
             standing=feed_state(feed, datetime.now(UTC)),
             subscribers=one.subscribers,

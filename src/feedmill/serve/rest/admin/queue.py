@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from feedmill.api_schemas.response_body import MessageText
 from feedmill.engine.task_names import QUEUES
-from feedmill.model.feed import PRIVATE_URL_MARKER
+from feedmill.model.feed import without_owner
 from feedmill.serve.http.auth import actor
 from feedmill.serve.rest.core.dependencies import Admin, TheApp, TheJobs
 from feedmill.serve.rest.core.fields import FromAttributes, RequestBody
@@ -107,7 +107,7 @@ async def read_queue(app: TheApp, work: TheJobs, who: Admin) -> QueueResponse:
             for one in await presence.processes()
         ],
         running=[
-            RunningFeedResponse(feed_id=feed.id, url=feed.url.partition(PRIVATE_URL_MARKER)[0], since=since)
+            RunningFeedResponse(feed_id=feed.id, url=without_owner(feed.url), since=since)
             for feed, since in await running_feeds(app.db, now, MAX_RUNNING)
         ],
         waiting=[WaitingHostResponse.model_validate(one) for one in await waiting_hosts(app.db, now, MAX_RUNNING)],

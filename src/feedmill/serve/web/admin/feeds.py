@@ -10,7 +10,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, Conflict, NotFound
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
-from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
+from feedmill.model.feed import Feed, without_owner
 from feedmill.model.feed_state import feed_state
 from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
@@ -32,11 +32,11 @@ ROWS = 50
 
 def public_url(feed: Feed) -> str:
     """Where it comes from, without whose password opens it."""
-    return feed.url.partition(PRIVATE_URL_MARKER)[0]
+    return without_owner(feed.url)
 
 
 def public_title(feed: Feed) -> str:
-    return feed.name.partition(PRIVATE_URL_MARKER)[0]
+    return without_owner(feed.name)
 
 
 async def list_feeds(request: Request) -> Response:
