@@ -24,7 +24,7 @@ facts = table(
     Column("value", LongText, nullable=False),
 )
 
-# Nobody asks these hosts, nor any below them, while they stand here.
+# Hosts that are not fetched from, nor are their subdomains.
 blocked_hosts = table(
     "blocked_hosts",
     Column("host", ascii_text(255), primary_key=True),
@@ -32,7 +32,7 @@ blocked_hosts = table(
     Column("user_id", Id),
 )
 
-# What people with power did: who, what, to what, from where.
+# Actions of administrators: who did what to what, and from which address.
 audit = table(
     "audit",
     key(),

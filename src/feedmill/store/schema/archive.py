@@ -18,7 +18,7 @@ raw_bodies = table(
     Column("parse_result", LongText),
     count("entry_count"),
     count("new_entries"),
-    # With the size, so that how much a feed takes up is read from the index alone.
+    # Includes the size, so that the usage of a feed is read from the index alone.
     Index("raw_bodies_of_feed", "feed_id", "fetched_at", "size"),
     Index("raw_bodies_age", "fetched_at"),
 )

@@ -11,11 +11,11 @@ batches = table(
     Column("token", Token, nullable=False, unique=True),
     Column("kind", Word, nullable=False),
     Column("user_id", Id),
-    # Set while the batch runs, so that asking for the same again joins it.
+    # Set while the batch runs: the same request joins the running batch.
     Column("running_key", ascii_text(128), unique=True),
     Column("status", Word, nullable=False, server_default="running"),
     count("total"),
-    # What there is to say besides, as JSON: for an import, the lines that could not be taken over.
+    # JSON; for an import, the lines that could not be imported.
     Column("report", LongText),
     timestamp("created_at", required=True),
     timestamp("heard_at", required=True),

@@ -14,7 +14,7 @@ from feedmill.store.columns import (
 )
 from feedmill.store.schema.metadata import table
 
-# Pages that a person saved by their address; what they are about is fetched in the background.
+# Pages that a user saved by URL; their metadata is fetched in the background.
 bookmarks = table(
     "bookmarks",
     key(),

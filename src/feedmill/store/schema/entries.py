@@ -16,8 +16,8 @@ from feedmill.store.columns import (
 )
 from feedmill.store.schema.metadata import table
 
-# An entry is unread for a user while it stands in the user's unread list. Lists that no user points to are
-# what mark-all-read left behind; they can be pointed to again (undo) until a chore empties them.
+# An entry is unread for a user while it is in the user's unread list. Mark-all-read gives the user a new list and
+# retires the old one, which can be restored (undo) until a maintenance task deletes it.
 unread = table(
     "unread",
     Column("list_id", Id, nullable=False),
@@ -33,7 +33,7 @@ unread_lists = table(
     "unread_lists",
     key(),
     belongs_to("users"),
-    # By which whoever made the list finds it, and whoever retired it can have it back.
+    # Identifies the list for the request that creates it, and for the undo of mark-all-read.
     Column("token", Token, unique=True),
     timestamp("created_at", required=True),
     timestamp("retired_at"),
@@ -76,7 +76,7 @@ entry_labels = table(
 )
 
 
-# The whole article behind an entry, once for each way to cut it out of its page: the usual one is empty.
+# Full texts of entries, one for each way of extraction (`recipe`); the usual one is empty.
 full_texts = table(
     "full_texts",
     belongs_to("entries", name="entry_id"),
@@ -87,7 +87,7 @@ full_texts = table(
     PrimaryKeyConstraint("entry_id", "recipe"),
 )
 
-# Entries whose whole article is wanted without anybody asking: written in the batch that stores the entry.
+# Entries whose full text is fetched in the background; added in the batch that stores the entry.
 full_text_tasks = table(
     "full_text_tasks",
     belongs_to("entries", name="entry_id", primary_key=True, autoincrement=False),
@@ -104,9 +104,9 @@ entries = table(
     key(),
     belongs_to("feeds"),
     Column("guid", exact_text(512), nullable=False),
-    # Where the entry stands in lists: its date, or when it was first seen if that is earlier.
+    # The sort key of lists: its date, or when it was first seen if that is earlier.
     timestamp("sort_at", required=True),
-    # The refresh that brought it, so that what depends on it is written in the same batch.
+    # The refresh that brought it, by which other statements of the same batch find it.
     Column("refresh_token", Token, nullable=False),
     Column("digest", Token, nullable=False),
     flag("in_feed"),
@@ -121,12 +121,12 @@ entries = table(
     Column("author", LongText),
     Column("image_url", LongText),
     Column("comments_url", LongText),
-    # What relative addresses in the texts refer to.
+    # The base of relative URLs in the texts.
     Column("base_url", LongText),
     Column("categories", LongText),
     Column("enclosures", LongText),
     Column("summary", LongText),
-    # Last, because reading the columns before it then never touches its pages.
+    # Last, so that reading the columns before it does not read its pages.
     Column("content_html", LongText),
     UniqueConstraint("feed_id", "guid", name="entries_identity"),
     Index("entries_of_feed", "feed_id", "sort_at", "id"),

@@ -24,7 +24,7 @@ feeds = table(
     Column("url", Url, nullable=False, unique=True),
     Column("host", ascii_text(255), nullable=False),
     Column("title", LongText),
-    # What the operator calls it and where it is filed (a JSON list); a refresh leaves both alone.
+    # The operator's title and folder (a JSON list); a refresh does not change them.
     Column("own_title", LongText),
     Column("folder", LongText),
     Column("site_url", LongText),
@@ -36,17 +36,17 @@ feeds = table(
     Column("status", Word, nullable=False, server_default="active"),
     Column("archive_policy", Word, nullable=False, server_default="all"),
     Column("http_options", LongText),
-    # Some subscriber has settings of their own: they are looked at when new entries come.
+    # Some subscriber has settings that apply to new entries.
     flag("tailored"),
     flag("added_by_person"),
     flag("declared"),
-    # What the last whole answer said of itself; saved only together with its entries.
+    # Validators of the last complete response; saved only together with its entries.
     Column("etag", LongText),
     Column("last_modified", LongText),
     Column("body_sha256", Token),
-    # Of the card that the object store has of it.
+    # The digest of its descriptor in the object store.
     Column("card_sha256", Token),
-    # The schedule. No next_fetch_at: never by itself (disabled, paused, at rest).
+    # The schedule. Without next_fetch_at it is never due (disabled, paused, at rest).
     timestamp("next_fetch_at"),
     Column("next_fetch_why", LongText),
     Column("interval_seconds", Id),
@@ -62,12 +62,12 @@ feeds = table(
     timestamp("gone_since"),
     Column("moved_to", Url),
     count("moved_times"),
-    # The feed that its subscribers were given to. It rests, and keeps its entries.
+    # The feed that its subscribers were moved to. This one rests and keeps its entries.
     Column("merged_into", Id),
-    # When the certificate ends that its server showed last.
+    # The expiry of the server's last certificate.
     timestamp("certificate_until"),
     count("entry_count"),
-    # The claim. `fence` is set to NULL, which it must not be, by a write without the claim: that undoes its batch.
+    # The claim. A write without the claim sets `fence` to NULL, which violates a constraint and undoes its batch.
     Column("claim_token", Token),
     timestamp("claimed_until"),
     flag("fence"),
@@ -105,7 +105,7 @@ fetch_log = table(
 )
 
 
-# The small picture that a feed is known by, in base64, and when it is next asked for.
+# Icons of feeds in base64, and when they are fetched next.
 icons = table(
     "icons",
     belongs_to("feeds", primary_key=True, autoincrement=False),
@@ -116,7 +116,7 @@ icons = table(
     timestamp("next_attempt_at", required=True),
     Column("claim_token", Token),
     timestamp("fetched_at"),
-    # Last, because reading the columns before it then never touches its pages.
+    # Last, so that reading the columns before it does not read its pages.
     Column("data", LongText),
     Index("icons_waiting", "next_attempt_at", "feed_id"),
     Index("icons_claimed", "claim_token"),

@@ -13,12 +13,12 @@ metadata = MetaData()
 
 
 def table(name: str, *parts: Any, **options: Any) -> Table:
-    # AUTOINCREMENT: an id is never given twice, so that an old link can't show somebody else's row.
+    # AUTOINCREMENT: ids are never reused, so that an old link cannot show another user's row.
     numbered = any(isinstance(part, Column) and part.primary_key and part.autoincrement is True for part in parts)
     return Table(name, metadata, *parts, sqlite_autoincrement=numbered, **options)
 
 
-# Not as options of each table: SQLAlchemy would import MySQL's dialect for any database, to check their names.
+# Not as options of each table: SQLAlchemy would import the MySQL dialect for any database to check them.
 @compiles(CreateTable, "mysql")
 def _create_with_options(create: CreateTable, compiler: DDLCompiler, **options: Any) -> str:
     sql = compiler.visit_create_table(create, **options)  # type: ignore[no-untyped-call]

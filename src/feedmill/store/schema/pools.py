@@ -25,12 +25,12 @@ pool_groups = table(
     Column("settings", LongText),
     flag("paused"),
     timestamp("created_at", required=True),
-    # Whose labels the rule looks at. A column, not part of `rule`, so that it never points to somebody else: ids of
-    # deleted users may be given again.
+    # The user whose labels the rule uses. A column with a foreign key, not part of `rule`: ids of deleted users may be
+    # reused.
     refers_to("users", name="labels_of"),
 )
 
-# Who may take from a group; admins may take from all.
+# Users who may take from a group; admins may take from all.
 pool_grants = table(
     "pool_grants",
     belongs_to("pool_groups", name="group_id", primary_key=True, autoincrement=False),
@@ -39,7 +39,7 @@ pool_grants = table(
     Index("pool_grants_of_user", "user_id"),
 )
 
-# The groups that a key may take from, if it is limited to some.
+# The groups that an API token is limited to.
 token_pool_groups = table(
     "token_pool_groups",
     belongs_to("tokens", primary_key=True, autoincrement=False),
@@ -60,7 +60,7 @@ pool_items = table(
     timestamp("changed_at", required=True),
     timestamp("leased_until"),
     UniqueConstraint("group_id", "kind", "entry_id", name="pool_items_once"),
-    # Newest batch first, in order within it: without the direction each claim would sort all that is available.
+    # Newest batch first, by id within it: without the direction each claim would sort all available items.
     Index("pool_items_next", "group_id", "kind", "status", text("batch_id DESC"), "id"),
     Index("pool_items_taken", "taken_by"),
 )

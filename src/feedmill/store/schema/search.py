@@ -11,7 +11,7 @@ from feedmill.store.columns import (
 )
 from feedmill.store.schema.metadata import table
 
-# Searches that a person keeps as views.
+# Searches that users saved.
 saved_searches = table(
     "saved_searches",
     key(),

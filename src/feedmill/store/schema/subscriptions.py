@@ -14,7 +14,7 @@ subscriptions = table(
     Column("interval_seconds", Id),
     Column("archive_policy", Word),
     flag("paused"),
-    # Counted in the same batch as whatever changes it, so that the sidebar never scans entries.
+    # Updated in each batch that changes it, so that the sidebar never scans entries.
     count("unread_count"),
     Column("settings", LongText),
     timestamp("created_at", required=True),
@@ -26,7 +26,7 @@ folders = table(
     "folders",
     key(),
     belongs_to("users"),
-    # 0 is the top: NULLs would not be told apart by the constraint below.
+    # 0 for a top-level folder: the unique constraint below would treat NULLs as different.
     Column("parent_id", Id, nullable=False, server_default="0"),
     Column("name", exact_text(190), nullable=False),
     count("position"),

@@ -24,7 +24,7 @@ users = table(
     Column("password_hash", LongText),
     flag("is_admin"),
     Column("status", Word, nullable=False, server_default="active"),
-    # Where this user's unread entries stand; marking all read points it to a new, empty list.
+    # The user's unread list; mark-all-read replaces it by a new, empty one.
     Column("unread_list_id", Id, nullable=False, server_default="0"),
     Column("settings", LongText),
     Column("quota_feeds", Id),
@@ -37,7 +37,7 @@ sessions = table(
     "sessions",
     key(),
     belongs_to("users"),
-    # A browser's session, or an API client's (jwt), whose token is replaced at each renewal.
+    # A browser session, or one of an API client (jwt), whose token is replaced at each renewal.
     Column("kind", Word, nullable=False, server_default="browser"),
     Column("token_hash", Token, nullable=False, unique=True),
     Column("user_agent", LongText),
@@ -60,14 +60,14 @@ tokens = table(
     timestamp("last_used_at"),
     timestamp("expires_at"),
     timestamp("revoked_at"),
-    # The key that it was made with; it holds only while that one does.
+    # The token that it was created with; it is valid only while that one is.
     Column("made_by", Id),
-    # Whether `token_pool_groups` says from which groups it may take.
+    # Whether `token_pool_groups` limits the groups that it may take from.
     flag("limited_to_groups"),
     Index("tokens_of_user", "user_id"),
 )
 
-# How often somebody tried to sign in, by a digest of whom they named or where they came from.
+# Recent sign-in attempts, by a digest of the name or address.
 sign_in_tries = table(
     "sign_in_tries",
     Column("of_whom", Token, primary_key=True),

@@ -11,7 +11,7 @@ webhooks = table(
     belongs_to("users"),
     Column("url", Url, nullable=False),
     Column("secret", LongText, nullable=False),
-    # A JSON list of the events that it is called for.
+    # A JSON list of event names.
     Column("events", LongText, nullable=False),
     flag("paused"),
     count("consecutive_failures"),
@@ -21,7 +21,7 @@ webhooks = table(
     Index("webhooks_of_user", "user_id"),
 )
 
-# The outbox: written in the batch of the refresh that it tells of. What is told is read when it is sent.
+# The outbox: written in the batch of the refresh that it reports. The payload is read when it is sent.
 deliveries = table(
     "deliveries",
     key(),
