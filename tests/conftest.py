@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.database import Database
-from tests.cli.disks import cannot
+from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.memory_folder import use_memory_folder
 from tests.run_order import long_tests_first
 from tests.services.server import ServiceMissing
@@ -60,13 +60,13 @@ def _service(request: pytest.FixtureRequest, name: str, starter: str) -> Iterato
     if _is_check(request.config):
         pytest.skip(f"this test needs {name}, which make check does not start; make test runs it")
     if name in missing:
-        cannot(f"{name} can't be had: {missing[name]}")
+        skip_or_fail_in_ci(f"{name} can't be had: {missing[name]}")
     try:
         running = resolve_name(starter)()
         service = running.__enter__()
     except ServiceMissing as why:
         missing[name] = str(why)
-        cannot(f"{name} can't be had: {why}")
+        skip_or_fail_in_ci(f"{name} can't be had: {why}")
     if (version := f"{service.name} {service.version}") not in used:
         used.append(version)
     try:

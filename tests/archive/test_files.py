@@ -14,7 +14,7 @@ import pytest
 
 from feedmill.archive.files import FolderBlobs
 from feedmill.errors import BlobUnavailable
-from tests.cli.disks import cannot
+from tests.cli.tmpfs import skip_or_fail_in_ci
 from tests.services.server import folder
 from tests.waiting import wait_until
 
@@ -59,7 +59,7 @@ def files_no_larger_than(size: int) -> Iterator[None]:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A real file system of half a megabyte, which only root may mount."""
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", tmp_path], capture_output=True).returncode:
-        cannot("mounting a small disk is not allowed here; the test of a write cut off still runs")
+        skip_or_fail_in_ci("mounting a small disk is not allowed here; the test of a write cut off still runs")
     try:
         yield tmp_path
     finally:

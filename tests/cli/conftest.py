@@ -1,17 +1,17 @@
-"""A mill for commands that work on feeds."""
+"""A command line with a data folder and a scripted web of its own."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.www import Web
 
 LOOPBACK = {"allow_private": "127.0.0.0/8", "host_gap": "0"}
 
 
 @pytest.fixture
-async def mill(tmp_path: Path) -> AsyncIterator[Mill]:
+async def cli(tmp_path: Path) -> AsyncIterator[CommandLine]:
     async with Web() as web:
-        yield Mill(tmp_path, web, LOOPBACK)
+        yield CommandLine(tmp_path, web, LOOPBACK)

@@ -9,7 +9,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.read_feeds import all_feeds
 from tests.cli.command import assert_one_line, feedmill
-from tests.cli.disks import fill, protect, small_disk, unprotect
+from tests.cli.tmpfs import fill_disk, make_read_only, make_writable, small_disk
 from tests.services.d1 import TOKEN
 from tests.services.server import Service, free_port
 
@@ -104,19 +104,19 @@ async def test_a_file_that_is_no_database_is_told_and_left_alone(tmp_path: Path)
 async def test_a_read_only_data_folder_is_told_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         await _keep_a_feed(disk / "data")
-        protect(disk)
+        make_read_only(disk)
 
         done = feedmill("--data", str(disk / "data"), command, cwd=tmp_path)
 
         assert_one_line(done, str(disk / "data"), code={"serve": 2, "migrate": 1}[command])
-        unprotect(disk)
+        make_writable(disk)
         assert await _kept_feeds(disk / "data") == [URL]
 
 
 @pytest.mark.parametrize("command", ["serve", "migrate"])
 def test_a_read_only_place_for_a_new_data_folder_is_told(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "1m") as disk:
-        protect(disk)
+        make_read_only(disk)
 
         done = feedmill("--data", str(disk / "data"), command, cwd=tmp_path)
 
@@ -135,7 +135,7 @@ def test_a_disk_too_small_for_the_schema_is_told(tmp_path: Path, command: str) -
 async def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         await _keep_a_feed(disk / "data")
-        ballast = fill(disk)
+        ballast = fill_disk(disk)
 
         done = feedmill("--data", str(disk / "data"), command, cwd=tmp_path)
 

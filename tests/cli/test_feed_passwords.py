@@ -5,7 +5,7 @@ import json
 from base64 import b64encode
 from pathlib import Path
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import answer, item
 from tests.www import Answer, Seen
 
@@ -19,9 +19,9 @@ def locked(seen: Seen) -> Answer:
     return answer(item("a"), title="Locked", headers={"ETag": '"1"'})
 
 
-async def add_locked(mill: Mill) -> str:
-    url = mill.web.serve("/locked", locked)
-    await mill.ok("add", url.replace("://", f"://alice:{PASSWORD}@"))
+async def add_locked(cli: CommandLine) -> str:
+    url = cli.web.serve("/locked", locked)
+    await cli.ok("add", url.replace("://", f"://alice:{PASSWORD}@"))
     return url
 
 
@@ -37,65 +37,67 @@ def content(path: Path) -> bytes:
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
-async def test_no_file_of_the_database_or_of_a_backup_holds_a_password(mill: Mill) -> None:
-    await add_locked(mill)
-    await mill.run("backup", "--with-objects", "copy")
-    await mill.run("backup", "--portable", "text")
+async def test_no_file_of_the_database_or_of_a_backup_holds_a_password(cli: CommandLine) -> None:
+    await add_locked(cli)
+    await cli.run("backup", "--with-objects", "copy")
+    await cli.run("backup", "--portable", "text")
 
-    assert files_with_password(mill.folder) == []
-    refreshed = await mill.ok("refresh", "1", "--json")
+    assert files_with_password(cli.folder) == []
+    refreshed = await cli.ok("refresh", "1", "--json")
     assert refreshed.records[-1]["failed"] == 0
-    assert mill.web.seen("/locked")[-1].headers["authorization"] == BASIC
+    assert cli.web.seen("/locked")[-1].headers["authorization"] == BASIC
 
 
-async def test_a_backup_says_that_the_key_must_be_kept_too(mill: Mill) -> None:
-    await add_locked(mill)
-    key = mill.folder / "data" / "secret.key"
+async def test_a_backup_says_that_the_key_must_be_kept_too(cli: CommandLine) -> None:
+    await add_locked(cli)
+    key = cli.folder / "data" / "secret.key"
 
-    done = await mill.run("backup", "copy")
+    done = await cli.run("backup", "copy")
 
-    manifest = json.loads((mill.folder / "copy" / "manifest.json").read_text())
+    manifest = json.loads((cli.folder / "copy" / "manifest.json").read_text())
     assert done.err == f"1 feed has a login that is encrypted with a key which is not in the backup: keep {key} too\n"
     assert (manifest["encrypted_feeds"], manifest["key_location"]) == (1, str(key))
-    assert not list((mill.folder / "copy").rglob("secret.key"))
+    assert not list((cli.folder / "copy").rglob("secret.key"))
 
 
-async def test_a_backup_that_is_put_back_without_the_key_names_the_feeds_that_need_their_password(mill: Mill) -> None:
-    url = await add_locked(mill)
-    await mill.run("backup", "copy")
-    key = (mill.folder / "data" / "secret.key").read_text().strip()
+async def test_a_backup_that_is_put_back_without_the_key_names_the_feeds_that_need_their_password(
+    cli: CommandLine,
+) -> None:
+    url = await add_locked(cli)
+    await cli.run("backup", "copy")
+    key = (cli.folder / "data" / "secret.key").read_text().strip()
 
-    without = await mill.run("--data", "second", "backup", "--restore", "copy")
-    with_key = await mill.run("--data", "third", "--set", f"secret_key={key}", "backup", "--restore", "copy")
+    without = await cli.run("--data", "second", "backup", "--restore", "copy")
+    with_key = await cli.run("--data", "third", "--set", f"secret_key={key}", "backup", "--restore", "copy")
 
     assert without.code == with_key.code == 0
     needs = f"needs its password again, or the secret key of where the backup was made: {url}\n"
     assert (needs in without.err, needs in with_key.err) == (True, False)
 
 
-async def test_a_feed_whose_key_is_missing_is_not_blamed_and_the_others_go_on(mill: Mill) -> None:
-    await add_locked(mill)
-    await mill.ok("add", mill.web.serve("/open", answer(item("b"), title="Open")))
-    (mill.folder / "data" / "secret.key").unlink()
-    asked = len(mill.web.seen("/locked"))
+async def test_a_feed_whose_key_is_missing_is_not_blamed_and_the_others_go_on(cli: CommandLine) -> None:
+    await add_locked(cli)
+    await cli.ok("add", cli.web.serve("/open", answer(item("b"), title="Open")))
+    (cli.folder / "data" / "secret.key").unlink()
+    asked = len(cli.web.seen("/locked"))
 
-    await mill.run("refresh", "--all", "--json")
+    await cli.run("refresh", "--all", "--json")
 
-    feeds = {feed["title"]: feed for feed in (await mill.ok("feeds", "--json")).records}
+    feeds = {feed["title"]: feed for feed in (await cli.ok("feeds", "--json")).records}
     assert (feeds["Locked"]["consecutive_failures"], feeds["Locked"]["last_error"]) == (0, None)
     assert "secret_key" in feeds["Locked"]["next_fetch_why"]
-    assert len(mill.web.seen("/locked")) == asked
-    assert len(mill.web.seen("/open")) == 2
-    assert not (mill.folder / "data" / "secret.key").exists()
+    assert len(cli.web.seen("/locked")) == asked
+    assert len(cli.web.seen("/open")) == 2
+    assert not (cli.folder / "data" / "secret.key").exists()
 
 
-async def test_a_check_says_whether_the_key_reads_the_passwords(mill: Mill) -> None:
-    await add_locked(mill)
-    key = mill.folder / "data" / "secret.key"
+async def test_a_check_says_whether_the_key_reads_the_passwords(cli: CommandLine) -> None:
+    await add_locked(cli)
+    key = cli.folder / "data" / "secret.key"
 
-    sound = await mill.run("check")
+    sound = await cli.run("check")
     key.write_text("0123456789abcdef" * 4)
-    unsound = await mill.run("check")
+    unsound = await cli.run("check")
 
     assert "ok   secret_key: decrypts the logins of 1 feed\n" in sound.out
     assert unsound.code == 1

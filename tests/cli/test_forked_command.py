@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import command, new_interpreter
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.fork_server.client import fork_server
 
 
@@ -62,11 +62,11 @@ def test_a_forked_command_that_is_killed_exits_with_the_signal(tmp_path: Path, n
         assert server.stop(number) == -number
 
 
-async def test_a_forked_command_knows_a_terminal(mill: Mill) -> None:
-    await mill.ok("add", "--no-fetch", "--title", "A title", mill.web.url("/feed"))
+async def test_a_forked_command_knows_a_terminal(cli: CommandLine) -> None:
+    await cli.ok("add", "--no-fetch", "--title", "A title", cli.web.url("/feed"))
 
-    assert "\t" in (await mill.ok("feeds")).out
-    assert "\t" not in await mill.on_terminal("feeds")
+    assert "\t" in (await cli.ok("feeds")).out
+    assert "\t" not in await cli.on_terminal("feeds")
 
 
 def test_an_error_before_the_command_is_reported(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Every command works in an interpreter that has imported nothing yet, as a shell starts it."""
 
 from feedmill.cli import COMMANDS
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.cli.new_interpreter import feedmill
 from tests.flows.world import answer, item
 
@@ -31,11 +31,11 @@ JOURNEY = {
 SERVERS = {"serve", "api", "scheduler", "worker"}
 
 
-async def test_every_command_works_in_a_new_interpreter(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("Fish & chips"), item("b"), title="News"))
+async def test_every_command_works_in_a_new_interpreter(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("Fish & chips"), item("b"), title="News"))
 
     for command, word in JOURNEY.items():
-        done = await mill.run(*command.format(feed=url).split(), typed="correct horse\n", run=feedmill)
+        done = await cli.run(*command.format(feed=url).split(), typed="correct horse\n", run=feedmill)
 
         assert (done.code, word in done.out) == (0, True), (command, done)
 

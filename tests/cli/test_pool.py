@@ -1,31 +1,31 @@
 """`feedmill pool`: from a feed to a program, by commands alone."""
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import answer, item
 
 
-async def test_what_a_feed_brings_is_handed_on(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("Rust & co", "<p>ownership</p>"), item("Go", "<p>channels</p>")))
-    await mill.ok("pool", "create", "news", "--word", "ownership", "--form", "text")
-    await mill.ok("add", url)
+async def test_what_a_feed_brings_is_handed_on(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("Rust & co", "<p>ownership</p>"), item("Go", "<p>channels</p>")))
+    await cli.ok("pool", "create", "news", "--word", "ownership", "--form", "text")
+    await cli.ok("add", url)
 
-    [title] = (await mill.ok("pool", "pop", "news", "titles", "-n", "5", "--who", "alice")).records
-    [text] = (await mill.ok("pool", "pop", "news", "contents")).records
-    empty = await mill.run("pool", "pop", "news", "titles")
+    [title] = (await cli.ok("pool", "pop", "news", "titles", "-n", "5", "--who", "alice")).records
+    [text] = (await cli.ok("pool", "pop", "news", "contents")).records
+    empty = await cli.run("pool", "pop", "news", "titles")
 
     assert (title["text"], text["text"]) == ("Rust & co", "ownership")
     assert (empty.code, empty.err) == (2, "feedmill: pool_empty: the pool titles of news has nothing to hand out now\n")
-    [used] = (await mill.ok("pool", "items", "news", "titles", "used")).records
+    [used] = (await cli.ok("pool", "items", "news", "titles", "used")).records
     assert (used["id"], used["taken_by"].split("/")[0]) == (title["id"], "alice")
 
 
-async def test_what_was_there_before_the_group_is_handed_on_too(mill: Mill) -> None:
-    await mill.ok("add", mill.web.serve("/feed", answer(item("a", "text"), item("b", "text"))))
+async def test_what_was_there_before_the_group_is_handed_on_too(cli: CommandLine) -> None:
+    await cli.ok("add", cli.web.serve("/feed", answer(item("a", "text"), item("b", "text"))))
 
-    told = (await mill.ok("pool", "create", "all")).out
+    told = (await cli.ok("pool", "create", "all")).out
 
     assert told == "1 all: 2 titles, 2 contents\n"
-    assert (await mill.ok("pool", "list")).out.splitlines()[1].split("\t")[1:5] == [
+    assert (await cli.ok("pool", "list")).out.splitlines()[1].split("\t")[1:5] == [
         "all",
         "titles",
         "at_most_once",
@@ -33,16 +33,16 @@ async def test_what_was_there_before_the_group_is_handed_on_too(mill: Mill) -> N
     ]
 
 
-async def test_leases_by_commands(mill: Mill) -> None:
-    await mill.ok("add", mill.web.serve("/feed", answer(item("a"), item("b"))))
-    await mill.ok("pool", "create", "all", "--guarantee", "lease")
+async def test_leases_by_commands(cli: CommandLine) -> None:
+    await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
+    await cli.ok("pool", "create", "all", "--guarantee", "lease")
 
-    first, second = (await mill.ok("pool", "lease", "all", "titles", "-n", "2")).records
-    acked = await mill.ok("pool", "ack", "all", "titles", first["token"], str(first["id"]))
-    given = await mill.ok("pool", "nack", "all", "titles", second["token"], str(second["id"]))
+    first, second = (await cli.ok("pool", "lease", "all", "titles", "-n", "2")).records
+    acked = await cli.ok("pool", "ack", "all", "titles", first["token"], str(first["id"]))
+    given = await cli.ok("pool", "nack", "all", "titles", second["token"], str(second["id"]))
 
     assert (acked.out, given.out) == ("1 of 1 acknowledged\n", "1 of 1 given back\n")
-    [group] = (await mill.ok("pool", "list", "--json")).records
+    [group] = (await cli.ok("pool", "list", "--json")).records
     assert {name: group["titles"][name] for name in ("available", "leased", "used")} == {
         "available": 1,
         "leased": 0,
@@ -50,58 +50,58 @@ async def test_leases_by_commands(mill: Mill) -> None:
     }
 
 
-async def test_a_group_is_changed_paused_and_deleted(mill: Mill) -> None:
-    await mill.ok("pool", "create", "news", "--word", "rust", "--since", "2026-01-01")
+async def test_a_group_is_changed_paused_and_deleted(cli: CommandLine) -> None:
+    await cli.ok("pool", "create", "news", "--word", "rust", "--since", "2026-01-01")
 
-    await mill.ok(
+    await cli.ok(
         "pool", "change", "news", "--name", "late news", "--language", "en", "--kind", "contents", "--size", "9"
     )
-    await mill.ok("pool", "pause", "late news")
+    await cli.ok("pool", "pause", "late news")
 
-    [group] = (await mill.ok("pool", "show", "late news")).records
+    [group] = (await cli.ok("pool", "show", "late news")).records
     assert (group["rule"]["words"], group["rule"]["language"]) == (["rust"], "en")
     assert group["rule"]["since"] == "2026-01-01T00:00:00.000Z"
     assert (group["titles"]["size"], group["contents"]["size"], group["paused"]) == (5000, 9, True)
-    refused = await mill.run("pool", "pop", "late news", "titles")
+    refused = await cli.run("pool", "pop", "late news", "titles")
     assert "pool_paused" in refused.err
-    await mill.ok("pool", "delete", "1", "--yes")
-    assert (await mill.run("pool", "show", "late news")).code == 2
+    await cli.ok("pool", "delete", "1", "--yes")
+    assert (await cli.run("pool", "show", "late news")).code == 2
 
 
-async def test_who_may_take_is_granted_listed_and_taken_away(mill: Mill) -> None:
-    await mill.ok("pool", "create", "news")
+async def test_who_may_take_is_granted_listed_and_taken_away(cli: CommandLine) -> None:
+    await cli.ok("pool", "create", "news")
     for name in ("alice", "bob"):
-        await mill.ok("user", "add", name, typed="correct horse\n")
+        await cli.ok("user", "add", name, typed="correct horse\n")
 
-    granted = await mill.ok("pool", "grant", "news", "Bob")
-    [group] = (await mill.ok("pool", "show", "news")).records
-    listed = (await mill.ok("pool", "list")).out.splitlines()
-    revoked = await mill.ok("pool", "revoke", "news", "bob")
-    again = await mill.ok("pool", "revoke", "news", "bob")
+    granted = await cli.ok("pool", "grant", "news", "Bob")
+    [group] = (await cli.ok("pool", "show", "news")).records
+    listed = (await cli.ok("pool", "list")).out.splitlines()
+    revoked = await cli.ok("pool", "revoke", "news", "bob")
+    again = await cli.ok("pool", "revoke", "news", "bob")
 
     assert (granted.out, group["takers"]) == ("bob may take from news\n", ["bob"])
     assert (listed[0].split("\t")[-1], listed[1].split("\t")[-1]) == ("takers", "bob")
     assert (revoked.out, again.out) == ("bob may take from news no more\n", "bob had no such right\n")
-    assert (await mill.run("pool", "grant", "news", "nobody")).code == 2
+    assert (await cli.run("pool", "grant", "news", "nobody")).code == 2
 
 
-async def test_a_rule_by_label_says_whose_labels(mill: Mill) -> None:
-    await mill.ok("user", "add", "alice", typed="correct horse\n")
+async def test_a_rule_by_label_says_whose_labels(cli: CommandLine) -> None:
+    await cli.ok("user", "add", "alice", typed="correct horse\n")
 
-    refused = await mill.run("pool", "create", "best", "--label", "best")
-    unknown = await mill.run("pool", "create", "best", "--label", "best", "--labels-of", "nobody")
-    await mill.ok("pool", "create", "best", "--label", "best", "--labels-of", "Alice")
-    await mill.ok("pool", "change", "best", "--size", "9")
+    refused = await cli.run("pool", "create", "best", "--label", "best")
+    unknown = await cli.run("pool", "create", "best", "--label", "best", "--labels-of", "nobody")
+    await cli.ok("pool", "create", "best", "--label", "best", "--labels-of", "Alice")
+    await cli.ok("pool", "change", "best", "--size", "9")
 
     assert "needs both --label and --labels-of" in refused.err
     assert "there is no account nobody" in unknown.err
-    [group] = (await mill.ok("pool", "show", "best")).records
+    [group] = (await cli.ok("pool", "show", "best")).records
     assert (group["rule"]["labels"], group["rule"]["labels_of"]) == (["best"], "alice")
 
 
-async def test_a_key_is_limited_to_groups(mill: Mill) -> None:
-    await mill.ok("pool", "create", "news")
-    await mill.ok("user", "add", "alice", typed="correct horse\n")
+async def test_a_key_is_limited_to_groups(cli: CommandLine) -> None:
+    await cli.ok("pool", "create", "news")
+    await cli.ok("user", "add", "alice", typed="correct horse\n")
 
-    assert (await mill.ok("user", "key", "alice", "--pool-group", "news")).out.startswith("fm_")
-    assert "no pool group nowhere" in (await mill.run("user", "key", "alice", "--pool-group", "nowhere")).err
+    assert (await cli.ok("user", "key", "alice", "--pool-group", "news")).out.startswith("fm_")
+    assert "no pool group nowhere" in (await cli.run("user", "key", "alice", "--pool-group", "nowhere")).err

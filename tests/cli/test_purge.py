@@ -9,68 +9,68 @@ from feedmill.store.database import Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import entries
 from tests.cli.command import assert_one_line, feedmill, serving
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import answer, item
 from tests.waiting import until
 
 
-async def one_left_long_ago(mill: Mill) -> None:
+async def one_left_long_ago(cli: CommandLine) -> None:
     """A feed, one of whose two entries left it years ago."""
-    await mill.ok("add", mill.web.serve("/feed", answer(item("a"), item("b"))))
-    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    await cli.ok("add", cli.web.serve("/feed", answer(item("a"), item("b"))))
+    db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
     await db.batch([Step(entries.update().where(entries.c.title == "b").values(in_feed=0, last_seen_at="2020-01-01"))])
     await db.close()
 
 
-async def titles(mill: Mill) -> list[str]:
-    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+async def titles(cli: CommandLine) -> list[str]:
+    db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
     rows = await db.query(select(entries.c.title))
     await db.close()
     return [row["title"] for row in rows]
 
 
-async def test_a_dry_run_says_what_a_purge_then_does(mill: Mill) -> None:
-    await one_left_long_ago(mill)
+async def test_a_dry_run_says_what_a_purge_then_does(cli: CommandLine) -> None:
+    await one_left_long_ago(cli)
 
-    would = (await mill.ok("purge", "--dry-run")).out
-    assert sorted(await titles(mill)) == ["a", "b"]
-    done = (await mill.ok("purge")).out
+    would = (await cli.ok("purge", "--dry-run")).out
+    assert sorted(await titles(cli)) == ["a", "b"]
+    done = (await cli.ok("purge")).out
 
     assert would.splitlines()[:2] == ["would drop:", "         1  entries that left their feed long ago"]
     assert done == would.replace("would drop", "dropped")
-    assert await titles(mill) == ["a"]
+    assert await titles(cli) == ["a"]
 
 
-async def test_a_program_gets_one_object(mill: Mill) -> None:
-    await one_left_long_ago(mill)
+async def test_a_program_gets_one_object(cli: CommandLine) -> None:
+    await one_left_long_ago(cli)
 
-    [first] = (await mill.ok("purge", "--sweep", "--json")).records
-    [second] = (await mill.ok("purge", "--json")).records
+    [first] = (await cli.ok("purge", "--sweep", "--json")).records
+    [second] = (await cli.ok("purge", "--json")).records
 
     nothing = {"entries": 0, "raw_bodies": 0, "log_lines": 0, "batches": 0, "unread_lists": 0, "objects": 0}
     assert first == nothing | {"entries": 1, "orphans": 0}
     assert second == nothing
 
 
-async def test_the_settings_say_for_how_long(mill: Mill) -> None:
-    await one_left_long_ago(mill)
+async def test_the_settings_say_for_how_long(cli: CommandLine) -> None:
+    await one_left_long_ago(cli)
 
-    [kept] = (await mill.ok("purge", "--json", retention_days="9999")).records
+    [kept] = (await cli.ok("purge", "--json", retention_days="9999")).records
 
     assert kept["entries"] == 0
 
 
-async def test_a_server_purges_by_itself(mill: Mill) -> None:
-    await one_left_long_ago(mill)
+async def test_a_server_purges_by_itself(cli: CommandLine) -> None:
+    await one_left_long_ago(cli)
 
     async def is_purged() -> bool:
-        return await titles(mill) == ["a"]
+        return await titles(cli) == ["a"]
 
-    with serving(cwd=mill.folder, settings=mill.settings) as server:
+    with serving(cwd=cli.folder, settings=cli.settings) as server:
         await until(is_purged, otherwise="the server has not purged")
         server.stop()
 
-    assert "maintenance_task_finished" in (mill.folder / "serve.log").read_text()
+    assert "maintenance_task_finished" in (cli.folder / "serve.log").read_text()
 
 
 def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) -> None:

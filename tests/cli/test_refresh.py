@@ -9,18 +9,18 @@ from sqlalchemy import func, select
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import batches, feeds
 from tests.cli.command import serving
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
 from tests.flows.world import answer, item
 from tests.waiting import until
 from tests.www import Answer, Seen, Wire
 
 
-async def test_one_line_for_each_feed_and_one_for_all(mill: Mill) -> None:
-    good, bad = mill.web.serve("/good", answer(item("a"), title="Good")), mill.web.serve("/bad", Answer(status=404))
-    await mill.ok("add", "--no-fetch", good, bad)
+async def test_one_line_for_each_feed_and_one_for_all(cli: CommandLine) -> None:
+    good, bad = cli.web.serve("/good", answer(item("a"), title="Good")), cli.web.serve("/bad", Answer(status=404))
+    await cli.ok("add", "--no-fetch", good, bad)
 
-    done = await mill.ok("refresh", "--all")
+    done = await cli.ok("refresh", "--all")
 
     *lines, summary = done.records
     by_url = {line["url"]: line for line in lines}
@@ -36,11 +36,11 @@ async def test_one_line_for_each_feed_and_one_for_all(mill: Mill) -> None:
     assert counts == {"event": "summary", "feeds": 2, "updated": 1, "unchanged": 0, "failed": 1, "new_entries": 1}
 
 
-async def test_a_person_sees_a_bar_the_news_and_a_sentence(mill: Mill) -> None:
-    good, bad = mill.web.serve("/good", answer(item("a"), title="[Good]")), mill.web.serve("/bad", Answer(status=404))
-    await mill.ok("add", "--no-fetch", good, bad)
+async def test_a_person_sees_a_bar_the_news_and_a_sentence(cli: CommandLine) -> None:
+    good, bad = cli.web.serve("/good", answer(item("a"), title="[Good]")), cli.web.serve("/bad", Answer(status=404))
+    await cli.ok("add", "--no-fetch", good, bad)
 
-    shown = await mill.on_terminal("refresh", "--all")
+    shown = await cli.on_terminal("refresh", "--all")
 
     assert "2/2" in shown
     assert "+1 " in shown
@@ -49,115 +49,115 @@ async def test_a_person_sees_a_bar_the_news_and_a_sentence(mill: Mill) -> None:
     assert re.search(r"2 feeds in [\d.]+ s: 1 updated, 1 failed; 1 new entry\n", shown)
 
 
-async def test_the_exit_code_tells_when_nothing_worked(mill: Mill) -> None:
-    bad = mill.web.serve("/bad", Answer(status=404))
-    await mill.ok("add", "--no-fetch", bad)
+async def test_the_exit_code_tells_when_nothing_worked(cli: CommandLine) -> None:
+    bad = cli.web.serve("/bad", Answer(status=404))
+    await cli.ok("add", "--no-fetch", bad)
 
-    assert (await mill.run("refresh", bad)).code == 1
-
-
-async def test_what_is_due_is_refreshed_until_nothing_is(mill: Mill) -> None:
-    urls = [mill.web.serve(f"/{number}", answer(item("a"))) for number in range(30)]
-    await mill.ok("add", "--no-fetch", *urls)
-
-    assert (await mill.ok("refresh", "--due")).records[-1]["updated"] == 30
-    assert (await mill.ok("refresh", "--due")).records[-1]["feeds"] == 0
-    assert len(mill.web.requests) == 30
+    assert (await cli.run("refresh", bad)).code == 1
 
 
-async def test_due_feeds_are_compared_with_the_feeds_file_first(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("a")))
-    (mill.folder / "mine.toml").write_text(f'[[feeds]]\nurl = "{url}"\n')
+async def test_what_is_due_is_refreshed_until_nothing_is(cli: CommandLine) -> None:
+    urls = [cli.web.serve(f"/{number}", answer(item("a"))) for number in range(30)]
+    await cli.ok("add", "--no-fetch", *urls)
 
-    done = await mill.ok("refresh", "--due", feeds_file="mine.toml")
+    assert (await cli.ok("refresh", "--due")).records[-1]["updated"] == 30
+    assert (await cli.ok("refresh", "--due")).records[-1]["feeds"] == 0
+    assert len(cli.web.requests) == 30
+
+
+async def test_due_feeds_are_compared_with_the_feeds_file_first(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("a")))
+    (cli.folder / "mine.toml").write_text(f'[[feeds]]\nurl = "{url}"\n')
+
+    done = await cli.ok("refresh", "--due", feeds_file="mine.toml")
 
     assert [(line.get("url"), line["new_entries"]) for line in done.records] == [(url, 1), (None, 1)]
 
 
-async def test_a_broken_feeds_file_is_told_and_the_feeds_are_refreshed_all_the_same(mill: Mill) -> None:
-    await mill.ok("add", "--no-fetch", mill.web.serve("/feed", answer(item("a"))))
-    (mill.folder / "data" / "feeds.yaml").write_text("- url: [\n")
+async def test_a_broken_feeds_file_is_told_and_the_feeds_are_refreshed_all_the_same(cli: CommandLine) -> None:
+    await cli.ok("add", "--no-fetch", cli.web.serve("/feed", answer(item("a"))))
+    (cli.folder / "data" / "feeds.yaml").write_text("- url: [\n")
 
-    done = await mill.run("refresh", "--due")
+    done = await cli.run("refresh", "--due")
 
     assert (done.code, done.records[-1]["updated"]) == (0, 1)
     assert "line 2, column 1" in done.err
 
 
-async def test_it_must_be_said_which_feeds(mill: Mill) -> None:
+async def test_it_must_be_said_which_feeds(cli: CommandLine) -> None:
     for args in ((), ("--all", "--due"), ("--all", "1")):
-        done = await mill.run("refresh", *args)
+        done = await cli.run("refresh", *args)
         assert done.code == 2
         assert "say which feeds" in done.err
-    unknown = await mill.run("refresh", "https://example.org/none")
+    unknown = await cli.run("refresh", "https://example.org/none")
     assert unknown.code == 2
     assert "there is no feed https://example.org/none" in unknown.err
 
 
-async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(mill: Mill) -> None:
+async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(cli: CommandLine) -> None:
     async def hang(seen: Seen, wire: Wire) -> None:
         await asyncio.Event().wait()
 
-    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", hang) for number in range(60)])
+    await cli.ok("add", "--no-fetch", *[cli.web.serve(f"/{number}", hang) for number in range(60)])
 
-    refresh = mill.start("refresh", "--all")
-    await until(lambda: bool(mill.web.seen("/0")), otherwise="nobody asked for the feed")
+    refresh = cli.start("refresh", "--all")
+    await until(lambda: bool(cli.web.seen("/0")), otherwise="nobody asked for the feed")
     refresh.interrupt()
     done = await refresh.done()
 
     assert done.code == 130
     assert "Traceback" not in done.err
-    db = SqliteDatabase(mill.folder / "data" / "feedmill.db")
+    db = SqliteDatabase(cli.folder / "data" / "feedmill.db")
     [row] = await db.query(select(func.count(feeds.c.claim_token).label("claimed")))
     [batch] = await db.query(select(batches.c.status))
     await db.close()
     assert (row["claimed"], batch["status"]) == (0, "cancelled")
 
 
-async def test_asking_for_all_while_that_runs_joins_it(mill: Mill) -> None:
+async def test_asking_for_all_while_that_runs_joins_it(cli: CommandLine) -> None:
     second_has_joined = asyncio.Event()
 
     async def hold(seen: Seen, wire: Wire) -> None:
         await second_has_joined.wait()
         await wire.send(answer(item("a")).encode())
 
-    await mill.ok("add", "--no-fetch", *[mill.web.serve(f"/{number}", hold) for number in range(3)])
+    await cli.ok("add", "--no-fetch", *[cli.web.serve(f"/{number}", hold) for number in range(3)])
 
-    first = mill.start("refresh", "--all")
-    await until(lambda: len(mill.web.requests) == 3, otherwise="the first refresh does not fetch")
-    second = mill.start("refresh", "--all")
+    first = cli.start("refresh", "--all")
+    await until(lambda: len(cli.web.requests) == 3, otherwise="the first refresh does not fetch")
+    second = cli.start("refresh", "--all")
     await until(lambda: "runs already" in second.out.read_text(), otherwise="the second has not joined the first")
     second_has_joined.set()
     both = [await first.done(), await second.done()]
 
     assert [done.records[-1]["updated"] for done in both] == [3, 3]
     assert [done.records[0]["event"] for done in both] == ["feed", "note"]
-    assert len(mill.web.requests) == 3
+    assert len(cli.web.requests) == 3
 
 
-async def test_commands_work_beside_a_server(mill: Mill) -> None:
-    with serving(cwd=mill.folder, settings=mill.settings):
-        url = mill.web.serve("/feed", answer(item("a"), title="News"))
-        assert (await mill.ok("add", url)).out == "added feed 1 News, 1 entry\n"
-        status = (await mill.ok("status", "--json")).records[0]
+async def test_commands_work_beside_a_server(cli: CommandLine) -> None:
+    with serving(cwd=cli.folder, settings=cli.settings):
+        url = cli.web.serve("/feed", answer(item("a"), title="News"))
+        assert (await cli.ok("add", url)).out == "added feed 1 News, 1 entry\n"
+        status = (await cli.ok("status", "--json")).records[0]
 
     assert status["server"]["running"] is True
-    assert len(mill.web.requests) == 1
+    assert len(cli.web.requests) == 1
 
 
-async def test_the_commands_work_on_postgresql(mill: Mill, request: pytest.FixtureRequest) -> None:
-    async with emptied(request, "postgresql", mill.folder):
-        postgres = settings_of(request, "postgresql", mill.folder)
-        url = mill.web.serve("/feed", answer(item("a"), title="News"))
-        (mill.folder / "list.opml").write_text(f'<opml><body><outline text="x" xmlUrl="{url}"/></body></opml>')
+async def test_the_commands_work_on_postgresql(cli: CommandLine, request: pytest.FixtureRequest) -> None:
+    async with emptied(request, "postgresql", cli.folder):
+        postgres = settings_of(request, "postgresql", cli.folder)
+        url = cli.web.serve("/feed", answer(item("a"), title="News"))
+        (cli.folder / "list.opml").write_text(f'<opml><body><outline text="x" xmlUrl="{url}"/></body></opml>')
 
-        assert (await mill.ok("import", "--json", "list.opml", **postgres)).records[0]["added"] == 1
-        assert (await mill.ok("refresh", "--due", **postgres)).records[-1]["new_entries"] == 1
-        assert (await mill.ok("refresh", "--all", **postgres)).records[-1]["unchanged"] == 1
-        [shown] = (await mill.ok("show", url, "--json", **postgres)).records
-        [status] = (await mill.ok("status", "--json", **postgres)).records
-        assert "It is well" in (await mill.ok("why", url, **postgres)).out
-        assert (await mill.ok("remove", "--yes", url, **postgres)).out.startswith("removed ")
+        assert (await cli.ok("import", "--json", "list.opml", **postgres)).records[0]["added"] == 1
+        assert (await cli.ok("refresh", "--due", **postgres)).records[-1]["new_entries"] == 1
+        assert (await cli.ok("refresh", "--all", **postgres)).records[-1]["unchanged"] == 1
+        [shown] = (await cli.ok("show", url, "--json", **postgres)).records
+        [status] = (await cli.ok("status", "--json", **postgres)).records
+        assert "It is well" in (await cli.ok("why", url, **postgres)).out
+        assert (await cli.ok("remove", "--yes", url, **postgres)).out.startswith("removed ")
 
     assert (shown["title"], [entry["title"] for entry in shown["latest"]]) == ("News", ["a"])
     assert (status["feeds"]["total"], status["entries"]) == (1, 1)

@@ -1,6 +1,6 @@
 """`feedmill show`: a feed with its entries, an entry with its text."""
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import NOW, answer, item
 
 HTML = "<p>Fish &amp; <b>chips</b></p><script>alert(1)</script>"
@@ -12,12 +12,12 @@ revisions images"""
 REVISION_KEYS = "id entry_id number seen_at link title author summary content_html"
 
 
-async def test_a_feed_is_shown_with_its_latest_entries(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("old"), item("new", date=NOW), title="News"))
-    await mill.ok("add", url)
+async def test_a_feed_is_shown_with_its_latest_entries(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("old"), item("new", date=NOW), title="News"))
+    await cli.ok("add", url)
 
-    told = (await mill.ok("show", url)).out
-    [record] = (await mill.ok("show", "1", "--json", "--entries", "1")).records
+    told = (await cli.ok("show", url)).out
+    [record] = (await cli.ok("show", "1", "--json", "--entries", "1")).records
 
     assert told.startswith("News\n")
     assert {"old", "new"} <= set(told.replace("\n", "\t").split("\t"))
@@ -25,29 +25,29 @@ async def test_a_feed_is_shown_with_its_latest_entries(mill: Mill) -> None:
     assert len(record["latest"]) == 1
 
 
-async def test_an_entry_is_shown_as_text_as_stored_and_with_all_fields(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("a", HTML, NOW)))
-    await mill.ok("add", url)
-    mill.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
-    await mill.ok("refresh", "1")
+async def test_an_entry_is_shown_as_text_as_stored_and_with_all_fields(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("a", HTML, NOW)))
+    await cli.ok("add", url)
+    cli.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
+    await cli.ok("refresh", "1")
 
-    assert "\nFish & chips\n" in (await mill.ok("show", "entry:1")).out
-    assert (await mill.ok("show", "entry:1", "--raw")).out == f"{HTML}\n"
-    [entry] = (await mill.ok("show", "entry:1", "--json")).records
+    assert "\nFish & chips\n" in (await cli.ok("show", "entry:1")).out
+    assert (await cli.ok("show", "entry:1", "--raw")).out == f"{HTML}\n"
+    [entry] = (await cli.ok("show", "entry:1", "--json")).records
     assert (entry["guid"], entry["published_at"]) == ("guid-a", "2026-02-18T08:30:00.000Z")
     assert (entry["content_html"], entry["feed_url"]) == (HTML, url)
     assert [revision["content_html"] for revision in entry["revisions"]] == ["<p>Only chips</p>"]
 
 
-async def test_the_keys_of_json_output_stay(mill: Mill) -> None:
+async def test_the_keys_of_json_output_stay(cli: CommandLine) -> None:
     files = '<category>Food</category><enclosure url="https://example.org/a.mp3" type="audio/mpeg" length="7"/>'
-    url = mill.web.serve("/feed", answer(item("a", HTML, NOW).replace("</item>", f"{files}</item>")))
-    await mill.ok("add", url)
-    mill.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
-    await mill.ok("refresh", "1")
+    url = cli.web.serve("/feed", answer(item("a", HTML, NOW).replace("</item>", f"{files}</item>")))
+    await cli.ok("add", url)
+    cli.web.serve("/feed", answer(item("a", "<p>Only chips</p>", NOW)))
+    await cli.ok("refresh", "1")
 
-    [feed] = (await mill.ok("show", url, "--json")).records
-    [entry] = (await mill.ok("show", "entry:1", "--json")).records
+    [feed] = (await cli.ok("show", url, "--json")).records
+    [entry] = (await cli.ok("show", "entry:1", "--json")).records
 
     assert list(feed["latest"][0]) == LATEST_KEYS.split()
     assert list(entry) == ENTRY_KEYS.split()
@@ -59,8 +59,8 @@ async def test_the_keys_of_json_output_stay(mill: Mill) -> None:
     assert entry["in_feed"] is True
 
 
-async def test_what_is_not_there_is_said_so(mill: Mill) -> None:
+async def test_what_is_not_there_is_said_so(cli: CommandLine) -> None:
     for name in ("entry:9", "entry:x", "9", "https://example.org/none"):
-        done = await mill.run("show", name)
+        done = await cli.run("show", name)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert (await mill.run("show", "1", "--raw")).code == 2
+    assert (await cli.run("show", "1", "--raw")).code == 2

@@ -1,15 +1,15 @@
 """`feedmill status`: counts, for a person and for a program."""
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import answer, item
 
 
-async def test_everything_is_counted(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("a", '<img src="/x.png">'), item("b")))
-    await mill.ok("add", url)
-    await mill.ok("add", "--no-fetch", mill.web.url("/other"))
+async def test_everything_is_counted(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("a", '<img src="/x.png">'), item("b")))
+    await cli.ok("add", url)
+    await cli.ok("add", "--no-fetch", cli.web.url("/other"))
 
-    [status] = (await mill.ok("status", "--json")).records
+    [status] = (await cli.ok("status", "--json")).records
 
     feeds = {name: status["feeds"][name] for name in ("total", "active", "due", "new", "failing", "disabled")}
     assert feeds == {"total": 2, "active": 2, "due": 1, "new": 1, "failing": 0, "disabled": 0}
@@ -20,8 +20,8 @@ async def test_everything_is_counted(mill: Mill) -> None:
     assert status["server"] == {"running": False, "process": None}
 
 
-async def test_a_person_reads_the_same(mill: Mill) -> None:
-    told = (await mill.ok("status")).out
+async def test_a_person_reads_the_same(cli: CommandLine) -> None:
+    told = (await cli.ok("status")).out
 
     assert told.startswith("feeds     0: 0 due")
     assert "server    none runs on data" in told

@@ -2,17 +2,17 @@
 
 import re
 
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.flows.world import answer, item
 from tests.www import Answer
 
 
-async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(mill: Mill) -> None:
-    url = mill.web.serve("/feed", Answer(status=429, headers={"Retry-After": "7200"}))
-    await mill.ok("add", "--no-fetch", url)
-    await mill.run("refresh", "1")
+async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", Answer(status=429, headers={"Retry-After": "7200"}))
+    await cli.ok("add", "--no-fetch", url)
+    await cli.run("refresh", "1")
 
-    told = (await mill.ok("why", url)).out
+    told = (await cli.ok("why", url)).out
 
     assert "Its server turned us away" in told
     # A few minutes more, because others wait for the same moment.
@@ -20,11 +20,11 @@ async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(mill: Mill
     assert "HTTP 429" in told
 
 
-async def test_a_hinted_feed_tells_who_asked(mill: Mill) -> None:
-    url = mill.web.serve("/feed", answer(item("a"), channel="<ttl>240</ttl>", title="Slow"))
-    await mill.ok("add", url)
+async def test_a_hinted_feed_tells_who_asked(cli: CommandLine) -> None:
+    url = cli.web.serve("/feed", answer(item("a"), channel="<ttl>240</ttl>", title="Slow"))
+    await cli.ok("add", url)
 
-    [told] = (await mill.ok("why", "1", "--json")).records
+    [told] = (await cli.ok("why", "1", "--json")).records
 
     assert (told["title"], told["url"], told["state"]) == ("Slow", url, "ok")
     assert any("asks for 4 h between two fetches (ttl)" in sentence for sentence in told["sentences"])
@@ -33,8 +33,8 @@ async def test_a_hinted_feed_tells_who_asked(mill: Mill) -> None:
     ]
 
 
-async def test_a_feed_that_is_not_there_is_said_so(mill: Mill) -> None:
-    done = await mill.run("why", "7")
+async def test_a_feed_that_is_not_there_is_said_so(cli: CommandLine) -> None:
+    done = await cli.run("why", "7")
 
     assert (done.code, done.out) == (2, "")
     assert done.err == "feedmill: there is no feed 7: 'feedmill feeds' lists those there are\n"

@@ -1,4 +1,4 @@
-"""Processes that write batch after batch until they are killed, and say before and after each which one it is."""
+"""Processes that write batches until they are killed, and report each batch before and after it."""
 
 import asyncio
 import multiprocessing
@@ -18,52 +18,52 @@ ROWS_PER_STEP = 15
 
 RECORD = insert(object_garbage, "key", "recorded_at")
 
-Said = list[tuple[str, str]]
+Messages = list[tuple[str, str]]
 
-# Call `live_and_die` in a process of its own, with one thread: it forks, so that fifty writers start at once.
+# Call `run_and_kill_writers` in a process with a single thread: it forks, so that fifty writers start quickly.
 processes = multiprocessing.get_context("fork")
 
 
-def live_and_die(settings: dict[str, str], lives: Sequence[float], first: int = 0) -> list[Said]:
-    """Lets one writer after another live for some seconds from its first batch on; what each one said."""
-    return [_live_and_die(settings, number, seconds) for number, seconds in enumerate(lives, first)]
+def run_and_kill_writers(settings: dict[str, str], runs: Sequence[float], first: int = 0) -> list[Messages]:
+    """Runs writers one after another, each for some seconds from its first batch on; returns their reports."""
+    return [_run_and_kill_writer(settings, number, seconds) for number, seconds in enumerate(runs, first)]
 
 
-def _live_and_die(settings: dict[str, str], number: int, seconds: float) -> Said:
-    hear, tell = processes.Pipe(duplex=False)
-    writer = processes.Process(target=_write_until_killed, args=(settings, number, tell))
+def _run_and_kill_writer(settings: dict[str, str], number: int, seconds: float) -> Messages:
+    receiver, sender = processes.Pipe(duplex=False)
+    writer = processes.Process(target=_write_until_killed, args=(settings, number, sender))
     writer.start()
-    tell.close()
-    said = [hear.recv()]
+    sender.close()
+    messages = [receiver.recv()]
     let_live(seconds)
     writer.kill()
     writer.join()
-    return said + _rest(hear)
+    return messages + _rest(receiver)
 
 
-def _rest(hear: Connection) -> Said:
+def _rest(receiver: Connection) -> Messages:
     rest = []
     while True:
         try:
-            rest.append(hear.recv())
+            rest.append(receiver.recv())
         except EOFError:
-            hear.close()
+            receiver.close()
             return rest
 
 
-def _write_until_killed(settings: dict[str, str], writer: int, told: Connection) -> None:
-    asyncio.run(_write(settings, writer, told))
+def _write_until_killed(settings: dict[str, str], writer: int, sender: Connection) -> None:
+    asyncio.run(_write(settings, writer, sender))
 
 
-async def _write(settings: dict[str, str], writer: int, told: Connection) -> None:
+async def _write(settings: dict[str, str], writer: int, sender: Connection) -> None:
     db = open_database(load_settings(**settings))
     for number in count():
         name = f"{writer}.{number}"
-        told.send(("begun", name))
+        sender.send(("begun", name))
         await db.batch([Step(RECORD, _rows(name, step)) for step in range(STEPS)])
-        told.send(("done", name))
+        sender.send(("done", name))
 
 
 def _rows(name: str, step: int) -> list[dict[str, str]]:
-    """The rows of one step; `recorded_at` is the batch's name, to count them by."""
+    """The rows of one step; `recorded_at` is the batch's name, by which they are counted."""
     return [{"key": f"{name}/{step}/{row}", "recorded_at": name} for row in range(ROWS_PER_STEP)]

@@ -1,4 +1,4 @@
-"""Worlds for the drills of the refresh."""
+"""Environments for tests that make parts of the product fail."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 
 from tests.databases import emptied, settings_of
-from tests.faults.farm import Farm
-from tests.faults.mills import Mills
-from tests.faults.world import World, drill_settings
+from tests.faults.fault_environment import FaultEnvironment, fault_settings
+from tests.faults.feed_server import FeedServer
+from tests.faults.processes import FeedmillProcesses
 from tests.www.web import Web
 
-MakeWorld = Callable[..., AbstractAsyncContextManager[World]]
+MakeEnvironment = Callable[..., AbstractAsyncContextManager[FaultEnvironment]]
 
 
 @pytest.fixture
-def make_world(request: pytest.FixtureRequest, tmp_path: Path) -> MakeWorld:
+def make_environment(request: pytest.FixtureRequest, tmp_path: Path) -> MakeEnvironment:
     @asynccontextmanager
     async def make(
         feeds: int, kind: str = "sqlite", data: Path = tmp_path, objects: Path = tmp_path / "objects"
-    ) -> AsyncIterator[World]:
-        async with Web() as web, emptied(request, kind, data) as db, Mills(tmp_path) as mills:
-            settings = drill_settings(settings_of(request, kind, data), tmp_path, objects)
-            world = World(Farm(web, feeds), db, mills, tmp_path, settings)
-            await world.settle()
-            yield world
+    ) -> AsyncIterator[FaultEnvironment]:
+        async with Web() as web, emptied(request, kind, data) as db, FeedmillProcesses(tmp_path) as processes:
+            settings = fault_settings(settings_of(request, kind, data), tmp_path, objects)
+            env = FaultEnvironment(FeedServer(web, feeds), db, processes, tmp_path, settings)
+            await env.subscribe_alice()
+            yield env
 
     return make

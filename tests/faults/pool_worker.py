@@ -1,4 +1,4 @@
-"""A process that fills pools or takes from them, and writes down each item before it does anything else with it."""
+"""A process that fills pools or takes from them, and logs the id of each item that it takes."""
 
 import asyncio
 import os
@@ -26,19 +26,19 @@ GROUP = "drill"
 LOT = 20
 TEND_EVERY = timedelta(seconds=0.1)
 REST = 0.05
-# The fastest way out would leave nothing to the others.
+# Without a pause this consumer would leave nothing to the others.
 THINK = 0.02
 
 
 @dataclass(frozen=True)
-class Job:
+class PoolWorkerJob:
     role: str
     group_id: int
     settings: dict[str, str]
     log: str
 
 
-class Notes:
+class HandedOutLog:
     """The ids of what was handed out, in a file that outlives a kill."""
 
     def __init__(self, path: str) -> None:
@@ -48,71 +48,71 @@ class Notes:
         os.write(self._file, "".join(f"{id}\n" for id in ids).encode())
 
 
-Role = Callable[[PoolService, Job, Notes, asyncio.Event], Coroutine[Any, Any, None]]
+Role = Callable[[PoolService, PoolWorkerJob, HandedOutLog, asyncio.Event], Coroutine[Any, Any, None]]
 
 
-def live(job: Job) -> None:
+def run_worker(job: PoolWorkerJob) -> None:
     """Runs until it is asked to stop, or killed."""
-    asyncio.run(_live(job))
+    asyncio.run(_run_worker(job))
 
 
-async def _live(job: Job) -> None:
+async def _run_worker(job: PoolWorkerJob) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     settings = load_settings(**job.settings, log_level="error")
     set_up(settings)
     db = PostgresDatabase(settings.database, pool_size=3)
     async with open_pools(settings, db) as pools:
-        await ROLES[job.role](pools, job, Notes(job.log), stop)
+        await ROLES[job.role](pools, job, HandedOutLog(job.log), stop)
     await db.close()
 
 
-async def _fill(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _fill(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     pools.maintainer.every = TEND_EVERY
     tending = asyncio.create_task(pools.maintainer.run())
     await stop.wait()
     tending.cancel()
 
 
-async def _pop(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _pop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            notes.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, LOT)))
+            handed_out.take(_ids(await pools.pop(GROUP, PoolKind.TITLES, LOT)))
         except PoolEmpty:
             await slow_pace(REST)
 
 
-async def _consume(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _consume(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     async with pools.consumer(GROUP) as consumer:
         while not stop.is_set():
             items = await consumer.take(LOT)
-            notes.take(_ids(items))
+            handed_out.take(_ids(items))
             await slow_pace(THINK if items else REST)
 
 
-async def _rpop(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _rpop(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     """A program that knows nothing but Redis: RPOP, and LPUSH of what it used."""
     client = connect_without_retry(job.settings["redis"])
     name = pool_list_name(PoolKind.TITLES, job.group_id)
     while not stop.is_set():
         try:
-            await _rpop_once(client, name, notes)
+            await _rpop_once(client, name, handed_out)
         except (RedisError, OSError):
             await slow_pace(REST)
     await client.aclose()
 
 
-async def _rpop_once(client: Redis, name: str, notes: Notes) -> None:
+async def _rpop_once(client: Redis, name: str, handed_out: HandedOutLog) -> None:
     taken = await client.rpop(name)  # type: ignore[misc]
     if taken is None:
         await slow_pace(REST)
         return
     id = int(taken.split(b":")[1].split(b",")[0])
-    notes.take([id])
+    handed_out.take([id])
     await client.lpush(used_ids_name(name), id)  # type: ignore[misc]
 
 
-async def _lease(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event) -> None:
+async def _lease(pools: PoolService, job: PoolWorkerJob, handed_out: HandedOutLog, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
             leased = await pools.lease(GROUP, PoolKind.TITLES, LOT)
@@ -120,7 +120,7 @@ async def _lease(pools: PoolService, job: Job, notes: Notes, stop: asyncio.Event
             await slow_pace(REST)
             continue
         ids = _ids(leased.items)
-        notes.take(ids)
+        handed_out.take(ids)
         await pools.ack(GROUP, PoolKind.TITLES, leased.token, ids)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, image_tasks, raw_bodies, revisions, tombstones
-from tests.cli.mill import Mill
+from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
 from tests.flows.world import NOW, answer, item
 from tests.services.s3 import s3_config
@@ -31,7 +31,7 @@ async def d1(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Da
 @pytest.fixture
 async def cloud(
     request: pytest.FixtureRequest, d1: Database, s3_service: Service, tmp_path: Path
-) -> AsyncIterator[Mill]:
+) -> AsyncIterator[CommandLine]:
     """The command line in an empty folder, with everything elsewhere."""
     folder = tmp_path / "stateless"
     folder.mkdir()
@@ -45,14 +45,14 @@ async def cloud(
         "host_gap": "0",
     }
     async with Web() as web:
-        yield Mill(folder, web, settings)
+        yield CommandLine(folder, web, settings)
 
 
 def many(text: str) -> list[str]:
     return [item(f"n{number}", f'{text} <img src="/{number}.png">') for number in range(MANY)]
 
 
-async def test_collect_read_purge_and_restore_with_nothing_on_disk(cloud: Mill, d1: Database) -> None:
+async def test_collect_read_purge_and_restore_with_nothing_on_disk(cloud: CommandLine, d1: Database) -> None:
     url = cloud.web.serve("/feed", answer(*many("first"), item("old", date=NOW), title="Cloudy"))
     await cloud.ok("check")
     await cloud.ok("add", url)
@@ -81,7 +81,7 @@ async def test_collect_read_purge_and_restore_with_nothing_on_disk(cloud: Mill, 
 
 
 async def test_a_lost_database_is_rebuilt_from_the_bucket(
-    cloud: Mill, d1: Database, request: pytest.FixtureRequest
+    cloud: CommandLine, d1: Database, request: pytest.FixtureRequest
 ) -> None:
     urls = [cloud.web.serve(f"/{name}", answer(item(name), title=name)) for name in ("one", "two")]
     await cloud.ok("add", *urls)
@@ -102,7 +102,7 @@ async def test_a_lost_database_is_rebuilt_from_the_bucket(
     assert list(cloud.folder.iterdir()) == []
 
 
-async def test_a_backup_of_d1_is_sound(cloud: Mill, tmp_path: Path) -> None:
+async def test_a_backup_of_d1_is_sound(cloud: CommandLine, tmp_path: Path) -> None:
     await cloud.ok("add", cloud.web.serve("/feed", answer(item("a"))))
 
     done = await cloud.run("backup", "--with-objects", str(tmp_path / "backup"))
@@ -111,7 +111,7 @@ async def test_a_backup_of_d1_is_sound(cloud: Mill, tmp_path: Path) -> None:
     assert (await cloud.ok("backup", "--check", str(tmp_path / "backup"))).out.startswith("sound")
 
 
-async def test_check_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: Mill) -> None:
+async def test_check_tells_a_wrong_token_a_wrong_key_and_a_dead_endpoint(cloud: CommandLine) -> None:
     token = await cloud.run("check", database_token="x" * 40)
     key = await cloud.run("check", s3_secret_key="wrong")
     nobody = f"http://127.0.0.1:{free_port()}"

@@ -17,7 +17,7 @@ from feedmill.model.pool import PoolKind, PoolRule
 from feedmill.pool_wiring import open_pools
 from feedmill.settings import load_settings
 from feedmill.store.schema import batch_jobs, batches, image_tasks
-from tests.faults.scaled import Scaled, scaled_out
+from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out
 from tests.services.server import Service
 from tests.waiting import until
 
@@ -25,13 +25,13 @@ KEPT_FOR = 24 * 3600
 
 
 @pytest.fixture
-async def scaled(tmp_path: Path, postgres_service: Service) -> AsyncIterator[Scaled]:
+async def scaled(tmp_path: Path, postgres_service: Service) -> AsyncIterator[ScaledOutInstallation]:
     async with scaled_out(tmp_path, postgres_service.url, feeds=4) as made:
         await made.start("worker", lease=60, visibility=60)
         yield made
 
 
-async def _result(scaled: Scaled, job_id: str) -> dict[str, Any]:
+async def _result(scaled: ScaledOutInstallation, job_id: str) -> dict[str, Any]:
     """What other programs find under the job's id, once it is there."""
     key = f"celery-task-meta-{job_id}"
 
@@ -46,15 +46,15 @@ async def _result(scaled: Scaled, job_id: str) -> dict[str, Any]:
     return result
 
 
-async def _refresh(scaled: Scaled, feed_id: int, **more: Any) -> dict[str, Any]:
+async def _refresh(scaled: ScaledOutInstallation, feed_id: int, **more: Any) -> dict[str, Any]:
     return await _result(scaled, await scaled.send("refresh_feed", feed_id=feed_id, **more))
 
 
-async def _ids(scaled: Scaled) -> list[int]:
-    return [feed["id"] for feed in await scaled.world.feeds()]
+async def _ids(scaled: ScaledOutInstallation) -> list[int]:
+    return [feed["id"] for feed in await scaled.env.feeds()]
 
 
-async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: Scaled) -> None:
+async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
 
     result = await _refresh(scaled, feed_id)
@@ -63,9 +63,9 @@ async def test_a_refreshed_feed_says_how_many_articles_it_brought(scaled: Scaled
     assert result == {"success": True, "feed_id": feed_id, "article_count": 3}
 
 
-async def test_a_feed_that_fails_says_why(scaled: Scaled) -> None:
+async def test_a_feed_that_fails_says_why(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
-    scaled.world.farm.web.serve(scaled.world.farm.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+    scaled.env.feed_server.web.serve(scaled.env.feed_server.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
 
     result = await _refresh(scaled, feed_id)
 
@@ -73,15 +73,15 @@ async def test_a_feed_that_fails_says_why(scaled: Scaled) -> None:
     assert "404" in result["error"]
 
 
-async def test_a_feed_that_is_gone_is_skipped(scaled: Scaled) -> None:
+async def test_a_feed_that_is_gone_is_skipped(scaled: ScaledOutInstallation) -> None:
     result = await _refresh(scaled, 999_999)
 
     assert result == {"success": True, "feed_id": 999_999, "skipped": True, "reason": "feed_deleted"}
 
 
-async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: Scaled) -> None:
+async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
-    with scaled.world.farm.held():
+    with scaled.env.feed_server.held():
         job_id = await scaled.send("refresh_feed", feed_id=feed_id)
         await _until_asked(scaled, 1)
 
@@ -94,7 +94,7 @@ async def test_a_feed_that_is_being_fetched_is_locked_by_its_job(scaled: Scaled)
     assert await scaled.client.get(feed_lock(feed_id)) is None
 
 
-async def test_a_lock_that_a_killed_worker_left_stops_nobody(scaled: Scaled) -> None:
+async def test_a_lock_that_a_killed_worker_left_stops_nobody(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
     await scaled.client.set(feed_lock(feed_id), "a job that is dead", ex=180)
 
@@ -104,41 +104,41 @@ async def test_a_lock_that_a_killed_worker_left_stops_nobody(scaled: Scaled) -> 
     assert await scaled.client.get(feed_lock(feed_id)) == "a job that is dead"
 
 
-async def test_a_lot_whose_claims_were_lost_is_skipped(scaled: Scaled) -> None:
+async def test_a_lot_whose_claims_were_lost_is_skipped(scaled: ScaledOutInstallation) -> None:
     feeds = {"": await _ids(scaled)}
 
     result = await _result(scaled, await scaled.send("refresh_feed_batch", feeds=feeds, token="somebody's"))
 
     assert (result["success"], result["feeds"], result["skipped"]) == (True, 4, 4)
-    assert scaled.world.farm.requests == 0
+    assert scaled.env.feed_server.requests == 0
 
 
 async def test_a_batch_with_feeds_that_fail_or_are_gone_calls_back_once_and_has_its_images_archived(
-    scaled: Scaled,
+    scaled: ScaledOutInstallation,
 ) -> None:
-    scaled.world.farm.web.serve(scaled.world.farm.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+    scaled.env.feed_server.web.serve(scaled.env.feed_server.paths[0], b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
     asked = await scaled.send("schedule_user_batch_refresh", feed_ids=await _ids(scaled), user_id=1)
     result = await _result(scaled, asked)
 
     async def has_ended() -> bool:
-        return (await scaled.world.batches())[0]["status"] == "done"
+        return (await scaled.env.batches())[0]["status"] == "done"
 
     async def images_were_tried() -> bool:
-        return all(row["attempts"] for row in await scaled.world.db.query(select(image_tasks)))
+        return all(row["attempts"] for row in await scaled.env.db.query(select(image_tasks)))
 
     await until(has_ended, otherwise="the batch has not ended")
     await until(images_were_tried, otherwise="nobody tried the images")
 
-    outcomes = await scaled.world.db.query(select(batch_jobs.c.outcome).order_by(batch_jobs.c.feed_id))
+    outcomes = await scaled.env.db.query(select(batch_jobs.c.outcome).order_by(batch_jobs.c.feed_id))
     assert (result["success"], result["is_new"]) == (True, True)
     assert [row["outcome"] for row in outcomes] == ["failed", "updated", "updated", "updated"]
-    [row] = await scaled.world.db.query(select(batches.c.id, batches.c.kind))
+    [row] = await scaled.env.db.query(select(batches.c.id, batches.c.kind))
     assert (row["id"], row["kind"]) == (result["batch_id"], REFRESH_ALL)
 
 
-async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: Scaled) -> None:
+async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: ScaledOutInstallation) -> None:
     [feed_id, *_] = await _ids(scaled)
-    async with open_pools(load_settings(redis=scaled.redis.service.url), scaled.world.db) as pools:
+    async with open_pools(load_settings(redis=scaled.redis.service.url), scaled.env.db) as pools:
         await _refresh(scaled, feed_id)
         group = await pools.create("all", PoolRule())
 
@@ -148,7 +148,7 @@ async def test_pools_are_gathered_and_filled_when_a_program_asks_for_it(scaled: 
     assert await scaled.client.llen(pool_list_name(PoolKind.TITLES, group.id)) == 3
 
 
-async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled: Scaled) -> None:
+async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled: ScaledOutInstallation) -> None:
     presence = RedisPresence(scaled.client)
 
     second = await scaled.start("worker")
@@ -162,7 +162,7 @@ async def test_a_worker_is_seen_while_it_works_and_not_when_it_has_ended(scaled:
     assert await presence.count_by_role() == {"worker": 1}
 
 
-async def test_workers_of_one_machine_have_names_of_their_own(scaled: Scaled) -> None:
+async def test_workers_of_one_machine_have_names_of_their_own(scaled: ScaledOutInstallation) -> None:
     await scaled.start("worker")
     control = make_celery(scaled.redis.service.url).control
 
@@ -172,7 +172,9 @@ async def test_workers_of_one_machine_have_names_of_their_own(scaled: Scaled) ->
     await until(both_answer, otherwise="they answer to the same name")
 
 
-async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(tmp_path: Path, scaled: Scaled) -> None:
+async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(
+    tmp_path: Path, scaled: ScaledOutInstallation
+) -> None:
     job_id = await scaled.send("refresh_feed", feed_id=999_999)
     await _result(scaled, job_id)
 
@@ -181,13 +183,13 @@ async def test_what_a_worker_logs_of_a_feed_carries_the_ids_of_job_and_feed(tmp_
     assert (said["job_id"], said["feed_id"], said["job"]) == (job_id, 999_999, "RefreshFeed")
 
 
-async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path, scaled: Scaled) -> None:
-    await scaled.world.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
+async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path, scaled: ScaledOutInstallation) -> None:
+    await scaled.env.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
     try:
         job_id = await scaled.send("refresh_feed_batch", feeds={"": [1]}, token="a claim")
         assert not (await _result(scaled, job_id))["success"]
     finally:
-        await scaled.world.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
+        await scaled.env.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
 
     [said] = [line for line in _lines(tmp_path) if line["event"] == "refresh_lot_abandoned"]
 
@@ -203,24 +205,24 @@ async def test_a_job_is_tried_again_when_our_database_did_not_answer(tmp_path: P
     async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
         await scaled.start("worker", lease=60, visibility=60)
         [feed_id] = await _ids(scaled)
-        await scaled.world.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
+        await scaled.env.db.exec("ALTER TABLE feeds RENAME TO feeds_away")
         try:
             job_id = await scaled.send("refresh_feed", feed_id=feed_id)
             await _until_status(scaled, job_id, "RETRY", "it was not tried while the table was away")
         finally:
-            await scaled.world.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
+            await scaled.env.db.exec("ALTER TABLE feeds_away RENAME TO feeds")
 
         result = await _result_in_the_end(scaled, job_id)
 
         assert result["article_count"] == 3
 
 
-async def _result_in_the_end(scaled: Scaled, job_id: str) -> dict[str, Any]:
+async def _result_in_the_end(scaled: ScaledOutInstallation, job_id: str) -> dict[str, Any]:
     await _until_status(scaled, job_id, "SUCCESS", "it was not tried again")
     return await _result(scaled, job_id)
 
 
-async def _until_status(scaled: Scaled, job_id: str, status: str, otherwise: str) -> None:
+async def _until_status(scaled: ScaledOutInstallation, job_id: str, status: str, otherwise: str) -> None:
     async def has_status() -> bool:
         kept = await scaled.client.get(f"celery-task-meta-{job_id}")
         return bool(kept) and json.loads(kept)["status"] == status
@@ -228,8 +230,8 @@ async def _until_status(scaled: Scaled, job_id: str, status: str, otherwise: str
     await until(has_status, otherwise=otherwise)
 
 
-async def _until_asked(scaled: Scaled, requests: int) -> None:
+async def _until_asked(scaled: ScaledOutInstallation, requests: int) -> None:
     async def was_asked() -> bool:
-        return scaled.world.farm.requests >= requests
+        return scaled.env.feed_server.requests >= requests
 
     await until(was_asked, otherwise="nobody asked")

@@ -18,7 +18,7 @@ from feedmill.store.entries.add_entries import steps_to_add_entries
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.migrations import migrate
 from feedmill.store.schema import facts
-from tests.cli.disks import fill, protect, small_disk, unprotect
+from tests.cli.tmpfs import fill_disk, make_read_only, make_writable, small_disk
 from tests.library.small_library import HOUR, NOW, new_entry
 from tests.sqlite_template import copy_template
 from tests.waiting import LONGEST_WAIT
@@ -117,7 +117,7 @@ async def test_a_batch_on_a_full_disk_is_undone_and_works_when_there_is_room(tmp
         database = SqliteDatabase(disk / "feedmill.db")
         await migrate(database)
         await _keep(database, "before")
-        ballast = fill(disk)
+        ballast = fill_disk(disk)
 
         with pytest.raises(DatabaseUnavailable, match="disk is full"):
             await database.batch([Step(KEEP, [_fact(f"{number}", "x" * 1000) for number in range(2000)])])
@@ -135,14 +135,14 @@ async def test_a_disk_that_becomes_read_only_is_told_of_and_nothing_is_lost(tmp_
         await migrate(database)
         await _keep(database, "before")
         await database.close()
-        protect(disk)
+        make_read_only(disk)
 
         protected = SqliteDatabase(disk / "feedmill.db")
         with pytest.raises(DatabaseUnavailable, match=r"feedmill\.db can't be"):
             await _keep(protected, "meanwhile")
         await protected.close()
 
-        unprotect(disk)
+        make_writable(disk)
         again = SqliteDatabase(disk / "feedmill.db")
         assert await _how_many(again) == 1
         await again.close()

@@ -1,4 +1,4 @@
-"""kill -9 between sending and marking: the delivery is sent again under the same id, and none is lost."""
+"""A process killed between sending and marking a delivery: it is sent again under the same id, and none is lost."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ END_LEASES = deliveries.update().where(deliveries.c.status == DeliveryStatus.PEN
 END_ADDRESS_LEASES = locks.delete().where(locks.c.name.like("webhook:%"))
 
 
-class Executioner:
+class KillingReceiver:
     """A receiver that kills the sender at every second request: before it answers, or right after."""
 
     def __init__(self) -> None:
@@ -51,35 +51,35 @@ async def reached(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield database, settings_of(request, request.param, tmp_path)
 
 
-async def test_what_was_sent_and_not_marked_is_sent_again_under_its_id(
+async def test_a_delivery_that_was_sent_and_not_marked_is_sent_again_under_its_id(
     reached: tuple[Database, dict[str, str]], tmp_path: Path
 ) -> None:
     db, settings = reached
     given = settings | {"data": str(tmp_path), "allow_private": "127.0.0.0/8", "host_gap": "0"}
-    executioner = Executioner()
+    receiver = KillingReceiver()
 
     async with Web() as web, open_client() as client:
         here = Receivers(db, client, web, datetime.now(UTC))
         feed = await here.feed()
-        await here.hook(await here.reader("alice", feed), executioner.answer)
+        await here.hook(await here.reader("alice", feed), receiver.answer)
         for _ in range(DELIVERIES):
             await here.happens(feed)
 
         while {delivery.status for delivery in await here.outbox()} != {DeliveryStatus.DELIVERED}:
             sender = start_sender(given, tmp_path)
-            executioner.victim = sender.pid
+            receiver.victim = sender.pid
             await asyncio.to_thread(sender.wait)
             await db.batch([Step(END_LEASES.values(next_attempt_at=to_iso(here.now))), Step(END_ADDRESS_LEASES)])
 
         sent = [int(seen.headers["x-feedmill-delivery"]) for seen in web.requests]
-        assert executioner.kills >= 3
+        assert receiver.kills >= 3
         assert set(sent) == {delivery.id for delivery in await here.outbox()}
-        assert executioner.kills / 2 <= len(sent) - DELIVERIES <= executioner.kills
+        assert receiver.kills / 2 <= len(sent) - DELIVERIES <= receiver.kills
 
 
 def start_sender(settings: dict[str, str], folder: Path) -> ForkedProcess:
     with open(os.devnull) as nothing, (folder / "log").open("a") as log:
         streams = (nothing.fileno(), log.fileno(), log.fileno())
         return fork_server().start(
-            "tests.faults.messenger:run", settings, folder=folder, environment=environment(), streams=streams
+            "tests.faults.webhook_delivery:run", settings, folder=folder, environment=environment(), streams=streams
         )

@@ -1,4 +1,4 @@
-"""Several schedulers call webhooks: never two at once at one address, also when one of them is killed."""
+"""Several schedulers deliver webhooks: never two at once to one address, even when one of them is killed."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import pytest
 from feedmill.model.webhook import DeliveryStatus
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from tests.faults.api import ALICE
-from tests.faults.scaled import Scaled, scaled_out
+from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out
 from tests.library.webhooks.webhook_receivers import EVERYTHING, Receivers, open_client
 from tests.services.server import Service
 from tests.waiting import slow_pace, until
@@ -44,10 +44,10 @@ class Receiver:
         await wire.send(OK.encode())
 
 
-async def _told_of_all(scaled: Scaled, receiver: Receiver) -> Receivers:
-    """Alice has two webhooks at one address and one at another, and there is much to tell."""
-    here = Receivers(scaled.world.db, open_client(), scaled.world.farm.web, datetime.now(UTC))
-    [row] = (await scaled.world.feeds())[:1]
+async def _with_queued_events(scaled: ScaledOutInstallation, receiver: Receiver) -> Receivers:
+    """Alice has two webhooks at one address and one at another, and many events are queued."""
+    here = Receivers(scaled.env.db, open_client(), scaled.env.feed_server.web, datetime.now(UTC))
+    [row] = (await scaled.env.feeds())[:1]
     [feed] = await feeds_of_ids(here.db, [row["id"]])
     for path in ("/one", "/one", "/other"):
         await here.webhooks.create(ALICE, here.web.serve(path, receiver.answer), EVERYTHING)
@@ -59,7 +59,7 @@ async def _told_of_all(scaled: Scaled, receiver: Receiver) -> Receivers:
 async def test_two_schedulers_never_deliver_to_one_address_at_once(tmp_path: Path, postgres_service: Service) -> None:
     receiver = Receiver()
     async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
-        here = await _told_of_all(scaled, receiver)
+        here = await _with_queued_events(scaled, receiver)
         for _ in range(2):
             await scaled.start("scheduler", lease=60)
 
@@ -76,7 +76,7 @@ async def test_a_killed_scheduler_leaves_the_address_to_the_other_one_at_a_time(
 ) -> None:
     receiver = Receiver()
     async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled:
-        here = await _told_of_all(scaled, receiver)
+        here = await _with_queued_events(scaled, receiver)
         first = await scaled.start("scheduler", lease=LEASE)
         await until(lambda: _has_heard(receiver, 20), otherwise="nothing was delivered")
         second = await scaled.start("scheduler", lease=LEASE)

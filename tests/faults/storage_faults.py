@@ -1,4 +1,4 @@
-"""What stands below the product and may fail: disks that can be filled, files that others lock."""
+"""Full disks and locked database files."""
 
 import os
 import sqlite3
@@ -17,7 +17,7 @@ class Disk:
 
     @contextmanager
     def full(self, but: int = 0) -> Iterator[None]:
-        """Not a byte is left within the block, or no more than `but`."""
+        """Fills the disk within the block, except for `but` bytes."""
         ballast = self.folder / "ballast"
         try:
             with ballast.open("wb", buffering=0) as file:
@@ -32,7 +32,7 @@ class Disk:
 def small_disk(folder: Path, megabytes: int) -> Iterator[Disk]:
     """A disk of that size at a new folder; only root may mount one."""
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "feedmill-drill", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "feedmill-test", str(folder)], check=True)
     try:
         yield Disk(folder)
     finally:
@@ -41,7 +41,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Disk]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Nobody else writes within the block."""
+    """Holds an exclusive lock within the block."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None)
     try:
         connection.execute("BEGIN EXCLUSIVE")

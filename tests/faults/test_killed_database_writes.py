@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a batch leaves all of it or nothing, on each of the four databases."""
+"""A process killed in the middle of a batch leaves all of it or nothing, on each of the four databases."""
 
 import multiprocessing
 import random
@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 from feedmill.store.database import Database
 from feedmill.store.schema import object_garbage
 from tests.databases import emptied, settings_of
-from tests.faults.batch_writer import ROWS_PER_STEP, STEPS, live_and_die
+from tests.faults.batch_writer import ROWS_PER_STEP, STEPS, run_and_kill_writers
 
 KILLS = 50
-LONGEST_LIFE = 0.12
+LONGEST_RUN = 0.12
 
 COUNT = select(object_garbage.c.recorded_at.label("batch"), func.count().label("rows_kept")).group_by(
     object_garbage.c.recorded_at
@@ -24,7 +24,7 @@ COUNT = select(object_garbage.c.recorded_at.label("batch"), func.count().label("
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Executor]:
+def writer_starter() -> Iterator[Executor]:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         yield pool
 
@@ -37,28 +37,32 @@ async def reached(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def test_fifty_kills_leave_all_or_nothing_of_each_batch(
-    reached: tuple[Database, dict[str, str]], nursery: Executor
+    reached: tuple[Database, dict[str, str]], writer_starter: Executor
 ) -> None:
     db, settings = reached
     chance = random.Random(20260218)
 
-    lives = nursery.submit(live_and_die, settings, [chance.uniform(0, LONGEST_LIFE) for _ in range(KILLS)]).result()
+    runs = writer_starter.submit(
+        run_and_kill_writers, settings, [chance.uniform(0, LONGEST_RUN) for _ in range(KILLS)]
+    ).result()
 
     kept = {row["batch"]: row["rows_kept"] for row in await db.query(COUNT)}
     assert set(kept.values()) <= {STEPS * ROWS_PER_STEP}
-    assert {name for said in lives for what, name in said if what == "done"} <= kept.keys()
-    assert sum(said[-1][0] == "begun" for said in lives) > KILLS / 2, "too few were killed in the middle of a batch"
+    assert {name for messages in runs for what, name in messages if what == "done"} <= kept.keys()
+    assert sum(messages[-1][0] == "begun" for messages in runs) > KILLS / 2, (
+        "too few were killed in the middle of a batch"
+    )
 
 
 async def test_a_sqlite_file_is_sound_after_each_kill(
-    tmp_path: Path, request: pytest.FixtureRequest, nursery: Executor
+    tmp_path: Path, request: pytest.FixtureRequest, writer_starter: Executor
 ) -> None:
     settings = settings_of(request, "sqlite", tmp_path)
     async with emptied(request, "sqlite", tmp_path):
         pass
 
     for number in range(10):
-        nursery.submit(live_and_die, settings, [0.03], number).result()
+        writer_starter.submit(run_and_kill_writers, settings, [0.03], number).result()
         assert _integrity(tmp_path / "feedmill.db") == "ok"
 
 

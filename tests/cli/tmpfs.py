@@ -18,15 +18,15 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True
     )
     if mounted.returncode != 0:
-        cannot(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
+        skip_or_fail_in_ci(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
     try:
         yield folder
     finally:
         subprocess.run(["umount", folder], check=True)
 
 
-def fill(disk: Path) -> Path:
-    """Leaves no byte free; delete the file that this returns to have room again."""
+def fill_disk(disk: Path) -> Path:
+    """Leaves no byte free; delete the returned file to free the space."""
     ballast = disk / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (65536, 512, 1):
@@ -38,17 +38,17 @@ def fill(disk: Path) -> Path:
     return ballast
 
 
-def protect(disk: Path) -> None:
+def make_read_only(disk: Path) -> None:
     """Makes the whole disk read-only."""
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
 
 
-def unprotect(disk: Path) -> None:
+def make_writable(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
 
 
-def cannot(why: str) -> NoReturn:
-    """Skips, but never where every suite must run."""
+def skip_or_fail_in_ci(why: str) -> NoReturn:
+    """Skips the test; in CI, where every suite must run, fails it."""
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)

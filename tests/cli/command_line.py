@@ -21,7 +21,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     """What a command printed, and its exit code."""
 
     code: int
@@ -34,20 +34,22 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Mill:
+class CommandLine:
+    """Runs commands in a data folder; their feeds are on the scripted web."""
+
     folder: Path
     web: Web
     settings: dict[str, str]
 
     async def run(
         self, *args: str, typed: str = "", run: Callable[..., CompletedProcess[str]] = feedmill, **more: str
-    ) -> Done:
+    ) -> CommandResult:
         """Runs a command; the web answers meanwhile."""
         settings = self.settings | more
         done = await asyncio.to_thread(run, *args, cwd=self.folder, settings=settings, typed=typed)
-        return Done(done.returncode, done.stdout, done.stderr)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
-    async def ok(self, *args: str, **more: str) -> Done:
+    async def ok(self, *args: str, **more: str) -> CommandResult:
         done = await self.run(*args, **more)
         assert (done.code, done.err) == (0, ""), done
         return done
@@ -68,13 +70,13 @@ class Mill:
         assert process.wait(60) == 0
         return ESCAPES.sub("", shown.decode())
 
-    def start(self, *args: str) -> "Running":
+    def start(self, *args: str) -> "RunningCommand":
         """Starts a command and does not wait for it."""
         out, err = self._new_file("out"), self._new_file("err")
         with open(os.devnull) as nothing, out.open("w") as to_out, err.open("w") as to_err:
             streams = (nothing.fileno(), to_out.fileno(), to_err.fileno())
             process = start_command(*args, cwd=self.folder, env=environment(self.settings), streams=streams)
-        return Running(process, out, err)
+        return RunningCommand(process, out, err)
 
     def _new_file(self, name: str) -> Path:
         handle, path = tempfile.mkstemp(prefix=f"{name}-", dir=self.folder)
@@ -83,7 +85,7 @@ class Mill:
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCommand:
     """A command that was started, and the files that it writes to."""
 
     process: ForkedProcess
@@ -94,15 +96,15 @@ class Running:
         """Presses Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
 
-    async def done(self) -> Done:
+    async def done(self) -> CommandResult:
         """Waits until it has ended."""
         code = await asyncio.to_thread(self.process.wait, 60)
-        return Done(code, self.out.read_text(), self.err.read_text())
+        return CommandResult(code, self.out.read_text(), self.err.read_text())
 
 
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
     except OSError:
-        # So ends a terminal whose last user is gone.
+        # A terminal reports its end this way.
         return b""

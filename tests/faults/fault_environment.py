@@ -1,4 +1,4 @@
-"""Where a drill takes place: a farm, a database, the mills that run on it, and Alice, who reads."""
+"""What a fault test runs on: a feed server, a database, Feedmill processes, and Alice, who reads."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,9 +13,9 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import batch_jobs, batches, entries, feeds, states, subscriptions, unread, users
-from tests.faults.farm import Farm
-from tests.faults.mill import Plan
-from tests.faults.mills import Mill, Mills
+from tests.faults.feed_server import FeedServer
+from tests.faults.process_main import ProcessPlan
+from tests.faults.processes import FeedmillProcess, FeedmillProcesses
 from tests.waiting import until
 
 UNREAD_LIST = 7
@@ -45,17 +45,17 @@ COUNT_DOWN = (
 KEEP_STATE = insert(states, "user_id", "entry_id", "read_at", "starred_at")
 
 
-def drill_settings(database: dict[str, str], data: Path, objects: Path) -> dict[str, str]:
-    """Settings that let a mill ask the farm as fast as it can."""
+def fault_settings(database: dict[str, str], data: Path, objects: Path) -> dict[str, str]:
+    """Settings without pauses between requests to the feed server."""
     places = {"data": str(data), "objects": str(objects)}
     return database | places | {"allow_private": "127.0.0.0/8", "host_gap": "0"}
 
 
 @dataclass
-class World:
-    farm: Farm
+class FaultEnvironment:
+    feed_server: FeedServer
     db: Database
-    mills: Mills
+    processes: FeedmillProcesses
     folder: Path
     settings: dict[str, str]
 
@@ -63,16 +63,16 @@ class World:
     def objects(self) -> Path:
         return Path(self.settings["objects"])
 
-    def plan(self, **wishes: Any) -> Plan:
-        return Plan(self.settings, **wishes)
+    def plan(self, **options: Any) -> ProcessPlan:
+        return ProcessPlan(self.settings, **options)
 
-    async def start(self, **wishes: Any) -> Mill:
-        return await self.mills.start(self.plan(**wishes))
+    async def start(self, **options: Any) -> FeedmillProcess:
+        return await self.processes.start(self.plan(**options))
 
-    async def settle(self) -> None:
-        """Subscribes Alice to every feed of the farm; none is due."""
+    async def subscribe_alice(self) -> None:
+        """Subscribes Alice to every feed of the server; none is due."""
         at = datetime.now(UTC)
-        made = [await add_feed(self.db, url, at + timedelta(hours=1)) for url in self.farm.urls]
+        made = [await add_feed(self.db, url, at + timedelta(hours=1)) for url in self.feed_server.urls]
         await self.db.batch(
             [
                 Step(ALICE, {"id": 1, "name": "alice", "unread_list_id": UNREAD_LIST, "created_at": to_iso(at)}),
@@ -97,7 +97,7 @@ class World:
         )
 
     async def make_due(self, paths: list[str] | None = None, after: float = 0) -> None:
-        urls = [self.farm.web.url(path) for path in paths or self.farm.paths]
+        urls = [self.feed_server.web.url(path) for path in paths or self.feed_server.paths]
         at = to_iso(datetime.now(UTC) + timedelta(seconds=after))
         await self.db.batch([Step(MAKE_DUE, {"urls": as_list(urls), "at": at})])
 
@@ -128,11 +128,11 @@ class World:
         await until(self.is_done, seconds, "feeds are still due or claimed")
 
     async def full_cycle(self, seconds: float = 60) -> None:
-        """Refreshes every feed once, in a mill that nobody disturbs."""
+        """Refreshes every feed once, in an undisturbed process."""
         await self.make_due()
-        mill = await self.start()
+        process = await self.start()
         await self.until_done(seconds)
-        assert await mill.stop() == 0, mill.said()
+        assert await process.stop() == 0, process.logged_text()
 
     async def is_done(self) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""The processes of a scaled-out installation, hurried, as a drill wants them."""
+"""The worker and scheduler processes of a scaled-out installation, with shortened waits."""
 
 import asyncio
 import uuid
@@ -16,13 +16,13 @@ from feedmill.run.scheduler_process import run_scheduler_process
 ROLES = ("worker", "scheduler")
 
 
-async def play(role: str, app: App, stop: asyncio.Event) -> None:
-    """Is that process until `stop`."""
+async def run_role(role: str, app: App, stop: asyncio.Event) -> None:
+    """Runs as that process until `stop` is set."""
     await (worker_process.run_worker_process(app, stop) if role == "worker" else run_scheduler_process(app, stop))
 
 
-def hurry(scan_every: float, visibility: float, repeat: int) -> None:
-    """Makes the waits between the processes as short as a drill wants them."""
+def shorten_waits(scan_every: float, visibility: float, repeat: int) -> None:
+    """Shortens the waits between the processes."""
     celery_app.VISIBILITY_TIMEOUT = timedelta(seconds=visibility)
     celery_app.RESTORE_EVERY = timedelta(seconds=1)
     celery_app.SCAN_EVERY = timedelta(seconds=scan_every)
@@ -36,7 +36,7 @@ def hurry(scan_every: float, visibility: float, repeat: int) -> None:
 
 
 def _deliver_again(times: int) -> None:
-    """Puts each message on its queue so many times, as a broker does that forgot that it was taken."""
+    """Delivers each message several times, as a broker may."""
     put = Channel._put
 
     def put_again(self: Channel, queue: str, message: dict[str, Any], **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Redis is gone, or hangs, while people ask for refreshes: each gets an answer, and nothing stays claimed."""
+"""Redis is down or hangs while users request refreshes: each gets a response, and nothing stays claimed."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ import pytest
 from feedmill.errors import EngineUnavailable
 from feedmill.run.batches import always_true
 from tests.faults.api import Api, running_api
-from tests.faults.mills import Mill
-from tests.faults.scaled import Scaled, scaled_out
+from tests.faults.processes import FeedmillProcess
+from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out
 from tests.services.server import Service
 from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(240)
 
 # It is three seconds on an idle machine; without limits a Redis that hangs is waited for without end.
-AN_ANSWER_WITHIN = 30.0
+RESPONSE_WITHIN = 30.0
 CRASHES = ("Unrecoverable error", "Error on stopping")
 OUTAGE_EVENTS = {
     "outage_began",
@@ -31,12 +31,12 @@ OUTAGE_EVENTS = {
     "worker_takes_messages_again",
     "consumer_restarted",
 }
-Away = Callable[[Scaled], AbstractContextManager[None]]
+Outage = Callable[[ScaledOutInstallation], AbstractContextManager[None]]
 OPML = '<opml version="2.0"><body><outline type="rss" text="New" xmlUrl="{url}"/></body></opml>'
 
 
 @contextmanager
-def stopped(scaled: Scaled) -> Iterator[None]:
+def stopped(scaled: ScaledOutInstallation) -> Iterator[None]:
     scaled.redis.stop()
     try:
         yield
@@ -45,22 +45,22 @@ def stopped(scaled: Scaled) -> Iterator[None]:
 
 
 @contextmanager
-def hanging(scaled: Scaled) -> Iterator[None]:
+def hanging(scaled: ScaledOutInstallation) -> Iterator[None]:
     with scaled.redis.frozen():
         yield
 
 
-AWAY = pytest.mark.parametrize("away", [stopped, hanging])
+DOWN = pytest.mark.parametrize("outage", [stopped, hanging])
 
 
-@AWAY
+@DOWN
 async def test_a_refresh_request_without_redis_answers_and_leaves_no_claim(
-    tmp_path: Path, postgres_service: Service, away: Away
+    tmp_path: Path, postgres_service: Service, outage: Outage
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=60) as scaled, running_api(scaled) as api:
         subscriptions = (await api.alice.get("/feeds")).json()["items"]
         first, second = subscriptions[0], subscriptions[1]
-        list_of_feeds = OPML.format(url=scaled.world.farm.web.url("/new"))
+        list_of_feeds = OPML.format(url=scaled.env.feed_server.web.url("/new"))
         asks = [
             ("/feeds/refresh-all", {"json": {}}),
             (f"/feeds/{first['id']}/refresh", {}),
@@ -68,31 +68,31 @@ async def test_a_refresh_request_without_redis_answers_and_leaves_no_claim(
             ("/feeds/import", {"content": list_of_feeds}),
         ]
 
-        with away(scaled):
+        with outage(scaled):
             for path, sent in asks:
                 started = time.monotonic()
                 response = await api.alice.post(path, **sent)  # type: ignore[arg-type]
 
                 assert response.status_code in (200, 202), response.text
-                assert time.monotonic() - started < AN_ANSWER_WITHIN, path
-                assert await scaled.world.claims() == []
+                assert time.monotonic() - started < RESPONSE_WITHIN, path
+                assert await scaled.env.claims() == []
             jobs = (await api.alice.get("/jobs")).json()["items"]
 
     assert [job["waiting"] for job in jobs] == [True] * 4
 
 
-@AWAY
+@DOWN
 async def test_a_batch_whose_messages_cannot_be_sent_keeps_no_claim_and_can_be_resumed(
-    tmp_path: Path, postgres_service: Service, away: Away
+    tmp_path: Path, postgres_service: Service, outage: Outage
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=30) as scaled, running_api(scaled) as api:
-        ids = [feed["id"] for feed in await scaled.world.feeds()]
+        ids = [feed["id"] for feed in await scaled.env.feeds()]
         # The broker answered a moment ago, and is gone when the messages are sent.
         batches = replace(api.out.batches, can_send=always_true)
 
-        with away(scaled):
+        with outage(scaled):
             batch_id, _ = await batches.refresh("refresh_all", ids)
-            claims = await scaled.world.claims()
+            claims = await scaled.env.claims()
 
         assert claims == []
         assert await batches.resume() == [batch_id]
@@ -100,7 +100,7 @@ async def test_a_batch_whose_messages_cannot_be_sent_keeps_no_claim_and_can_be_r
 
 async def test_whatever_stops_the_sender_its_claims_are_released(tmp_path: Path, postgres_service: Service) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=30) as scaled, running_api(scaled) as api:
-        ids = [feed["id"] for feed in await scaled.world.feeds()]
+        ids = [feed["id"] for feed in await scaled.env.feeds()]
         batches = replace(api.out.batches, can_send=always_true)
 
         with scaled.redis.frozen():
@@ -109,10 +109,10 @@ async def test_whatever_stops_the_sender_its_claims_are_released(tmp_path: Path,
             asking.cancel()
             await asyncio.wait([asking])
 
-        assert await scaled.world.claims() == []
+        assert await scaled.env.claims() == []
 
 
-async def test_a_job_asked_for_while_redis_is_away_is_done_when_it_is_back(
+async def test_a_job_requested_while_redis_is_down_runs_when_redis_is_back(
     tmp_path: Path, postgres_service: Service
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=60) as scaled, running_api(scaled) as api:
@@ -121,13 +121,13 @@ async def test_a_job_asked_for_while_redis_is_away_is_done_when_it_is_back(
         for role in ("scheduler", "worker"):
             await scaled.start(role)
 
-        await scaled.world.until_batches_end()
+        await scaled.env.until_batches_end()
 
-        assert {job["outcome"] for job in await scaled.world.batch_jobs()} == {"updated"}
-        assert set(scaled.world.farm.asked().values()) == {1}
+        assert {job["outcome"] for job in await scaled.env.batch_jobs()} == {"updated"}
+        assert set(scaled.env.feed_server.asked().values()) == {1}
 
 
-async def test_a_job_asked_for_while_redis_is_away_is_done_by_a_worker_that_stands_in(
+async def test_a_job_requested_while_redis_is_down_is_run_by_a_worker_that_scans_by_itself(
     tmp_path: Path, postgres_service: Service
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=60) as scaled, running_api(scaled) as api:
@@ -135,19 +135,19 @@ async def test_a_job_asked_for_while_redis_is_away_is_done_by_a_worker_that_stan
         with stopped(scaled):
             await api.alice.post("/feeds/refresh-all", json={})
 
-            await scaled.world.until_batches_end()
+            await scaled.env.until_batches_end()
 
-        assert {job["outcome"] for job in await scaled.world.batch_jobs()} == {"updated"}
+        assert {job["outcome"] for job in await scaled.env.batch_jobs()} == {"updated"}
 
 
-async def test_the_sender_says_that_it_cannot_send_within_seconds(tmp_path: Path, postgres_service: Service) -> None:
+async def test_the_sender_reports_within_seconds_that_it_cannot_send(tmp_path: Path, postgres_service: Service) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=1) as scaled, running_api(scaled) as api:
         with scaled.redis.frozen():
             started = time.monotonic()
             with pytest.raises(EngineUnavailable):
                 await api.out.sender.engine.send_task("scan_due_feeds")
 
-    assert time.monotonic() - started < AN_ANSWER_WITHIN
+    assert time.monotonic() - started < RESPONSE_WITHIN
 
 
 async def test_the_api_listens_for_no_result_of_the_jobs_that_it_sent(
@@ -166,25 +166,25 @@ async def _ask_for_all(api: Api) -> None:
         assert response.status_code == 202
 
 
-async def _are_claimed(scaled: Scaled, count: int) -> bool:
-    return len(await scaled.world.claims()) == count
+async def _are_claimed(scaled: ScaledOutInstallation, count: int) -> bool:
+    return len(await scaled.env.claims()) == count
 
 
 async def test_what_processes_log_of_an_outage_of_redis_is_json_and_short(
     tmp_path: Path, postgres_service: Service
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=40) as scaled:
-        mills = [await scaled.start(role) for role in ("scheduler", "worker")]
-        await scaled.world.make_due()
-        await scaled.world.until_done(30)
+        processes = [await scaled.start(role) for role in ("scheduler", "worker")]
+        await scaled.env.make_due()
+        await scaled.env.until_done(30)
         with stopped(scaled):
-            await scaled.world.make_due()
-            await scaled.world.until_done(60)
-            await until(lambda: _have_logged(mills, "outage_began"), otherwise="nobody said that it began")
-        await until(lambda: _have_logged(mills, "outage_ended"), otherwise="nobody said that it is over")
+            await scaled.env.make_due()
+            await scaled.env.until_done(60)
+            await until(lambda: _have_logged(processes, "outage_began"), otherwise="the outage was not logged")
+        await until(lambda: _have_logged(processes, "outage_ended"), otherwise="the end of the outage was not logged")
 
-    for mill in mills:
-        lines = [json.loads(line) for line in mill.said().splitlines()]
+    for process in processes:
+        lines = [json.loads(line) for line in process.logged_text().splitlines()]
         # Celery's consumer sometimes breaks over a lost connection; then it says so once, and is begun anew.
         lines = [line for line in lines if not line["event"].startswith(CRASHES)]
         loud = Counter(line["event"] for line in lines if line["level"] not in ("debug", "info"))
@@ -193,5 +193,5 @@ async def test_what_processes_log_of_an_outage_of_redis_is_json_and_short(
         assert not any("exception" in line for line in lines)
 
 
-async def _have_logged(mills: list[Mill], event: str) -> bool:
-    return all(f'"event": "{event}"' in mill.said() for mill in mills)
+async def _have_logged(processes: list[FeedmillProcess], event: str) -> bool:
+    return all(f'"event": "{event}"' in process.logged_text() for process in processes)

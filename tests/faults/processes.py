@@ -1,4 +1,4 @@
-"""Mills as the drills see them: started, killed, stopped and waited for, and all ended at the end."""
+"""Starts, kills and stops Feedmill processes, and ends all of them after the test."""
 
 import asyncio
 import os
@@ -10,23 +10,23 @@ from types import TracebackType
 from typing import Self
 
 from tests.cli.command import environment
-from tests.faults.mill import Plan
+from tests.faults.process_main import ProcessPlan
 from tests.fork_server.client import ForkedProcess, fork_server
 
 ROOT = Path(__file__).parents[2]
 
 
 @dataclass
-class Mill:
+class FeedmillProcess:
     """A process of the product."""
 
-    process: ForkedProcess
+    forked: ForkedProcess
     log: Path
     ended: asyncio.Future[int] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
     def pid(self) -> int:
-        return self.process.pid
+        return self.forked.pid
 
     @property
     def is_alive(self) -> bool:
@@ -45,16 +45,16 @@ class Mill:
         self.signal(signal.SIGTERM)
         return await asyncio.wait_for(asyncio.shield(self.ended), seconds)
 
-    def said(self) -> str:
+    def logged_text(self) -> str:
         return self.log.read_text() if self.log.exists() else ""
 
 
-class Mills:
-    """Starts mills; whatever happens, none outlives the block, nor does what it started."""
+class FeedmillProcesses:
+    """Starts processes; at the end of the block they and their children are killed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._mills: list[Mill] = []
+        self._processes: list[FeedmillProcess] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -62,32 +62,32 @@ class Mills:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for mill in self._mills:
+        for process in self._processes:
             with suppress(ProcessLookupError):
-                os.killpg(mill.pid, signal.SIGKILL)
-            await mill.ended
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.ended
 
-    async def start(self, plan: Plan) -> Mill:
-        log = self._folder / f"mill-{len(self._mills)}.log"
-        mill = Mill(await asyncio.to_thread(self._fork, plan, log), log)
-        asyncio.get_running_loop().add_reader(mill.process.exit_pipe, self._note_end, mill)
-        self._mills.append(mill)
-        return mill
+    async def start(self, plan: ProcessPlan) -> FeedmillProcess:
+        log = self._folder / f"process-{len(self._processes)}.log"
+        process = FeedmillProcess(await asyncio.to_thread(self._fork, plan, log), log)
+        asyncio.get_running_loop().add_reader(process.forked.exit_pipe, self._record_exit, process)
+        self._processes.append(process)
+        return process
 
-    def said(self) -> str:
+    def logged_text(self) -> str:
         """What all of them have logged."""
-        return "".join(mill.said() for mill in self._mills)
+        return "".join(process.logged_text() for process in self._processes)
 
-    def _fork(self, plan: Plan, log: Path) -> ForkedProcess:
+    def _fork(self, plan: ProcessPlan, log: Path) -> ForkedProcess:
         with open(os.devnull) as nothing, log.open("a") as out:
             return fork_server().start(
-                "tests.faults.mill:run_plan",
+                "tests.faults.process_main:run_plan",
                 asdict(plan),
                 folder=self._folder,
                 environment=environment(),
                 streams=(nothing.fileno(), out.fileno(), out.fileno()),
             )
 
-    def _note_end(self, mill: Mill) -> None:
-        asyncio.get_running_loop().remove_reader(mill.process.exit_pipe)
-        mill.ended.set_result(mill.process.wait())
+    def _record_exit(self, process: FeedmillProcess) -> None:
+        asyncio.get_running_loop().remove_reader(process.forked.exit_pipe)
+        process.ended.set_result(process.forked.wait())

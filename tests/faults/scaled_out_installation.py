@@ -1,4 +1,4 @@
-"""A scaled-out installation for drills: PostgreSQL, Redis, a scheduler, workers."""
+"""A scaled-out installation for fault tests: PostgreSQL, Redis, a scheduler, workers."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,24 +14,24 @@ from feedmill.engine.task_names import HIGH_QUEUE, QUEUES
 from feedmill.store.drivers.postgres import PostgresDatabase
 from feedmill.store.migrations import migrate
 from tests.databases import empty
-from tests.faults.farm import Farm
-from tests.faults.mills import Mill, Mills
-from tests.faults.world import World
+from tests.faults.fault_environment import FaultEnvironment
+from tests.faults.feed_server import FeedServer
+from tests.faults.processes import FeedmillProcess, FeedmillProcesses
 from tests.services.redis import own_redis
 from tests.services.server import Restartable
 from tests.www.web import Web
 
-HURRY: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "abandoned": 4, "storage_pause": 0.5}
+SHORT_WAITS: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "abandoned": 4, "storage_pause": 0.5}
 
 
 @dataclass
-class Scaled:
-    world: World
+class ScaledOutInstallation:
+    env: FaultEnvironment
     redis: Restartable
     client: Redis
 
-    async def start(self, role: str, **wishes: Any) -> Mill:
-        return await self.world.start(role=role, **HURRY | wishes)
+    async def start(self, role: str, **options: Any) -> FeedmillProcess:
+        return await self.env.start(role=role, **SHORT_WAITS | options)
 
     async def send(self, task: str, **arguments: Any) -> str:
         """Sends a message as another program would; its id."""
@@ -49,8 +49,8 @@ class Scaled:
 
 
 @asynccontextmanager
-async def scaled_out(folder: Path, database_url: str, feeds: int, **more: str) -> AsyncIterator[Scaled]:
-    """The places, with nobody at work in them yet."""
+async def scaled_out(folder: Path, database_url: str, feeds: int, **more: str) -> AsyncIterator[ScaledOutInstallation]:
+    """The database and Redis, with no process started yet."""
     db = PostgresDatabase(database_url)
     await migrate(db)
     await empty(db)
@@ -65,9 +65,9 @@ async def scaled_out(folder: Path, database_url: str, feeds: int, **more: str) -
             **more,
         }
         client = Redis.from_url(redis.service.url, decode_responses=True)
-        async with Web() as web, Mills(folder) as mills:
-            world = World(Farm(web, feeds), db, mills, folder, settings)
-            await world.settle()
-            yield Scaled(world, redis, client)
+        async with Web() as web, FeedmillProcesses(folder) as processes:
+            env = FaultEnvironment(FeedServer(web, feeds), db, processes, folder, settings)
+            await env.subscribe_alice()
+            yield ScaledOutInstallation(env, redis, client)
         await client.aclose()
     await db.close()

@@ -1,4 +1,4 @@
-"""A farm of feeds on loopback that knows every article it ever offered and who asked for what, when."""
+"""A server of feeds on loopback that remembers every article it published and every request."""
 
 import asyncio
 from collections import Counter
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tests.waiting import slow_pace
 from tests.www.web import Answer, Seen, Web, Wire
 
-# More than any drill publishes in one feed, so that nothing leaves a feed before it could be fetched.
+# More than any test publishes in one feed, so that no article leaves a feed before it can be fetched.
 WINDOW = 100
 POISON = "Poison"
 
@@ -27,13 +27,13 @@ class Article:
     title: str
 
 
-class Farm:
+class FeedServer:
     """Feeds `/0` … `/n-1`, each with some articles; they answer conditional requests with 304."""
 
     def __init__(self, web: Web, feeds: int, articles: int = 3) -> None:
         self.web = web
         self.articles: dict[str, list[Article]] = {f"/{number}": [] for number in range(feeds)}
-        self.slowness = 0.0
+        self.delay = 0.0
         self._gate = asyncio.Event()
         self._gate.set()
         for path in self.articles:
@@ -52,14 +52,14 @@ class Farm:
         offered = self.articles[path]
         for number in range(len(offered), len(offered) + count):
             offered.append(Article(f"a{path[1:]}-{number}", f"Article {number} of {path}"))
-        assert len(offered) <= WINDOW, "a drill published more than its feed can show"
+        assert len(offered) <= WINDOW, "a test published more than its feed can show"
 
     def poison(self, path: str) -> None:
-        """Puts a word into the feed's titles that a mill may be told to stumble over."""
+        """Sets the feed's titles to a word on which a process may be told to fail."""
         self.articles[path] = [replace(article, title=POISON) for article in self.articles[path]]
 
     def asked(self, since: int = 0) -> Counter[str]:
-        """How often each feed was asked for, from the request of that number on."""
+        """The number of requests for each feed, from the request with that number on."""
         return Counter(seen.path for seen in self.web.requests[since:] if seen.path in self.articles)
 
     @property
@@ -68,7 +68,7 @@ class Farm:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody gets an answer within the block."""
+        """Holds back every response within the block."""
         self._gate.clear()
         try:
             yield
@@ -77,8 +77,8 @@ class Farm:
 
     async def _answer_slowly(self, seen: Seen, wire: Wire) -> None:
         answer = self._answer(seen)
-        if self.slowness:
-            await slow_pace(self.slowness)
+        if self.delay:
+            await slow_pace(self.delay)
         await self._gate.wait()
         await wire.send(answer.encode())
 

@@ -1,4 +1,4 @@
-"""The product in a process of its own, as a drill wants it: hurried, clumsy or doomed."""
+"""The main function of a Feedmill process under test, with shortened waits and injected faults."""
 
 import asyncio
 import random
@@ -21,17 +21,17 @@ from feedmill.settings import load_settings
 from feedmill.store import leases
 from feedmill.store.feeds import claims
 from feedmill.store.webhooks import url_leases
-from tests.faults import roles
-from tests.faults.deaths import POINTS, Doom
-from tests.faults.farm import POISON
+from tests.faults import process_roles
+from tests.faults.feed_server import POISON
+from tests.faults.kill_points import POINTS, KillSwitch
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a mill runs. Times are seconds, much shorter than the product's own."""
+class ProcessPlan:
+    """How a process runs. Times are in seconds, much shorter than in production."""
 
     settings: dict[str, str]
-    # What it is in a scaled-out installation (see `roles`); by default, everything in one process.
+    # Its role in a scaled-out installation (see `process_roles`); by default, everything in one process.
     role: str = ""
     # After how long its broker delivers again what a killed worker had taken.
     visibility: float = 300
@@ -40,12 +40,12 @@ class Plan:
     storage_pause: float = 0.5
     abandoned: float = 240
     busy_seconds: float = 30
-    # Where it kills itself, and how often it passes there before that.
+    # The point at which it kills itself, and how often it passes that point before.
     die_at: str = ""
     die_after: int = 0
-    # Whether its parser fails in a way that nobody foresaw when it meets poison.
-    stumbles: bool = False
-    # What its engine does with a job: runs it so many times, or loses this share of them.
+    # Whether its parser raises an unexpected error on a poisoned feed.
+    parser_fails: bool = False
+    # How often its engine runs each job, and the share of jobs that it loses.
     repeat: int = 1
     lose: float = 0
     # A file with how far its clock is ahead.
@@ -55,26 +55,26 @@ class Plan:
 
 
 def run_plan(plan: dict[str, Any]) -> None:
-    """What the process of a mill does."""
-    run(Plan(**plan))
+    """The entry point of the forked process."""
+    run(ProcessPlan(**plan))
 
 
-def run(plan: Plan) -> None:
+def run(plan: ProcessPlan) -> None:
     set_up(load_settings(**plan.settings))
-    _hurry(plan)
-    if plan.stumbles:
-        _stumble()
+    _shorten_waits(plan)
+    if plan.parser_fails:
+        _fail_on_poison()
     if plan.die_at:
-        POINTS[plan.die_at](Doom(plan.die_after))
+        POINTS[plan.die_at](KillSwitch(plan.die_after))
     asyncio.run(_mill(plan))
 
 
-async def _mill(plan: Plan) -> None:
+async def _mill(plan: ProcessPlan) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     if plan.role:
         async with build_app(load_settings(**plan.settings)) as app:
-            await roles.play(plan.role, app, stop)
+            await process_roles.run_role(plan.role, app, stop)
         return
     async with build_app(load_settings(**plan.settings)) as app, wiring.open_embedded(_with_clock(app, plan)) as parts:
         parts.scheduler.scan_every = timedelta(seconds=plan.scan_every)
@@ -84,8 +84,8 @@ async def _mill(plan: Plan) -> None:
             await stop.wait()
 
 
-def _with_clock(app: App, plan: Plan) -> App:
-    """Its clock is ahead by the seconds that stand in the plan's file, now and whenever they change."""
+def _with_clock(app: App, plan: ProcessPlan) -> App:
+    """Sets the clock ahead by the seconds in the plan's file, which may change at any time."""
     file = Path(plan.clock)
     return replace(app, tools=replace(app.tools, clock=lambda: now_in(file))) if plan.clock else app
 
@@ -94,8 +94,8 @@ def now_in(file: Path) -> datetime:
     return datetime.now(UTC) + timedelta(seconds=float(file.read_text()))
 
 
-def _hurry(plan: Plan) -> None:
-    """Makes the product's waits as short as the plan wants them."""
+def _shorten_waits(plan: ProcessPlan) -> None:
+    """Shortens the product's waits to those of the plan."""
     lease, pause = timedelta(seconds=plan.lease), timedelta(seconds=plan.storage_pause)
     for claiming in (
         claims.claim_due_feeds,
@@ -111,27 +111,27 @@ def _hurry(plan: Plan) -> None:
     storage_circuit_breaker.FIRST_PAUSE = storage_circuit_breaker.MAX_PAUSE = pause
     job_handlers.CRASH_PAUSE = job_handlers.OUTAGE_PAUSE = pause
     batches.ABANDONED_AFTER = timedelta(seconds=plan.abandoned)
-    _patience(plan.busy_seconds)
+    _set_sqlite_timeout(plan.busy_seconds)
     if plan.role:
-        roles.hurry(plan.scan_every, plan.visibility, plan.repeat)
+        process_roles.shorten_waits(plan.scan_every, plan.visibility, plan.repeat)
     elif plan.repeat > 1 or plan.lose:
-        wiring.InProcessEngine = lambda *args: _ClumsyEngine(plan, *args)  # type: ignore[assignment,misc]
+        wiring.InProcessEngine = lambda *args: _UnreliableEngine(plan, *args)  # type: ignore[assignment,misc]
 
 
-def _patience(seconds: float) -> None:
-    """How long it waits for a locked SQLite file."""
+def _set_sqlite_timeout(seconds: float) -> None:
+    """Sets how long it waits for a locked SQLite file."""
     connect = sqlite3.connect
 
-    def connect_with_patience(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+    def connect_with_timeout(*args: Any, **kwargs: Any) -> sqlite3.Connection:
         return connect(*args, **kwargs | {"timeout": seconds})
 
-    sqlite3.connect = connect_with_patience
+    sqlite3.connect = connect_with_timeout
 
 
-class _ClumsyEngine(InProcessEngine):
-    """Does with jobs what a broker may do: delivers some more than once, and some never."""
+class _UnreliableEngine(InProcessEngine):
+    """Delivers some jobs more than once and some never, as a broker may."""
 
-    def __init__(self, plan: Plan, *args: Any) -> None:
+    def __init__(self, plan: ProcessPlan, *args: Any) -> None:
         super().__init__(*args)
         self._plan = plan
 
@@ -140,7 +140,7 @@ class _ClumsyEngine(InProcessEngine):
             await super().submit(job, priority)
 
     async def run_batch(self, jobs: Sequence[Job], callback: Job, priority: Priority) -> None:
-        """Without its callback if it loses jobs, because it waits for them."""
+        """Omits the callback if jobs get lost, because the callback waits for all of them."""
         if not self._plan.lose:
             await super().run_batch([job for job in jobs for _ in range(self._plan.repeat)], callback, priority)
             return
@@ -148,12 +148,12 @@ class _ClumsyEngine(InProcessEngine):
             await self.submit(job, priority)
 
 
-def _stumble() -> None:
+def _fail_on_poison() -> None:
     parse = refresh.parse_off_loop
 
-    async def parse_and_stumble(body: bytes, **kwargs: Any) -> Any:
+    async def parse_or_fail(body: bytes, **kwargs: Any) -> Any:
         if POISON.encode() in body:
             raise RecursionError("poison")
         return await parse(body, **kwargs)
 
-    refresh.parse_off_loop = parse_and_stumble
+    refresh.parse_off_loop = parse_or_fail
