@@ -20,6 +20,7 @@ from feedmill.coordination.redis_pool_queues import RedisPoolQueues
 from feedmill.coordination.redis_presence import RedisPresence
 from feedmill.engine.celery_app import make_celery
 from feedmill.model.feed_settings import FEED_SETTINGS
+from feedmill.model.fetch_options import FETCH_OPTIONS
 from feedmill.serve.rest import ROUTERS
 from feedmill.settings import PREFIX, Settings
 from feedmill.store.schema import metadata
@@ -42,11 +43,11 @@ def test_every_setting_is_in_the_reference(name: str) -> None:
     assert "Default: " in section
 
 
-@pytest.mark.parametrize("name", FEED_SETTINGS)
+@pytest.mark.parametrize("name", FEED_SETTINGS | FETCH_OPTIONS)
 def test_every_setting_of_a_feed_is_in_the_reference(name: str) -> None:
     [line] = re.findall(rf"^\| `{name}` .*$", (REFERENCE / "feed-settings.md").read_text(), re.MULTILINE)
 
-    assert FEED_SETTINGS[name].options.about.replace("|", "\\|") in line
+    assert (FEED_SETTINGS | FETCH_OPTIONS)[name].options.about.replace("|", "\\|") in line
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -6,6 +6,7 @@ import pytest
 
 from feedmill.collect.fetch import fetch_feed, retry_delay
 from feedmill.model.feed import Feed
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -17,7 +18,7 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.client import DEFAULT_OPTIONS
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions, parse_options
+from feedmill.outbound.fetch_options import FetchLimits, parse_options
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FEED = Feed(1, "https://example.org/feed", NOW)

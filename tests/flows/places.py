@@ -18,10 +18,11 @@ from feedmill.collect.restore import RestoreReport, preview_restore, restore_fee
 from feedmill.collect.restore_bodies import Period
 from feedmill.collect.restore_plan import find_descriptors, plan_from_index, plan_from_store, preview_from_store
 from feedmill.model.feed import Feed
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, Response, Validators
 from feedmill.model.timestamps import to_iso
 from feedmill.outbound.client import DEFAULT_OPTIONS, Client
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import facts, subscriptions, unread, users

@@ -11,6 +11,7 @@ from feedmill.errors import BadInput, NotFound
 from feedmill.i18n.messages import Message, verbatim
 from feedmill.library.admin.blocked_hosts import BlockResult, block_host, parse_blocked_host, unblock_host
 from feedmill.model.feed import Feed
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Refused, Response
 from feedmill.model.refresh import Failed, FetchStats, Postponed, Schedule, Updated
 from feedmill.model.timestamps import to_iso
@@ -18,7 +19,6 @@ from feedmill.model.user import Actor
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import CACHE_SECONDS, BlockedHosts
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchOptions
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON, count_feeds_under_host

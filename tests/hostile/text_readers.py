@@ -441,10 +441,10 @@ READERS: dict[str, Read] = {
     "library.cursors.from_cursor": cursors.from_cursor,
     "library.cursors.key_at": lambda text: cursors.key_at(text, str),
     "library.subscriptions.http_options.parse_http_options": lambda text: http_options.parse_http_options(
-        http_options.RequestOptionsForm(headers=text)
+        {"headers": text}
     ),
     "library.subscriptions.http_options.parse_http_options: user agent": lambda text: http_options.parse_http_options(
-        http_options.RequestOptionsForm(user_agent=text)
+        {"user_agent": text}
     ),
     "outbound.fetch_options.parse_options": fetch_options.parse_options,
     # Addresses

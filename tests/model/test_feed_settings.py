@@ -4,14 +4,8 @@ import msgspec
 import pytest
 
 from feedmill.i18n.catalogue import catalogue, language_names
-from feedmill.model.feed_settings import (
-    DEFAULT_FEED_SETTINGS,
-    FEED_SETTINGS,
-    JSON_SETTINGS,
-    FeedSetting,
-    FeedSettings,
-    SettingKind,
-)
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FEED_SETTINGS, JSON_SETTINGS, FeedSettings
+from feedmill.model.setting_definitions import FeedSetting, SettingKind
 from feedmill.store.schema import subscriptions
 
 EVERY = pytest.mark.parametrize("setting", FEED_SETTINGS.values(), ids=lambda setting: setting.name)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchOptions
 from tests.www import Answer, Seen, Web, Wire
 
 

@@ -1,9 +1,9 @@
 """Something sent goes through the same door, to the one who was named and nobody else."""
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Gone, HttpError, Refused, Response, Retryable
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchOptions
 from feedmill.outbound.redirects import RequestPayload
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, Seen, Web, Wire

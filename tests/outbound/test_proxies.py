@@ -2,10 +2,10 @@
 
 import pytest
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable, Validators
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import PATIENT, SHORT, MakeClient
 from tests.waiting import slow_pace
 from tests.www import Answer, ScriptedNames, Seen, Web, Wire

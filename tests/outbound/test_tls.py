@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Refused, Response, Retryable, Validators
-from feedmill.outbound.fetch_options import FetchOptions
 from tests.outbound.conftest import MakeClient
 from tests.www import Answer, ScriptedNames, Web
 from tests.www.certificates import Authority

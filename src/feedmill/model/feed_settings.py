@@ -2,15 +2,16 @@
 
 From these fields are made what the database stores (`store/subscriptions/feed_settings.py`), the requests and responses
 of the API (`serve/rest/feeds/settings_schemas.py`), the fields of the form (`serve/web/feeds/setting_fields.py`) and
-`docs/reference/feed-settings.md`. How a feed is requested (login, cookie, proxy) is a secret of the feed's row and is
-defined in `outbound/fetch_options.py`.
+`docs/reference/feed-settings.md`. How a feed is requested (login, cookie, proxy) is stored with the feed and
+defined in `model/fetch_options.py`.
 """
 
-from enum import StrEnum
 from hashlib import blake2b
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated
 
 from msgspec import Struct
+
+from feedmill.model.setting_definitions import NEW_ENTRIES, SELECTORS, SettingOptions, define_settings
 
 MIN_RETENTION_DAYS, MAX_RETENTION_DAYS = 1, 36_500
 MAX_RULES_LENGTH = 4000
@@ -19,31 +20,6 @@ MAX_LABELS = 20
 
 _RULES = "Searches, one a line: words, phrases, `in:title`, `author:`, `inurl:`, `site:`, -, OR, ( )."
 _CSS = "CSS: tags, `.class`, `#id`, `[name=value]`, a space, `>` and commas."
-
-
-class FormSection(StrEnum):
-    """Where the form that edits a feed shows a setting."""
-
-    NEW_ENTRIES = "new_entries"
-    SELECTORS = "selectors"
-
-
-NEW_ENTRIES, SELECTORS = FormSection
-
-
-class SettingOptions(Struct, frozen=True):
-    """`about` is for the reference. A setting without a section has a place of its own in the form.
-
-    `maximum` is the largest number, or the most characters or ids. A setting that SQL reads has a column; all others
-    share the column `settings`.
-    """
-
-    about: str
-    section: FormSection | None = None
-    minimum: int = 0
-    maximum: int = 0
-    has_lines: bool = False
-    has_column: bool = False
 
 
 class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,47 +79,7 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
 DEFAULT_FEED_SETTINGS = FeedSettings()
 
 
-class SettingKind(StrEnum):
-    """What a setting holds, which says how a form shows it and what a request may send."""
-
-    FLAG = "flag"
-    NUMBER = "number"
-    LINE = "line"
-    LINES = "lines"
-    IDS = "ids"
-
-
-_KINDS: dict[Any, SettingKind] = {
-    bool: SettingKind.FLAG,
-    int | None: SettingKind.NUMBER,
-    str | None: SettingKind.LINE,
-    str: SettingKind.LINE,
-    tuple[int, ...]: SettingKind.IDS,
-}
-
-
-class FeedSetting(Struct, frozen=True):
-    """The definition of one setting."""
-
-    name: str
-    type: Any
-    default: Any
-    options: SettingOptions
-
-    @property
-    def kind(self) -> SettingKind:
-        return SettingKind.LINES if self.options.has_lines else _KINDS[self.type]
-
-
-def _definitions() -> dict[str, FeedSetting]:
-    definitions = {}
-    for name, hint in get_type_hints(FeedSettings, include_extras=True).items():
-        held, options = get_args(hint)
-        definitions[name] = FeedSetting(name, held, getattr(DEFAULT_FEED_SETTINGS, name), options)
-    return definitions
-
-
-FEED_SETTINGS = _definitions()
+FEED_SETTINGS = define_settings(DEFAULT_FEED_SETTINGS)
 COLUMN_SETTINGS = tuple(name for name, setting in FEED_SETTINGS.items() if setting.options.has_column)
 # Those that share a column; the API has them as `settings`.
 JSON_SETTINGS = {name: setting for name, setting in FEED_SETTINGS.items() if not setting.options.has_column}

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Self
 
 from feedmill.i18n.messages import Message
 from feedmill.lazy_imports import lazy_import
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, Refused, Throttled, Validators
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.blocked_hosts import HostBlocklist, NoBlocklist
 from feedmill.outbound.dns import HostResolver, SystemResolver
 from feedmill.outbound.errors import RefusedError, RetryableError
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import HostBusy, Pacer, read_public_suffixes
 from feedmill.outbound.redirects import RedirectChain, RequestPayload
 from feedmill.outbound.response_headers import HttpResponse

@@ -1,13 +1,13 @@
-"""Limits of a request, and the HTTP options of a feed (login, headers, proxy)."""
+"""Limits of a request; encodes and encrypts the HTTP options of a feed."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
 
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.model.encrypted import Encrypted
+from feedmill.model.fetch_options import FetchOptions
 
 # Ties an encrypted value to its column.
 ENCRYPTION_PURPOSE = "feeds.http_options"
@@ -24,25 +24,14 @@ class FetchLimits:
     redirects: int = 5
 
 
-@dataclass(frozen=True, slots=True)
-class FetchOptions:
-    """The HTTP options of a feed. Credentials, cookie and headers are sent to the feed's own server alone.
-
-    The proxy is an http URL whose address is checked like every other. The hosts that are requested through it are
-    checked too, but the proxy resolves them again by itself: that it reaches no private address is up to the proxy.
-    """
-
-    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    cookie: str | None = field(default=None, repr=False)
-    proxy: str | None = field(default=None, repr=False)
-    user_agent: str | None = None
-    verify_tls: bool = True
-
-
 def parse_options(text: str | None) -> FetchOptions:
     """Options from JSON, as the form of a feed's settings makes them."""
     return FetchOptions() if text is None else msgspec.json.decode(text, type=FetchOptions)
+
+
+def encode_options(options: FetchOptions) -> str | None:
+    """Options as JSON; None for the default."""
+    return None if options == FetchOptions() else msgspec.json.encode(options).decode()
 
 
 def encrypt_options(encryption: Encryption, text: str | None) -> Encrypted | None:

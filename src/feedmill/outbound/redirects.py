@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from feedmill.i18n.messages import Message
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -18,7 +19,7 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.errors import RefusedError, RetryableError
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.request_headers import request_headers, secret_headers
 from feedmill.outbound.response_headers import HttpResponse, freshness_of, retry_after_of, validators_of
 from feedmill.outbound.urls import RequestTarget, resolve_location

@@ -3,9 +3,9 @@
 import re
 from base64 import b64encode
 
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Validators
 from feedmill.outbound.content_encoding import ACCEPT_ENCODING
-from feedmill.outbound.fetch_options import FetchOptions
 
 ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from feedmill.errors import BadInput
-from feedmill.library.subscriptions.http_options import RequestOptionsForm, parse_http_options
-from feedmill.outbound.fetch_options import FetchOptions
+from feedmill.library.subscriptions.http_options import parse_http_options, summarize_http_options
+from feedmill.model.fetch_options import FetchOptions
 
 
 def options(kept: str | None) -> FetchOptions:
@@ -14,25 +14,36 @@ def options(kept: str | None) -> FetchOptions:
 
 
 def test_an_empty_form_says_nothing() -> None:
-    assert parse_http_options(RequestOptionsForm()) is None
+    assert parse_http_options({}) is None
 
 
 def test_every_field_is_taken() -> None:
-    written = RequestOptionsForm(
-        "ada", "s3cret", "a=b", "http://proxy.example:8080", "Reader/1", "X-Key: 1\n\nX-Other:2", False
-    )
+    written = {
+        "name": "ada",
+        "password": "s3cret",
+        "cookie": "a=b",
+        "proxy": "http://proxy.example:8080",
+        "user_agent": "Reader/1",
+        "headers": "X-Key: 1\n\nX-Other:2",
+    }
 
-    read = options(parse_http_options(written))
+    read = options(parse_http_options(written, verify_tls=False))
 
     assert read == FetchOptions(
-        ("ada", "s3cret"), {"X-Key": "1", "X-Other": "2"}, "a=b", "http://proxy.example:8080", "Reader/1", False
+        basic_auth=("ada", "s3cret"),
+        headers={"X-Key": "1", "X-Other": "2"},
+        cookie="a=b",
+        proxy="http://proxy.example:8080",
+        user_agent="Reader/1",
+        verify_tls=False,
     )
 
 
 def test_what_opens_a_feed_stays_when_its_field_is_empty() -> None:
-    kept = parse_http_options(RequestOptionsForm("ada", "s3cret", "a=b", headers="X-Key: 1", user_agent="Reader/1"))
+    secrets = {"name": "ada", "password": "s3cret", "cookie": "a=b", "headers": "X-Key: 1"}
+    kept = parse_http_options(secrets | {"user_agent": "Reader/1"})
 
-    read = options(parse_http_options(RequestOptionsForm("ada"), kept))
+    read = options(parse_http_options({"name": "ada"}, kept))
 
     assert (read.basic_auth, read.cookie, read.headers, read.user_agent) == (
         ("ada", "s3cret"),
@@ -43,29 +54,40 @@ def test_what_opens_a_feed_stays_when_its_field_is_empty() -> None:
 
 
 def test_the_password_of_one_name_is_not_kept_for_another() -> None:
-    kept = parse_http_options(RequestOptionsForm("ada", "s3cret"))
+    kept = parse_http_options({"name": "ada", "password": "s3cret"})
 
-    assert options(parse_http_options(RequestOptionsForm("bob"), kept)).basic_auth == ("bob", "")
-    assert parse_http_options(RequestOptionsForm(), kept) is None
+    assert options(parse_http_options({"name": "bob"}, kept)).basic_auth == ("bob", "")
+    assert parse_http_options({}, kept) is None
 
 
 @pytest.mark.parametrize(
     ("written", "field"),
     [
-        (RequestOptionsForm("ada\r\nX: y"), "name"),
-        (RequestOptionsForm("a:b"), "name"),
-        (RequestOptionsForm(password="alone"), "name"),
-        (RequestOptionsForm("ada", "pass\nword"), "password"),
-        (RequestOptionsForm(cookie="a=b\r\nHost: x"), "cookie"),
-        (RequestOptionsForm(user_agent="阅读器"), "user_agent"),
-        (RequestOptionsForm(proxy="ftp://proxy.example"), "proxy"),
-        (RequestOptionsForm(proxy="https://proxy.example"), "proxy"),
-        (RequestOptionsForm(headers="no colon"), "headers"),
-        (RequestOptionsForm(headers="\n".join(f"X-{n}: 1" for n in range(21))), "headers"),
+        ({"name": "ada\r\nX: y"}, "name"),
+        ({"name": "a:b"}, "name"),
+        ({"password": "alone"}, "name"),
+        ({"name": "ada", "password": "pass\nword"}, "password"),
+        ({"cookie": "a=b\r\nHost: x"}, "cookie"),
+        ({"user_agent": "阅读器"}, "user_agent"),
+        ({"proxy": "ftp://proxy.example"}, "proxy"),
+        ({"proxy": "https://proxy.example"}, "proxy"),
+        ({"headers": "no colon"}, "headers"),
+        ({"headers": "\n".join(f"X-{n}: 1" for n in range(21))}, "headers"),
     ],
 )
-def test_what_cant_be_sent_is_refused_by_its_field(written: RequestOptionsForm, field: str) -> None:
+def test_what_cant_be_sent_is_refused_by_its_field(written: dict[str, str], field: str) -> None:
     with pytest.raises(BadInput) as refused:
         parse_http_options(written)
 
     assert refused.value.field == field
+
+
+def test_a_summary_has_no_secret() -> None:
+    written = {"name": "ada", "password": "s3cret", "cookie": "a=b", "user_agent": "Reader/1", "headers": "X-Key: 1"}
+
+    summary = summarize_http_options(parse_http_options(written))
+
+    assert summary is not None
+    assert (summary.name, summary.shown, summary.kept) == ("ada", {"user_agent": "Reader/1"}, {"cookie"})
+    assert summary.header_names == ("X-Key",)
+    assert not any(secret in repr(summary) for secret in ("s3cret", "a=b"))

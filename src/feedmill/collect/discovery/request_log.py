@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from feedmill.collect.fetch import Fetcher
 from feedmill.i18n.messages import Message
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -17,7 +18,7 @@ from feedmill.model.fetch_outcome import (
     Validators,
 )
 from feedmill.outbound.client import DEFAULT_OPTIONS
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 
 
 @dataclass(frozen=True, slots=True)

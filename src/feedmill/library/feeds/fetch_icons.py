@@ -10,11 +10,12 @@ from datetime import UTC, datetime, timedelta
 from feedmill.archive.images.file_types import HEIC, detect_image_type
 from feedmill.archive.images.request_options import ACCEPT
 from feedmill.engine.leased_tasks import run_leased_tasks
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Deferred, FetchOutcome, Response, Throttled
 from feedmill.model.image import DownloadedImage
 from feedmill.outbound.client import Client
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.urls import RequestTarget, parse_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.icons import (

@@ -15,7 +15,7 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.subscription import Subscription
-from feedmill.outbound.fetch_options import decrypt_options, parse_options
+from feedmill.outbound.fetch_options import decrypt_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -31,18 +31,6 @@ class FeedTarget:
 
     url: str
     feed_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LoginSummary:
-    """What is shown of how a feed is asked for: nothing that opens it."""
-
-    name: str | None
-    user_agent: str | None
-    has_cookie: bool
-    has_proxy: bool
-    header_names: tuple[str, ...]
-    verify_tls: bool
 
 
 async def find_feed_target(db: Database, user_id: int, url: str, *, has_login: bool) -> FeedTarget:
@@ -93,20 +81,6 @@ async def subscription_ids_by_url(
     feed_ids = [target.feed_id for target in targets.values() if target.feed_id]
     mine = await subscription_ids_by_feed(db, user_id, feed_ids)
     return {url: mine[target.feed_id] for url, target in targets.items() if target.feed_id in mine}
-
-
-def summarize_login(http_options: str | None) -> LoginSummary | None:
-    if http_options is None:
-        return None
-    options = parse_options(http_options)
-    return LoginSummary(
-        name=options.basic_auth[0] if options.basic_auth else None,
-        user_agent=options.user_agent,
-        has_cookie=options.cookie is not None,
-        has_proxy=options.proxy is not None,
-        header_names=tuple(options.headers),
-        verify_tls=options.verify_tls,
-    )
 
 
 def _may_share(feed: Feed | None) -> bool:

@@ -5,7 +5,8 @@ from typing import Any
 from feedmill.errors import BadInput, NotFound
 from feedmill.html.selectors import parse_selector
 from feedmill.library.filters.rules import parse_rules
-from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSetting, FeedSettings, SettingKind
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSettings
+from feedmill.model.setting_definitions import FeedSetting, SettingKind
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import has_labels

@@ -1,82 +1,107 @@
-"""Validates how a feed is requested (login, cookie, proxy, headers), as a form sends it."""
+"""Reads how a feed is requested (login, cookie, proxy, headers) from a form, and says what is shown of it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import msgspec
+from typing import Any
 
 from feedmill.errors import BadInput
+from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
+from feedmill.model.setting_definitions import FeedSetting
 from feedmill.outbound.errors import RefusedError
-from feedmill.outbound.fetch_options import FetchOptions
+from feedmill.outbound.fetch_options import encode_options, parse_options
 from feedmill.outbound.urls import parse_url
 
-LONGEST = 4000
-MOST_HEADERS = 20
+# The fields of the form; those of one line are the texts of `FetchOptions`.
+LINE_FIELDS = ("name", "password", *(option.name for option in TEXT_OPTIONS))
+FORM_FIELDS = (*LINE_FIELDS, "headers")
 
 _SENDABLE = re.compile(r"[\x20-\x7e]*")
 _HEADER = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}):[ \t]*([\x20-\x7e]*)")
 
 
 @dataclass(frozen=True, slots=True)
-class RequestOptionsForm:
-    """The fields of the form. What opens a feed (password, cookie, proxy, headers) is never shown: empty, it stays."""
+class HttpOptionsSummary:
+    """What is shown of how a feed is requested: `shown` has the texts that open nothing, `kept` names secrets."""
 
-    name: str = ""
-    password: str = ""
-    cookie: str = ""
-    proxy: str = ""
-    user_agent: str = ""
-    headers: str = ""
-    verify_tls: bool = True
+    name: str | None
+    shown: Mapping[str, str | None]
+    kept: frozenset[str]
+    header_names: tuple[str, ...]
+    verify_tls: bool
 
 
-def parse_http_options(written: RequestOptionsForm, kept: str | None = None) -> str | None:
-    """As the feed's row keeps it, None when it says nothing; `BadInput` names the field that can't be sent."""
-    before = msgspec.json.decode(kept, type=FetchOptions) if kept else FetchOptions()
-    _check(written)
-    options = FetchOptions(
-        basic_auth=_login(written, before),
-        headers=_headers(written.headers) if written.headers.strip() else before.headers,
-        cookie=written.cookie or before.cookie,
-        proxy=_proxy(written.proxy) if written.proxy else before.proxy,
-        user_agent=written.user_agent or None,
-        verify_tls=written.verify_tls,
+def summarize_http_options(stored: str | None) -> HttpOptionsSummary | None:
+    if stored is None:
+        return None
+    options = parse_options(stored)
+    secrets = [each.name for each in TEXT_OPTIONS if each.options.is_secret]
+    return HttpOptionsSummary(
+        name=options.basic_auth[0] if options.basic_auth else None,
+        shown={each.name: getattr(options, each.name) for each in TEXT_OPTIONS if not each.options.is_secret},
+        kept=frozenset(name for name in secrets if getattr(options, name) is not None),
+        header_names=tuple(options.headers),
+        verify_tls=options.verify_tls,
     )
-    return None if options == FetchOptions() else msgspec.json.encode(options).decode()
 
 
-def _check(written: RequestOptionsForm) -> None:
-    for field in ("name", "password", "cookie", "proxy", "user_agent"):
-        value = getattr(written, field)
-        if len(value) > LONGEST or not _SENDABLE.fullmatch(value):
-            raise BadInput("only ASCII letters, digits and signs can be sent", field)
-    if ":" in written.name:
+def parse_http_options(written: Mapping[str, str], stored: str | None = None, *, verify_tls: bool = True) -> str | None:
+    """The options of a form, joined with the stored ones, as JSON; None for the default.
+
+    `written` has texts by the names of `FORM_FIELDS`. A secret that is left empty stays. `BadInput` names the field
+    that can't be sent.
+    """
+    before = parse_options(stored)
+    fields = {name: written.get(name, "") for name in FORM_FIELDS}
+    _check(fields)
+    texts: dict[str, Any] = {option.name: _text(option, fields[option.name], before) for option in TEXT_OPTIONS}
+    return encode_options(
+        FetchOptions(
+            basic_auth=_login(fields["name"], fields["password"], before),
+            headers=_headers(fields["headers"]) if fields["headers"].strip() else before.headers,
+            verify_tls=verify_tls,
+            **texts,
+        )
+    )
+
+
+def _check(fields: Mapping[str, str]) -> None:
+    for name in LINE_FIELDS:
+        if len(fields[name]) > MAX_OPTION_LENGTH or not _SENDABLE.fullmatch(fields[name]):
+            raise BadInput("only ASCII letters, digits and signs can be sent", name)
+    if ":" in fields["name"]:
         raise BadInput("a name can't have a colon in it", "name")
-    if written.password and not written.name:
+    if fields["password"] and not fields["name"]:
         raise BadInput("a password needs a name", "name")
 
 
-def _login(written: RequestOptionsForm, before: FetchOptions) -> tuple[str, str] | None:
-    if not written.name:
+def _text(option: FeedSetting, written: str, before: FetchOptions) -> str | None:
+    if option.name == "proxy" and written:
+        _check_proxy(written)
+    stays: str | None = getattr(before, option.name) if option.options.is_secret else None
+    return written or stays
+
+
+def _login(name: str, password: str, before: FetchOptions) -> tuple[str, str] | None:
+    if not name:
         return None
-    if before.basic_auth and before.basic_auth[0] == written.name and not written.password:
+    if before.basic_auth and before.basic_auth[0] == name and not password:
         return before.basic_auth
-    return written.name, written.password
+    return name, password
 
 
 def _headers(text: str) -> dict[str, str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     found = [_HEADER.fullmatch(line) for line in lines]
-    if len(lines) > MOST_HEADERS or len(text) > LONGEST or not all(found):
-        raise BadInput(f"headers are at most {MOST_HEADERS} lines like 'Name: value'", "headers")
+    if len(lines) > MAX_HEADERS or len(text) > MAX_OPTION_LENGTH or not all(found):
+        raise BadInput(f"headers are at most {MAX_HEADERS} lines like 'Name: value'", "headers")
     return {line[1]: line[2] for line in found if line}
 
 
-def _proxy(text: str) -> str:
+def _check_proxy(text: str) -> None:
     try:
         is_http = parse_url(text).url.startswith("http://")
     except RefusedError as error:
         raise BadInput(f"the proxy can't be used: {error}", "proxy") from error
     if not is_http:
         raise BadInput("a proxy is an address that begins with http://", "proxy")
-    return text

@@ -20,6 +20,7 @@ from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.filters.rules import FilterRules, judge_entry, stored_rules
 from feedmill.model.feed_settings import FeedSettings
+from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import (
     Deferred,
     FetchOutcome,
@@ -33,7 +34,7 @@ from feedmill.model.fetch_outcome import (
 from feedmill.model.timestamps import to_iso
 from feedmill.model.webhook import ClaimedDelivery, DeliveryFailed, WebhookEvent, next_delivery_attempt
 from feedmill.outbound.client import Client
-from feedmill.outbound.fetch_options import FetchLimits, FetchOptions
+from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.redirects import RequestPayload
 from feedmill.store.database import Database
 from feedmill.store.webhooks.delivery_queue import (

@@ -3,9 +3,8 @@
 from dataclasses import asdict
 from typing import Annotated
 
-import msgspec
 from msgspec import structs
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from feedmill.api_schemas.feeds import (
     DiscoveredFeedResponse,
@@ -14,13 +13,13 @@ from feedmill.api_schemas.feeds import (
     NoFeedResponse,
     TriedUrlResponse,
 )
-from feedmill.library.feeds.private_feeds import LoginSummary
+from feedmill.library.subscriptions.http_options import HttpOptionsSummary
 from feedmill.library.subscriptions.subscribe import DiscoveryResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
-from feedmill.outbound.fetch_options import FetchOptions
 from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool, StrictInt, UrlText
+from feedmill.serve.rest.feeds.http_schemas import HttpOptionsRequest, HttpOptionsResponse
 from feedmill.serve.rest.feeds.settings_schemas import FeedSettingsChanges, FeedSettingsResponse
 
 FeedTitle = Annotated[
@@ -31,34 +30,8 @@ FolderPath = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]*$"),
     Field(description="Like `Tech/Python`; made if it is not there."),
 ]
-HeaderText = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[\x20-\x7e]*$")]
-HeaderName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
 Interval = Annotated[StrictInt, Field(ge=60, le=604_800, description="Seconds between two fetches; null is automatic.")]
 ArchivePolicyField = Annotated[ArchivePolicy, Field(strict=False)]
-
-
-class HttpLoginRequest(RequestBody):
-    name: HeaderText
-    password: HeaderText
-
-
-class HttpOptionsRequest(RequestBody):
-    """How this feed is asked for. Whoever sends any of these gets a feed of their own, shared with nobody."""
-
-    login: HttpLoginRequest | None = None
-    cookie: HeaderText | None = None
-    headers: dict[HeaderName, HeaderText] = Field(default_factory=dict, max_length=20)
-    proxy: UrlText | None = None
-    user_agent: HeaderText | None = None
-    verify_tls: StrictBool = True
-
-    def kept(self) -> str | None:
-        """As the feed's row keeps it; None when it says nothing."""
-        login = (self.login.name, self.login.password) if self.login else None
-        options = FetchOptions(
-            login, dict(self.headers), self.cookie, self.proxy, self.user_agent, verify_tls=self.verify_tls
-        )
-        return None if options == FetchOptions() else msgspec.json.encode(options).decode()
 
 
 class NewFeedRequest(RequestBody):
@@ -91,26 +64,15 @@ def to_feed_response(subscription: Subscription) -> FeedResponse:
     return FeedResponse(**structs.asdict(subscription))
 
 
-class HttpOptionsResponse(BaseModel):
-    """What is shown of how a feed is asked for: never what opens it."""
-
-    name: str | None
-    user_agent: str | None
-    has_cookie: bool
-    has_proxy: bool
-    header_names: list[str]
-    verify_tls: bool
-
-
 class FeedDetailResponse(FeedResponse):
     http_options: HttpOptionsResponse | None = None
     settings: FeedSettingsResponse
 
     @classmethod
     def whole(
-        cls, subscription: Subscription, settings: FeedSettings, login: LoginSummary | None
+        cls, subscription: Subscription, settings: FeedSettings, http_options: HttpOptionsSummary | None
     ) -> "FeedDetailResponse":
-        options = HttpOptionsResponse(**asdict(login)) if login else None
+        options = HttpOptionsResponse.of(http_options) if http_options else None
         return cls(**structs.asdict(subscription), http_options=options, settings=FeedSettingsResponse.of(settings))
 
 

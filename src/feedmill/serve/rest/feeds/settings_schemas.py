@@ -5,14 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from feedmill.model.feed_settings import (
-    DEFAULT_FEED_SETTINGS,
-    JSON_SETTINGS,
-    FeedSetting,
-    FeedSettings,
-    SettingKind,
-    SettingOptions,
-)
+from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSettings
+from feedmill.model.setting_definitions import FeedSetting, SettingKind, SettingOptions
 from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool, StrictInt
 
 LINES = StringConstraints(pattern=r"^[^\x00]*$")

@@ -16,13 +16,14 @@ from feedmill.api_schemas.feeds import (
 )
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
-from feedmill.library.feeds.private_feeds import read_login, summarize_login
+from feedmill.library.feeds.private_feeds import read_login
 from feedmill.library.filters.new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.subscriptions import edit, lookup
 from feedmill.library.subscriptions import subscribe as spine
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
+from feedmill.library.subscriptions.http_options import summarize_http_options
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
@@ -180,4 +181,4 @@ async def _subscribe_request(app: App, user_id: int, wish: NewFeedRequest) -> sp
 async def _detail(app: App, user_id: int, subscription: Subscription) -> FeedDetailResponse:
     settings = await settings_of_subscription(app.db, user_id, subscription)
     login = await read_login(app.db, app.tools.encryption, subscription)
-    return FeedDetailResponse.whole(subscription, settings, summarize_login(login))
+    return FeedDetailResponse.whole(subscription, settings, summarize_http_options(login))

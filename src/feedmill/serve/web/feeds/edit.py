@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
-from feedmill.library.feeds.private_feeds import LoginSummary, read_login, summarize_login
+from feedmill.library.feeds.private_feeds import read_login
 from feedmill.library.filters.new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
 from feedmill.library.subscriptions.change_url import change_subscription_url
@@ -20,8 +20,10 @@ from feedmill.library.subscriptions.edit import (
     update_subscription,
 )
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
+from feedmill.library.subscriptions.http_options import FORM_FIELDS, HttpOptionsSummary, summarize_http_options
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
+from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
@@ -35,7 +37,6 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.feeds.option_fields import (
-    HTTP_FIELDS,
     HTTP_OPTION_FIELDS,
     INTERVAL,
     INTERVALS,
@@ -73,7 +74,7 @@ FORM = {
     "anyway": CHECKBOX,
     "do": one_of("test").optional,
 }
-FIELDS = {*HTTP_FIELDS, *JSON_SETTINGS, "title", "interval", "images"}
+FIELDS = {*FORM_FIELDS, *JSON_SETTINGS, "title", "interval", "images"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class FeedEditForm:
     """The form: the feed as it is or was written, and what is wrong. `previewed` is what its rules would have done."""
 
     feed: Subscription
-    login: LoginSummary | None
+    login: HttpOptionsSummary | None
     url: str
     settings: FeedSettings
     tested: DiscoveryView | None = None
@@ -92,7 +93,7 @@ class FeedEditForm:
 
     @property
     def is_http_wrong(self) -> bool:
-        return any(name in self.errors for name in HTTP_FIELDS)
+        return any(name in self.errors for name in FORM_FIELDS)
 
 
 async def show_edit_form(request: Request) -> Response:
@@ -215,8 +216,8 @@ async def _stored_options(request: Request, feed: Subscription) -> str | None:
     return await read_login(app.db, app.tools.encryption, feed)
 
 
-async def _login(request: Request, feed: Subscription) -> LoginSummary | None:
-    return summarize_login(await _stored_options(request, feed))
+async def _login(request: Request, feed: Subscription) -> HttpOptionsSummary | None:
+    return summarize_http_options(await _stored_options(request, feed))
 
 
 async def _shown(request: Request, user: User, editing: FeedEditForm, status: int = 200) -> Response:
@@ -232,6 +233,7 @@ async def _shown(request: Request, user: User, editing: FeedEditForm, status: in
         policies=POLICIES,
         intervals=intervals,
         sections=SECTIONS,
+        text_options=TEXT_OPTIONS,
         retentions=retentions,
         usual_days=round(app.settings.retention_days),
         label_choices=await label_options(app.db, user.id),

@@ -10,7 +10,7 @@ from feedmill.library.subscriptions.folders import (
     folder_paths,
     folders_of_user,
 )
-from feedmill.library.subscriptions.http_options import RequestOptionsForm, parse_http_options
+from feedmill.library.subscriptions.http_options import FORM_FIELDS, parse_http_options
 from feedmill.model.feed import ArchivePolicy
 from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, matching, one_of
 from feedmill.serve.web.core.read_form import form_text
@@ -21,8 +21,7 @@ INTERVALS = (15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY,
 POLICIES = tuple(str(policy) for policy in ArchivePolicy)
 MAX_NAME_LENGTH = 500
 INTERVAL = matching(r"[0-9]{1,7}").or_empty
-HTTP_FIELDS = ("name", "password", "cookie", "proxy", "user_agent", "headers")
-HTTP_OPTION_FIELDS = {f"http_{name}": TEXT for name in HTTP_FIELDS} | {"http_any_certificate": CHECKBOX}
+HTTP_OPTION_FIELDS = {f"http_{name}": TEXT for name in FORM_FIELDS} | {"http_any_certificate": CHECKBOX}
 # What can be chosen for a feed that is added: there when something was found.
 OPTION_FIELDS = {
     "folder": NUMBER.or_empty.repeated,
@@ -93,10 +92,8 @@ def read_options(sent: FormData, kept: str | None = None) -> str | None:
     """How the feed is asked for, joined with what is kept of it."""
     if form_text(sent, "forget"):
         return None
-    written = {field: form_text(sent, f"http_{field}").strip() for field in HTTP_FIELDS}
-    return parse_http_options(
-        RequestOptionsForm(**written, verify_tls=not form_text(sent, "http_any_certificate")), kept
-    )
+    written = {field: form_text(sent, f"http_{field}").strip() for field in FORM_FIELDS}
+    return parse_http_options(written, kept, verify_tls=not form_text(sent, "http_any_certificate"))
 
 
 def read_title(sent: FormData) -> str | None:

@@ -4,7 +4,8 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from feedmill.model.feed_settings import JSON_SETTINGS, FeedSetting, FeedSettings, FormSection, SettingKind
+from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
+from feedmill.model.setting_definitions import FeedSetting, FormSection, SettingKind
 from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, matching
 from feedmill.serve.web.core.read_form import form_text
 

@@ -16,6 +16,7 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.starters import TOPICS
 from feedmill.library.subscriptions.lookup import has_subscriptions
+from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.user import User
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -124,7 +125,8 @@ async def subscribe_page(
 async def _option_values(request: Request, user: User) -> dict[str, Any]:
     db = the_app(request).db
     folders, labels = await folder_options(db, user.id), await label_options(db, user.id)
-    return {"folder_choices": folders, "label_choices": labels, "intervals": INTERVALS, "policies": POLICIES}
+    choices = {"folder_choices": folders, "label_choices": labels, "intervals": INTERVALS, "policies": POLICIES}
+    return choices | {"text_options": TEXT_OPTIONS}
 
 
 routes = [
