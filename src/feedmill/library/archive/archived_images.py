@@ -42,8 +42,10 @@ async def image_urls(db: Database, blobs: Blobs, entry_ids: Sequence[int], site:
 
     That is the store itself when browsers may ask it, else our own route; `site` goes before its path.
     """
-    kept = await archived_image_keys(db, entry_ids)
-    return {id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in kept.items()}
+    keys_by_entry = await archived_image_keys(db, entry_ids)
+    return {
+        id: {url: await image_url(blobs, key, site) for url, key in keys.items()} for id, keys in keys_by_entry.items()
+    }
 
 
 async def image_url(blobs: Blobs, key: str, site: str = "") -> str:

@@ -1,7 +1,7 @@
 """Compares two raw bodies line by line. Pure.
 
-Feeds are often one long line, so a line ends where a tag follows a tag. What both have at their beginning and end is
-set aside first; when what is left is too long to compare, that is said instead.
+Feeds are often one long line, so a line ends where a tag follows a tag. Equal lines at the start and end are skipped
+first; if the rest is too long to compare, `TooDifferent` is raised.
 """
 
 import re
@@ -34,11 +34,11 @@ class DiffLine:
 
 def diff_lines(old: str, new: str) -> list[DiffLine]:
     """The lines that differ with some context; none when the documents are equal. Raises `TooDifferent`."""
-    mine, theirs = _lines(old), _lines(new)
-    start = _shared(mine, theirs)
-    end = _shared(mine[start:][::-1], theirs[start:][::-1])
-    before, middle_old = mine[:start], mine[start : len(mine) - end]
-    middle_new, after = theirs[start : len(theirs) - end], mine[len(mine) - end :]
+    old_lines, new_lines = _lines(old), _lines(new)
+    start = _count_equal(old_lines, new_lines)
+    end = _count_equal(old_lines[start:][::-1], new_lines[start:][::-1])
+    before, middle_old = old_lines[:start], old_lines[start : len(old_lines) - end]
+    middle_new, after = new_lines[start : len(new_lines) - end], old_lines[len(old_lines) - end :]
     if not middle_old and not middle_new:
         return []
     if max(len(middle_old), len(middle_new)) > MOST_LINES:
@@ -52,37 +52,37 @@ def _lines(text: str) -> list[str]:
     return _BETWEEN_TAGS.sub(">\n<", text).splitlines()
 
 
-def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
+def _count_equal(old_lines: Sequence[str], new_lines: Sequence[str]) -> int:
     """The number of equal lines at the start."""
-    pairs = zip(mine, theirs, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(mine), len(theirs)))
+    pairs = zip(old_lines, new_lines, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(old_lines), len(new_lines)))
 
 
-def _compare(mine: Sequence[str], theirs: Sequence[str]) -> list[DiffLine]:
+def _compare(old_lines: Sequence[str], new_lines: Sequence[str]) -> list[DiffLine]:
     lines: list[DiffLine] = []
-    for tag, from_old, to_old, from_new, to_new in SequenceMatcher(None, mine, theirs).get_opcodes():
+    for tag, from_old, to_old, from_new, to_new in SequenceMatcher(None, old_lines, new_lines).get_opcodes():
         if tag == "equal":
-            lines += [DiffLine("same", line) for line in mine[from_old:to_old]]
+            lines += [DiffLine("same", line) for line in old_lines[from_old:to_old]]
             continue
-        lines += [DiffLine("removed", line) for line in mine[from_old:to_old]]
-        lines += [DiffLine("added", line) for line in theirs[from_new:to_new]]
+        lines += [DiffLine("removed", line) for line in old_lines[from_old:to_old]]
+        lines += [DiffLine("added", line) for line in new_lines[from_new:to_new]]
     return lines
 
 
 def _shortened(lines: Sequence[DiffLine]) -> list[DiffLine]:
     """Replaces equal lines that are far from any difference by a mark with their number."""
     near = {
-        place + step
-        for place, line in enumerate(lines)
+        index + step
+        for index, line in enumerate(lines)
         if line.kind != "same"
         for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)
     }
-    shown: list[DiffLine] = []
-    for place, line in enumerate(lines):
-        if place in near:
-            shown.append(line)
-        elif shown and shown[-1].kind == "skipped":
-            shown[-1] = DiffLine("skipped", count=shown[-1].count + 1)
+    shortened: list[DiffLine] = []
+    for index, line in enumerate(lines):
+        if index in near:
+            shortened.append(line)
+        elif shortened and shortened[-1].kind == "skipped":
+            shortened[-1] = DiffLine("skipped", count=shortened[-1].count + 1)
         else:
-            shown.append(DiffLine("skipped"))
-    return shown
+            shortened.append(DiffLine("skipped"))
+    return shortened

@@ -61,6 +61,6 @@ def decode_raw_body(data: bytes, content_type: str | None) -> str:
     return decode(data, content_type).text
 
 
-def days_left(answer: RawBodyDetails, keep: timedelta, now: datetime) -> int:
+def days_left(body: RawBodyDetails, keep: timedelta, now: datetime) -> int:
     """The number of days for which a raw body is still kept."""
-    return max(0, (answer.at + keep - now).days)
+    return max(0, (body.at + keep - now).days)

@@ -30,9 +30,9 @@ class StorageForecast:
 
 async def storage_usage_by_feed(db: Database, user_id: int) -> list[FeedStorageUsage]:
     """The storage usage of the user's feeds, the largest first."""
-    kept = await archive_size_by_feed(db, user_id)
+    sizes = await archive_size_by_feed(db, user_id)
     spaces = [
-        FeedStorageUsage(each, kept.get(each.feed_id, ArchiveSize())) for each in await subscriptions_of(db, user_id)
+        FeedStorageUsage(each, sizes.get(each.feed_id, ArchiveSize())) for each in await subscriptions_of(db, user_id)
     ]
     return sorted(spaces, key=lambda each: (-each.space.bytes, each.feed.title.casefold()))
 
@@ -50,9 +50,9 @@ async def forecast_storage(
 
 
 async def count_expiring(
-    db: Database, user_id: int, subscription_id: int, kept: timedelta, now: datetime
+    db: Database, user_id: int, subscription_id: int, retention: timedelta, now: datetime
 ) -> tuple[int, int]:
     """The number of entries of a feed of the user's that would expire with this retention, and of their images."""
     return await count_expired_entries_of_feed(
-        db, (await find_subscription(db, user_id, subscription_id)).feed_id, kept, now
+        db, (await find_subscription(db, user_id, subscription_id)).feed_id, retention, now
     )

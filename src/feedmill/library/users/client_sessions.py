@@ -47,19 +47,19 @@ async def begin_client_session(
     return ClientSession(user.id, session_id, number)
 
 
-async def renew_client_session(db: Database, shown: ClientSession, now: datetime) -> ClientSession:
+async def renew_client_session(db: Database, session: ClientSession, now: datetime) -> ClientSession:
     """The session with the number of its next refresh token; raises `BadRefreshToken`."""
-    if await caller_of_client_session(db, shown.session_id, now) is None:
+    if await caller_of_client_session(db, session.session_id, now) is None:
         raise BadRefreshToken
-    following = replace(shown, number=token_hex(16))
-    digests = token_digest(shown.number), token_digest(following.number)
-    if not await sessions.renew_session(db, shown.session_id, *digests, now):
-        log.warning("refresh_token_reused", user_id=shown.user_id)
-        await end_client_session(db, shown)
+    following = replace(session, number=token_hex(16))
+    digests = token_digest(session.number), token_digest(following.number)
+    if not await sessions.renew_session(db, session.session_id, *digests, now):
+        log.warning("refresh_token_reused", user_id=session.user_id)
+        await end_client_session(db, session)
         raise BadRefreshToken
     return following
 
 
-async def end_client_session(db: Database, shown: ClientSession) -> None:
+async def end_client_session(db: Database, session: ClientSession) -> None:
     """Ends the session with all its tokens; one that has ended already stays so."""
-    await sessions.end_session(db, shown.user_id, shown.session_id)
+    await sessions.end_session(db, session.user_id, session.session_id)

@@ -28,9 +28,9 @@ class ByteQuotaReached(LimitExceeded):
 
     code = "quota_bytes"
 
-    def __init__(self, kept: int, most: int) -> None:
-        super().__init__(f"{kept:,} of the {most:,} bytes that may be kept for you are used: remove something first")
-        self.more = {"kept_bytes": kept, "quota_bytes": most}
+    def __init__(self, used: int, most: int) -> None:
+        super().__init__(f"{used:,} of the {most:,} bytes that may be kept for you are used: remove something first")
+        self.more = {"kept_bytes": used, "quota_bytes": most}
 
 
 async def check_count_limit(db: Database, user_id: int, kind: CountedKind, adding: int = 1) -> None:
@@ -45,6 +45,6 @@ async def check_byte_quota(db: Database, user_id: int) -> None:
     user = await user_of_id(db, user_id)
     if user is None or user.quota_bytes is None:
         return
-    kept = (await archived_bytes_by_user(db, [user_id]))[user_id]
-    if kept >= user.quota_bytes:
-        raise ByteQuotaReached(kept, user.quota_bytes)
+    used = (await archived_bytes_by_user(db, [user_id]))[user_id]
+    if used >= user.quota_bytes:
+        raise ByteQuotaReached(used, user.quota_bytes)

@@ -82,14 +82,14 @@ class Webhooks:
         paused: bool | None = None,
     ) -> Webhook:
         """Changes a webhook; resuming it or changing its URL clears its failures."""
-        known = await self.one(user_id, webhook_id)
+        before = await self.one(user_id, webhook_id)
         changed = replace(
-            known,
-            url=known.url if url is None else parse_url_without_login(url),
-            events=known.events if events is None else tuple(events),
-            paused=known.paused if paused is None else paused,
+            before,
+            url=before.url if url is None else parse_url_without_login(url),
+            events=before.events if events is None else tuple(events),
+            paused=before.paused if paused is None else paused,
         )
-        forgiven = (known.paused and not changed.paused) or changed.url != known.url
+        forgiven = (before.paused and not changed.paused) or changed.url != before.url
         await save_webhook(self._db, changed, forgiven=forgiven)
         return await self.one(user_id, webhook_id)
 

@@ -98,21 +98,21 @@ async def count_feeds_under_host(db: Database, host: str, excluded: Collection[s
 
 async def add_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
     """Blocks the host and puts its feeds to rest; how many were not at rest before."""
-    there = as_list(list(await count_feeds_under_host(db, host)))
+    hosts = as_list(list(await count_feeds_under_host(db, host)))
     row = {"host": host, "at": to_iso(now), "user_id": by.user_id}
-    steps = [Step(ADD, row), Step(REST, {"hosts": there}), audit_step(by, "host.block", host, now)]
+    steps = [Step(ADD, row), Step(REST, {"hosts": hosts}), audit_step(by, "host.block", host, now)]
     return (await db.batch(steps))[1]
 
 
 async def remove_blocked_host(db: Database, host: str, by: Actor, now: datetime) -> int:
     """Unblocks the host; feeds that rest because of this block alone are due at once. Returns their number."""
     others = await blocked_host_names(db) - {host}
-    there = as_list(list(await count_feeds_under_host(db, host, others)))
+    hosts = as_list(list(await count_feeds_under_host(db, host, others)))
     steps = [
         Step(DROP, {"blocked": host}),
-        Step(WAKE, {"hosts": there, "due_at": to_iso(now)}),
+        Step(WAKE, {"hosts": hosts, "due_at": to_iso(now)}),
         # A refresh that was refused a moment ago would put its feed to rest again.
-        Step(RELEASE_CLAIMS, {"hosts": there}),
+        Step(RELEASE_CLAIMS, {"hosts": hosts}),
         # Some may have lost their last subscriber meanwhile.
         Step(REST_ALL, {"why": message_to_stored(NO_SUBSCRIBERS_REASON)}),
         audit_step(by, "host.unblock", host, now),

@@ -34,10 +34,10 @@ async def begin_loading(db: Database, what: str) -> None:
 
 async def load_rows(db: Database, table: Table, rows: Sequence[Row]) -> int:
     """Adds rows that are not there yet; how many could not be added because their owner is missing."""
-    known = [name for name in rows[0] if name in table.c]
-    values = [{name: row[name] for name in known} for row in rows]
+    columns = [name for name in rows[0] if name in table.c]
+    values = [{name: row[name] for name in columns} for row in rows]
     try:
-        await db.batch([Step(insert_new(table, *known), values)])
+        await db.batch([Step(insert_new(table, *columns), values)])
     except ConstraintViolated:
         return 1 if len(rows) == 1 else await _load_halves(db, table, rows)
     except StatementRefused:

@@ -26,8 +26,8 @@ END_OF_TIME = "9999"
 
 async def raw_bodies_before(db: Database, feed_id: int, before: datetime | None, most: int) -> list[RawBodyDetails]:
     """The raw bodies of the feed before that time, or all; the newest first."""
-    asked = {"feed_id": feed_id, "before": to_iso(before) if before else END_OF_TIME, "most": most}
-    return [_read(row) for row in await db.query(BEFORE, asked)]
+    params = {"feed_id": feed_id, "before": to_iso(before) if before else END_OF_TIME, "most": most}
+    return [_read(row) for row in await db.query(BEFORE, params)]
 
 
 async def raw_body_of_feed(db: Database, feed_id: int, body_id: int) -> RawBodyDetails | None:

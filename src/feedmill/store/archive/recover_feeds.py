@@ -29,32 +29,32 @@ class ArchivedFeed(NamedTuple):
 
 async def recover_feeds(db: Database, found: Sequence[ArchivedFeed], now: datetime) -> dict[int, int]:
     """Adds these feeds, each with its old id if that is free; the ids that they have now."""
-    known = await _known(db, found)
-    unknown = [one for one in found if one.url not in known]
-    for lot in lots(unknown):
-        await db.batch([Step(RECOVER, [_row(one, now) for one in lot])])
+    ids = await _existing_ids(db, found)
+    missing = [feed for feed in found if feed.url not in ids]
+    for lot in lots(missing):
+        await db.batch([Step(RECOVER, [_row(feed, now) for feed in lot])])
     await advance_id_sequences(db, feeds)
-    known |= await feed_ids_by_current_url(db, [one.url for one in unknown])
-    for one in unknown:
-        if one.url not in known:
-            known[one.url] = (await add_feed(db, one.url, now, one.title)).id
-    return {one.id: known[one.url] for one in found}
+    ids |= await feed_ids_by_current_url(db, [feed.url for feed in missing])
+    for feed in missing:
+        if feed.url not in ids:
+            ids[feed.url] = (await add_feed(db, feed.url, now, feed.title)).id
+    return {feed.id: ids[feed.url] for feed in found}
 
 
-async def _known(db: Database, found: Sequence[ArchivedFeed]) -> dict[str, int]:
+async def _existing_ids(db: Database, found: Sequence[ArchivedFeed]) -> dict[str, int]:
     """The existing feeds by URL. A former URL counts only for the feed of the same id: data of a feed that was merged
     into another must not be written into the other."""
-    urls = [one.url for one in found]
-    here, formerly = await feed_ids_by_current_url(db, urls), await feed_ids_by_any_url(db, urls)
-    return {one.url: one.id for one in found if formerly.get(one.url) == one.id} | here
+    urls = [feed.url for feed in found]
+    current, former = await feed_ids_by_current_url(db, urls), await feed_ids_by_any_url(db, urls)
+    return {feed.url: feed.id for feed in found if former.get(feed.url) == feed.id} | current
 
 
-def _row(found: ArchivedFeed, now: datetime) -> dict[str, object]:
+def _row(feed: ArchivedFeed, now: datetime) -> dict[str, object]:
     return {
-        "id": found.id,
-        "url": found.url,
-        "host": host_of(found.url),
-        "title": found.title,
+        "id": feed.id,
+        "url": feed.url,
+        "host": host_of(feed.url),
+        "title": feed.title,
         "added_by_person": 1,
         "next_fetch_at": to_iso(now),
         "next_fetch_why": message_to_stored(WHY),

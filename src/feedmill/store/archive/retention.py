@@ -154,9 +154,11 @@ async def count_expired_entries(db: Database, usual: timedelta, now: datetime) -
     return sum(int(rows[0]["entries"]) for rows, _ in found), sum(int(rows[0]["images"]) for _, rows in found)
 
 
-async def count_expired_entries_of_feed(db: Database, feed_id: int, kept: timedelta, now: datetime) -> tuple[int, int]:
+async def count_expired_entries_of_feed(
+    db: Database, feed_id: int, retention: timedelta, now: datetime
+) -> tuple[int, int]:
     """The number of entries of one feed that would expire with this retention, and of their images."""
-    of = {"of": as_list([feed_id]), "before": to_iso(now - kept)}
+    of = {"of": as_list([feed_id]), "before": to_iso(now - retention)}
     [expired], [images] = await db.query(COUNT_EXPIRED_OF, of), await db.query(COUNT_IMAGES_OF, of)
     return int(expired["entries"]), int(images["images"])
 
@@ -175,25 +177,25 @@ async def drop_expired_entries(db: Database, usual: timedelta, now: datetime) ->
 async def _feeds_with_preferences(db: Database, usual: timedelta, now: datetime) -> list[dict[str, str]]:
     """For each retention period that subscribers set, its feeds and the time before which entries expire."""
     by_length: dict[timedelta, list[int]] = {}
-    for feed_id, kept in retention_by_feed(await retention_preferences(db), usual).items():
-        by_length.setdefault(kept, []).append(feed_id)
-    return [{"of": as_list(ids), "before": to_iso(now - kept)} for kept, ids in sorted(by_length.items())]
+    for feed_id, retention in retention_by_feed(await retention_preferences(db), usual).items():
+        by_length.setdefault(retention, []).append(feed_id)
+    return [{"of": as_list(ids), "before": to_iso(now - retention)} for retention, ids in sorted(by_length.items())]
 
 
-def retention_by_feed(wishes: Iterable[RetentionPreference], usual: timedelta) -> dict[int, timedelta]:
+def retention_by_feed(preferences: Iterable[RetentionPreference], usual: timedelta) -> dict[int, timedelta]:
     """By feed, the longest retention that anybody wants; the operator and those without a setting want `usual`."""
-    agreed: dict[int, timedelta] = {}
-    for wish in wishes:
-        own = usual if wish.days is None else timedelta(days=wish.days)
-        least = usual if wish.of_operator else own
-        agreed[wish.feed_id] = max(own, least, agreed.get(wish.feed_id, own))
-    return agreed
+    longest: dict[int, timedelta] = {}
+    for preference in preferences:
+        own = usual if preference.days is None else timedelta(days=preference.days)
+        least = usual if preference.of_operator else own
+        longest[preference.feed_id] = max(own, least, longest.get(preference.feed_id, own))
+    return longest
 
 
-async def _drop_all(db: Database, look: Select[Any], which: Mapping[str, str], now: datetime) -> int:
+async def _drop_all(db: Database, expired: Select[Any], params: Mapping[str, str], now: datetime) -> int:
     dropped, from_feed = 0, 0
-    while lot := await db.query(look, {**which, "from_feed": from_feed}):
-        dropped += await _drop(db, lot, which["before"], now)
+    while lot := await db.query(expired, {**params, "from_feed": from_feed}):
+        dropped += await _drop(db, lot, params["before"], now)
         from_feed = lot[-1]["feed_id"]
     return dropped
 

@@ -78,15 +78,15 @@ async def archive_size_by_feed(db: Database, user_id: int) -> dict[int, ArchiveS
 
 async def archive_size_since(db: Database, user_id: int, since: datetime) -> ArchiveSize:
     """The archived data of all the user's feeds that arrived since then."""
-    asked = {"user_id": user_id, "since": to_iso(since)}
-    [raw], [images] = await db.query(RAW_SINCE, asked), await db.query(IMAGES_SINCE, asked)
+    params = {"user_id": user_id, "since": to_iso(since)}
+    [raw], [images] = await db.query(RAW_SINCE, params), await db.query(IMAGES_SINCE, params)
     return ArchiveSize(raw["n"], int(raw["bytes"]), images["n"], int(images["bytes"]))
 
 
 async def archived_bytes_by_user(db: Database, user_ids: Sequence[int]) -> dict[int, int]:
     """The archived bytes by user; a feed with several subscribers counts for each."""
-    kept = dict.fromkeys(user_ids, 0)
+    bytes_by_user = dict.fromkeys(user_ids, 0)
     for statement in (RAW_OF_USERS, IMAGES_OF_USERS):
         for row in await db.query(statement, {"user_ids": as_list(list(user_ids))}):
-            kept[row["user_id"]] += int(row["bytes"] or 0)
-    return kept
+            bytes_by_user[row["user_id"]] += int(row["bytes"] or 0)
+    return bytes_by_user

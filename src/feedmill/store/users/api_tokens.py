@@ -1,7 +1,7 @@
 """API tokens: adds, lists, checks and revokes them; only a digest of each is stored.
 
-A key that was made with another key holds only while that one does. This is checked whenever it is used, so nothing
-that happens at the same time as it is made can leave it behind.
+A token that was created with another token is valid only while that one is. This is checked at each use, so a token
+that is created while the other is revoked is not left behind.
 """
 
 import json

@@ -41,12 +41,12 @@ class LeasedUrls:
     webhook_ids: tuple[int, ...]
 
 
-async def lease_due_urls(db: Database, now: datetime, look_at: int, most: int) -> LeasedUrls:
+async def lease_due_urls(db: Database, now: datetime, most_webhooks: int, most: int) -> LeasedUrls:
     """Leases up to `most` URLs that have due deliveries and that no other process delivers to.
 
-    Looks at `look_at` webhooks, those that wait longest first.
+    Looks at `most_webhooks` webhooks, those that wait longest first.
     """
-    due = await db.query(DUE, {"now": to_iso(now), "most": look_at})
+    due = await db.query(DUE, {"now": to_iso(now), "most": most_webhooks})
     names = {row["id"]: _lock_name(row["url"]) for row in due}
     busy = await held_locks(db, list(names.values()), now) if names else set()
     free = [name for name in dict.fromkeys(names.values()) if name not in busy][:most]
