@@ -48,14 +48,14 @@ class Answers:
         self.rested.append(seconds)
 
 
-async def fetch(*outcomes: FetchOutcome, feed: Feed = FEED, dice: float = 0.0) -> tuple[FetchOutcome, Answers]:
+async def fetch(*outcomes: FetchOutcome, feed: Feed = FEED, jitter: float = 0.0) -> tuple[FetchOutcome, Answers]:
     web = Answers(*outcomes)
-    return await fetch_feed(web, feed, web.rest, lambda: dice), web
+    return await fetch_feed(web, feed, web.rest, lambda: jitter), web
 
 
-@pytest.mark.parametrize(("dice", "rests"), [(0.0, [2, 4, 8]), (0.5, [1.5, 3, 6]), (1.0, [1, 2, 4])])
-async def test_three_quick_tries_each_twice_as_far_shortened_by_the_dice(dice: float, rests: list[float]) -> None:
-    outcome, web = await fetch(BUSY, dice=dice)
+@pytest.mark.parametrize(("jitter", "rests"), [(0.0, [2, 4, 8]), (0.5, [1.5, 3, 6]), (1.0, [1, 2, 4])])
+async def test_three_quick_tries_each_twice_as_far_shortened_by_jitter(jitter: float, rests: list[float]) -> None:
+    outcome, web = await fetch(BUSY, jitter=jitter)
 
     assert (outcome, len(web.asked), web.rested) == (BUSY, 4, rests)
 

@@ -50,10 +50,10 @@ def entry(name: str, html: str | None = "<p>text</p>") -> NewEntry:
 
 def updated(*new: NewEntry) -> Updated:
     return Updated(
-        visit=FetchStats(NOW, timedelta(0)),
+        stats=FetchStats(NOW, timedelta(0)),
         schedule=Schedule(NOW + MINUTE, verbatim("because")),
         changes=EntryDiff(new=new),
-        facts=FeedMetadata(language="en-GB"),
+        metadata=FeedMetadata(language="en-GB"),
         raw=None,
         entry_count=len(new),
         etag=None,

@@ -44,9 +44,9 @@ def describe_feed(feed: Feed) -> FeedDescriptor:
 def describe_feed_after(feed: Feed, decision: RefreshDecision) -> FeedDescriptor | None:
     """The descriptor of a feed once the decision is written; None if no raw body was stored."""
     match decision:
-        case Updated(move=move, facts=facts):
+        case Updated(move=move, metadata=metadata):
             url = move.to if move.settled and move.to else feed.url
-            title = feed.own_title or facts.title or feed.title
+            title = feed.own_title or metadata.title or feed.title
             return msgspec.structs.replace(describe_feed(feed), url=url, title=title)
         case Unchanged(move=move):
             return msgspec.structs.replace(describe_feed(feed), url=move.to if move.settled and move.to else feed.url)

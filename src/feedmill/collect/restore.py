@@ -15,7 +15,7 @@ from hashlib import sha256
 from feedmill.archive.blobs import Blobs
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.refresh import RefreshTools
-from feedmill.collect.refresh_decision import feed_facts
+from feedmill.collect.refresh_decision import storable_metadata
 from feedmill.collect.restore_bodies import BodyToRestore, current_bodies, parse_body
 from feedmill.collect.restore_plan import RestorePlan
 from feedmill.collect.restore_target import DryRunTarget, RestoreTarget, open_claimed_target
@@ -143,5 +143,5 @@ async def _compare(
         new=changes.new,
         revised=tuple(one for one in changes.revised if times[one.entry_id].at < source.next_at),
         seen=tuple(id for id in changes.returned if is_current or times[id].last_seen_at < source.body.at),
-        facts=feed_facts(parsed),
+        metadata=storable_metadata(parsed),
     )

@@ -154,10 +154,10 @@ class FetchStats:
 class Updated:
     """A new body, parsed. `truncated`: it is incomplete, and only its complete entries are used."""
 
-    visit: FetchStats
+    stats: FetchStats
     schedule: Schedule
     changes: EntryDiff
-    facts: FeedMetadata
+    metadata: FeedMetadata
     raw: RawBody | None
     entry_count: int
     etag: str | None
@@ -174,7 +174,7 @@ class Updated:
 class Unchanged:
     """A 304, or the same bytes again: a success."""
 
-    visit: FetchStats
+    stats: FetchStats
     schedule: Schedule
     etag: str | None
     last_modified: str | None
@@ -185,7 +185,7 @@ class Unchanged:
 class Failed:
     """A failure of the feed. `counted` is False when our own network was down."""
 
-    visit: FetchStats
+    stats: FetchStats
     schedule: Schedule
     kind: FailureKind
     message: Message

@@ -48,7 +48,7 @@ class Gatherer:
             sum(len(entry.html or "") for entry in entries), choose_pools, groups, entries
         )
         guids = {pool: [str(entry.key) for entry in entries] for pool, entries in found.items()}
-        return steps_to_add_new_entries(claim.feed.id, guids, decision.visit.at)
+        return steps_to_add_new_entries(claim.feed.id, guids, decision.stats.at)
 
     async def catch_up(self, now: datetime) -> int:
         """Scans the entries that were not scanned for the current groups; returns how many it scanned."""
@@ -99,7 +99,7 @@ def _new_candidate(feed: Feed, decision: Updated, entry: NewEntry) -> PoolCandid
         feed_id=feed.id,
         folder=feed.folder,
         sort_at=entry.sort_at,
-        language=entry.language or decision.facts.language,
+        language=entry.language or decision.metadata.language,
         title=entry.title,
         html=entry.content_html or entry.summary,
     )

@@ -212,12 +212,12 @@ def _is_requested(job: RefreshFeed) -> bool:
 def job_outcome_of(feed_id: int, decision: RefreshDecision) -> JobOutcome:
     """The outcome of a job from the decision of its refresh."""
     match decision:
-        case Updated(visit=visit, changes=changes):
-            return JobOutcome(feed_id, "updated", len(changes.new), _ms(visit.elapsed))
-        case Unchanged(visit=visit):
-            return JobOutcome(feed_id, "unchanged", 0, _ms(visit.elapsed))
-        case Failed(visit=visit, message=message):
-            return JobOutcome(feed_id, "failed", 0, _ms(visit.elapsed), message)
+        case Updated(stats=stats, changes=changes):
+            return JobOutcome(feed_id, "updated", len(changes.new), _ms(stats.elapsed))
+        case Unchanged(stats=stats):
+            return JobOutcome(feed_id, "unchanged", 0, _ms(stats.elapsed))
+        case Failed(stats=stats, message=message):
+            return JobOutcome(feed_id, "failed", 0, _ms(stats.elapsed), message)
         case Postponed(schedule=schedule):
             return JobOutcome(feed_id, "postponed", message=schedule.why)
 

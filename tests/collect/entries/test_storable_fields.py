@@ -3,7 +3,7 @@
 import pytest
 
 from feedmill.collect.entries.storable_fields import storable_entry, storable_link
-from feedmill.collect.refresh_decision import feed_facts
+from feedmill.collect.refresh_decision import storable_metadata
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
 
 RUNNING = [
@@ -34,11 +34,11 @@ def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
             link=url, comments_url=url, image_url=url, enclosures=(Enclosure(url), Enclosure("https://a.example/"))
         )
     )
-    facts = feed_facts(ParsedFeed(link=url, icon_url=url, image_url=url))
+    metadata = storable_metadata(ParsedFeed(link=url, icon_url=url, image_url=url))
 
     assert (entry.link, entry.comments_url, entry.image_url) == (None, None, None)
     assert [each.url for each in entry.enclosures] == ["https://a.example/"]
-    assert (facts.site_url, facts.icon_url, facts.image_url) == (None, None, None)
+    assert (metadata.site_url, metadata.icon_url, metadata.image_url) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", ["link", "comments_url", "image_url"])

@@ -22,25 +22,25 @@ from feedmill.i18n.messages import Message, verbatim
 # A Wednesday.
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-RULES, NO_WISHES = CadenceSettings(), PollingHints()
+RULES, NO_HINTS = CadenceSettings(), PollingHints()
 BUSY = PublishingPattern(HOUR, NOW)
 
 
 def wait(
-    habit: PublishingPattern = BUSY,
+    pattern: PublishingPattern = BUSY,
     interval: timedelta | None = None,
-    wishes: PollingHints = NO_WISHES,
-    dice: float = 0.0,
+    hints: PollingHints = NO_HINTS,
+    jitter: float = 0.0,
 ) -> timedelta:
-    at = after_success(NOW, habit, interval, wishes, RULES, dice).at
+    at = after_success(NOW, pattern, interval, hints, RULES, jitter).at
     assert at is not None
     return at - NOW
 
 
 def why(
-    habit: PublishingPattern = BUSY, interval: timedelta | None = None, wishes: PollingHints = NO_WISHES
+    pattern: PublishingPattern = BUSY, interval: timedelta | None = None, hints: PollingHints = NO_HINTS
 ) -> Message:
-    return after_success(NOW, habit, interval, wishes, RULES, 0).why
+    return after_success(NOW, pattern, interval, hints, RULES, 0).why
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_the_rhythm_is_the_median_gap_of_the_newest_entries(hours_ago: list[int]
 )
 def test_what_a_subscriber_set_holds_down_to_the_floor(interval: timedelta, minutes: int) -> None:
     assert wait(interval=interval) == minutes * MINUTE
-    assert wait(interval=interval, wishes=PollingHints(20 * HOUR, "ttl")) == minutes * MINUTE
+    assert wait(interval=interval, hints=PollingHints(20 * HOUR, "ttl")) == minutes * MINUTE
 
 
 def test_an_operators_floor_is_kept() -> None:
-    schedule = after_success(NOW, BUSY, MINUTE, NO_WISHES, CadenceSettings(floor=MINUTE), 0)
+    schedule = after_success(NOW, BUSY, MINUTE, NO_HINTS, CadenceSettings(floor=MINUTE), 0)
 
     assert schedule.at == NOW + MINUTE
 
@@ -105,11 +105,11 @@ def test_an_operators_floor_is_kept() -> None:
     [(None, 30), (MINUTE, 30), (30 * MINUTE, 30), (31 * MINUTE, 31), (6 * HOUR, 360), (DAY, 1440), (365 * DAY, 1440)],
 )
 def test_the_servers_wish_raises_the_interval_up_to_a_day(hint: timedelta | None, minutes: int) -> None:
-    assert wait(wishes=PollingHints(hint, "Expires")) == minutes * MINUTE
+    assert wait(hints=PollingHints(hint, "Expires")) == minutes * MINUTE
 
 
 @pytest.mark.parametrize(
-    ("wishes", "at"),
+    ("hints", "at"),
     [
         (PollingHints(skip_hours=frozenset({10})), datetime(2026, 2, 18, 9, 0, tzinfo=UTC)),
         (PollingHints(skip_hours=frozenset({9})), datetime(2026, 2, 18, 10, 0, tzinfo=UTC)),
@@ -122,20 +122,20 @@ def test_the_servers_wish_raises_the_interval_up_to_a_day(hint: timedelta | None
         (PollingHints(DAY, "ttl", skip_hours=frozenset({8})), NOW + DAY),
     ],
 )
-def test_hours_and_days_to_skip_are_skipped_but_never_for_longer_than_a_day(wishes: PollingHints, at: datetime) -> None:
-    assert after_success(NOW, BUSY, None, wishes, RULES, 0).at == at
+def test_hours_and_days_to_skip_are_skipped_but_never_for_longer_than_a_day(hints: PollingHints, at: datetime) -> None:
+    assert after_success(NOW, BUSY, None, hints, RULES, 0).at == at
 
 
-def test_the_dice_add_up_to_a_tenth() -> None:
-    assert [wait(dice=dice) for dice in (0, 0.5, 1)] == [30 * MINUTE, 31.5 * MINUTE, 33 * MINUTE]
-    assert wait(PublishingPattern(HOUR, NOW - 400 * DAY), dice=1) == DAY
+def test_jitter_adds_up_to_a_tenth() -> None:
+    assert [wait(jitter=jitter) for jitter in (0, 0.5, 1)] == [30 * MINUTE, 31.5 * MINUTE, 33 * MINUTE]
+    assert wait(PublishingPattern(HOUR, NOW - 400 * DAY), jitter=1) == DAY
 
 
 def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
     slow, quick = PublishingPattern(4 * HOUR, NOW), PublishingPattern(MINUTE, NOW)
 
-    halved = after_success(NOW, slow, None, NO_WISHES, RULES, 0, overflows=True)
-    least = after_success(NOW, quick, None, NO_WISHES, RULES, 0, overflows=True)
+    halved = after_success(NOW, slow, None, NO_HINTS, RULES, 0, overflows=True)
+    least = after_success(NOW, quick, None, NO_HINTS, RULES, 0, overflows=True)
 
     assert (halved.at, least.at) == (NOW + HOUR, NOW + 15 * MINUTE)
     assert str(halved.why) == "every 60 min, because it publishes more than it shows at once"
@@ -146,7 +146,7 @@ def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
     [(1, 30), (2, 60), (3, 120), (4, 240), (5, 480), (6, 960), (7, 1440), (9, 1440), (10, 1440), (10**6, 1440)],
 )
 def test_the_back_off_doubles_up_to_a_day_give_or_take_a_tenth(failures: int, minutes: int) -> None:
-    schedules = [after_failure(NOW, failures, verbatim("HTTP 404"), RULES, dice) for dice in (0, 0.5, 1)]
+    schedules = [after_failure(NOW, failures, verbatim("HTTP 404"), RULES, jitter) for jitter in (0, 0.5, 1)]
 
     assert [schedule.at for schedule in schedules] == [NOW + minutes * MINUTE * share for share in (0.9, 1, 1.1)]
 
@@ -160,7 +160,7 @@ def test_the_back_off_can_be_set_and_a_failing_feed_is_still_tried_once_a_day() 
 
 
 @pytest.mark.parametrize(
-    ("asked", "dice", "waited"),
+    ("asked", "jitter", "waited"),
     [
         (120 * timedelta(seconds=1), 0, 120 * timedelta(seconds=1)),
         (100 * MINUTE, 1, 105 * MINUTE),
@@ -169,9 +169,9 @@ def test_the_back_off_can_be_set_and_a_failing_feed_is_still_tried_once_a_day() 
     ],
 )
 def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
-    asked: timedelta, dice: float, waited: timedelta
+    asked: timedelta, jitter: float, waited: timedelta
 ) -> None:
-    assert after_throttling(NOW, asked, 429, dice).at == NOW + waited
+    assert after_throttling(NOW, asked, 429, jitter).at == NOW + waited
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
         (why(PublishingPattern(HOUR, NOW - 400 * DAY)), "once a day, because it has been silent for 400 days"),
         (why(interval=20 * MINUTE), "every 20 min, as a subscriber set it"),
         (why(interval=5 * MINUTE), "every 15 min, the least we leave a server (a subscriber set 5 min)"),
-        (why(wishes=PollingHints(2 * HOUR, "Expires")), "every 2 h, as it asks us to (Expires)"),
-        (why(wishes=PollingHints(DAY, "ttl")), "once a day, as it asks us to (ttl)"),
+        (why(hints=PollingHints(2 * HOUR, "Expires")), "every 2 h, as it asks us to (Expires)"),
+        (why(hints=PollingHints(DAY, "ttl")), "once a day, as it asks us to (ttl)"),
         (
-            why(wishes=PollingHints(skip_hours=frozenset({9}))),
+            why(hints=PollingHints(skip_hours=frozenset({9}))),
             "every 30 min, because it publishes about 24 entries a day, "
             "put off because it asks not to be polled sooner",
         ),
@@ -220,36 +220,36 @@ def test_the_reason_is_what_a_person_would_say(said: Message, expected: str) -> 
 
 
 lengths = st.none() | st.timedeltas(timedelta(), 4000 * DAY)
-dice = st.floats(0, 1)
+jitter = st.floats(0, 1)
 moments = st.none() | st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
-wishes = st.builds(
+hints = st.builds(
     PollingHints, lengths, st.just("ttl"), st.frozensets(st.integers(0, 23)), st.frozensets(st.integers(0, 6))
 )
 
 
-@given(st.builds(PublishingPattern, lengths, moments), wishes, dice, st.booleans())
+@given(st.builds(PublishingPattern, lengths, moments), hints, jitter, st.booleans())
 def test_a_healthy_feed_is_due_again_within_a_quarter_of_an_hour_and_a_day(
-    habit: PublishingPattern, wishes: PollingHints, dice: float, overflows: bool
+    pattern: PublishingPattern, hints: PollingHints, jitter: float, overflows: bool
 ) -> None:
-    at = after_success(NOW, habit, None, wishes, RULES, dice, overflows=overflows).at
+    at = after_success(NOW, pattern, None, hints, RULES, jitter, overflows=overflows).at
 
     assert at is not None
     assert 15 * MINUTE <= at - NOW <= DAY
 
 
-@given(st.timedeltas(MINUTE, 7 * DAY), wishes, dice)
+@given(st.timedeltas(MINUTE, 7 * DAY), hints, jitter)
 def test_a_set_interval_is_never_left_for_longer_than_it_or_a_day(
-    interval: timedelta, wishes: PollingHints, dice: float
+    interval: timedelta, hints: PollingHints, jitter: float
 ) -> None:
-    at = after_success(NOW, BUSY, interval, wishes, RULES, dice).at
+    at = after_success(NOW, BUSY, interval, hints, RULES, jitter).at
 
     assert at is not None
     assert max(interval, 15 * MINUTE) <= at - NOW <= max(interval, DAY)
 
 
-@given(st.integers(1, 10**9), dice)
-def test_a_failing_feed_is_tried_again_in_the_future_and_within_the_cap(failures: int, dice: float) -> None:
-    at = after_failure(NOW, failures, verbatim("x"), RULES, dice).at
+@given(st.integers(1, 10**9), jitter)
+def test_a_failing_feed_is_tried_again_in_the_future_and_within_the_cap(failures: int, jitter: float) -> None:
+    at = after_failure(NOW, failures, verbatim("x"), RULES, jitter).at
 
     assert at is not None
     assert 27 * MINUTE <= at - NOW <= 1.1 * DAY

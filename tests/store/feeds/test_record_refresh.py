@@ -61,10 +61,10 @@ def new_entry(guid: str) -> NewEntry:
 
 def updated(*guids: str) -> Updated:
     return Updated(
-        visit=VISIT,
+        stats=VISIT,
         schedule=LATER,
         changes=EntryDiff(new=tuple(map(new_entry, guids))),
-        facts=FeedMetadata(),
+        metadata=FeedMetadata(),
         raw=None,
         entry_count=len(guids),
         etag='"1"',
@@ -135,7 +135,7 @@ async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
 async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
     claim = await claimed(db)
     seen = replace(VISIT, certificate_until=NOW + 9 * HOUR)
-    await record_refresh(db, claim, replace(updated("a"), visit=seen))
+    await record_refresh(db, claim, replace(updated("a"), stats=seen))
     [again] = await claim_feeds(db, [claim.feed.id], NOW)
 
     await record_refresh(db, again, Unchanged(VISIT, LATER, None, None, FeedMove()))

@@ -12,16 +12,16 @@ from feedmill.model.refresh import Schedule
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
-# What a person may ask of a server of their own.
+# For private addresses that the operator allowed.
 PRIVATE_FLOOR = MINUTE
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 15 * MINUTE, 120 * MINUTE
 LONGEST_SILENT_INTERVAL = DAY
 LONGEST_HINT = DAY
-# A feed that is silent for two days is asked every two hours, one that is silent for ten days every ten hours.
+# A feed that is silent for two days is fetched every two hours, one that is silent for ten days every ten hours.
 SILENCE_SHARE = 24
-# Gaps are taken from the newest entries only, so that a feed's old habits don't count.
+# Gaps are measured between the newest entries only, so that former patterns don't count.
 SAMPLED_ENTRIES = 20
-# With fewer entries there is no rhythm to speak of.
+# For feeds with too few entries to measure gaps.
 DEFAULT_INTERVAL = 60 * MINUTE
 OUTAGE_PAUSE = 5 * MINUTE
 JITTER_SHARE = 0.1
@@ -29,7 +29,7 @@ JITTER_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class CadenceSettings:
-    """The settings that cadence depends on."""
+    """The settings that the schedule depends on."""
 
     backoff_base: timedelta = 30 * MINUTE
     backoff_cap: timedelta = DAY
@@ -38,7 +38,7 @@ class CadenceSettings:
 
 @dataclass(frozen=True, slots=True)
 class PollingHints:
-    """What the server and the feed ask of those who poll."""
+    """What the server and the feed say about polling: an interval and its source, hours and days to skip."""
 
     hint: timedelta | None = None
     hint_name: str = ""
@@ -48,7 +48,7 @@ class PollingHints:
 
 @dataclass(frozen=True, slots=True)
 class PublishingPattern:
-    """How a feed publishes: the median gap between entries (None: too few to tell), and the last one."""
+    """How a feed publishes: the median gap between entries (None: too few entries), and when the last one came."""
 
     rhythm: timedelta | None = None
     last_entry_at: datetime | None = None
@@ -59,102 +59,104 @@ class PublishingPattern:
 
 def after_success(
     now: datetime,
-    habit: PublishingPattern,
+    pattern: PublishingPattern,
     interval: timedelta | None,
-    wishes: PollingHints,
+    hints: PollingHints,
     rules: CadenceSettings,
-    dice: float,
+    jitter: float,
     *,
     overflows: bool = False,
 ) -> Schedule:
-    """The next fetch of a healthy feed; `dice` is between 0 and 1."""
-    length, why = _length(now, habit, interval, wishes, rules, overflows)
-    # Neither the dice nor the feed's own wishes keep us away for longer than a day.
+    """The next fetch after a success; `jitter` is between 0 and 1."""
+    length, why = _interval(now, pattern, interval, hints, rules, overflows)
+    # Neither jitter nor the feed's own hints delay a fetch for longer than a day.
     latest = now + max(length, LONGEST_HINT)
-    at = min(now + length * (1 + JITTER_SHARE * dice), latest)
-    open_at = min(_after_skipped(at, wishes), latest)
+    at = min(now + length * (1 + JITTER_SHARE * jitter), latest)
+    open_at = min(_after_skipped(at, hints), latest)
     if open_at != at:
         why = Message("schedule.put_off", why=why)
     return Schedule(open_at, why)
 
 
-def after_failure(now: datetime, failures: int, what: Message, rules: CadenceSettings, dice: float) -> Schedule:
+def after_failure(now: datetime, failures: int, failure: Message, rules: CadenceSettings, jitter: float) -> Schedule:
     """The next try after `failures` failures in a row."""
     length = min(rules.backoff_base * 2 ** min(failures - 1, 20), rules.backoff_cap)
-    because = _failed(failures, what)
+    because = _failed(failures, failure)
     why = Message("schedule.retry", length=length, because=because)
     if failures >= ERROR_AFTER:
         length = min(length, DAY)
         why = Message("schedule.retry_daily", every=_every(length), because=because)
-    return Schedule(now + length * (1 + JITTER_SHARE * (2 * dice - 1)), why)
+    return Schedule(now + length * (1 + JITTER_SHARE * (2 * jitter - 1)), why)
 
 
-def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceSettings, dice: float) -> Schedule:
-    """The next fetch after `times` truncated answers in a row: as after failures, but no later than usual."""
+def after_truncation(now: datetime, times: int, usual: Schedule, rules: CadenceSettings, jitter: float) -> Schedule:
+    """The next fetch after `times` truncated documents in a row: as after failures, but no later than usual."""
     length = max(min(rules.backoff_base * 2 ** min(times - 1, 20), rules.backoff_cap), rules.floor)
-    at = now + length * (1 + JITTER_SHARE * dice)
+    at = now + length * (1 + JITTER_SHARE * jitter)
     if usual.at is not None and usual.at <= at:
         return usual
     why = Message("schedule.truncated", length=length)
     return Schedule(at, why)
 
 
-def after_throttling(now: datetime, retry_after: timedelta, status: int, dice: float) -> Schedule:
-    """Not before the server lets us; a little later, because others wait for the same moment."""
-    at = now + retry_after + min(retry_after * JITTER_SHARE, 5 * MINUTE) * dice
+def after_throttling(now: datetime, retry_after: timedelta, status: int, jitter: float) -> Schedule:
+    """The next fetch after Retry-After, a little later because other clients wait for the same time."""
+    at = now + retry_after + min(retry_after * JITTER_SHARE, 5 * MINUTE) * jitter
     why = Message("schedule.retry_after", length=retry_after, status=status)
     return Schedule(at, why)
 
 
-def after_outage(now: datetime, dice: float) -> Schedule:
-    at = now + OUTAGE_PAUSE * (1 + dice)
+def after_outage(now: datetime, jitter: float) -> Schedule:
+    at = now + OUTAGE_PAUSE * (1 + jitter)
     return Schedule(at, Message("schedule.own_outage"))
 
 
 def median_gap(now: datetime, dates: Sequence[datetime]) -> timedelta | None:
-    """The median gap between the newest entries; None when there are too few to tell."""
+    """The median gap between the newest entries; None if there are too few."""
     newest = sorted((date for date in dates if date <= now), reverse=True)[:SAMPLED_ENTRIES]
     gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(newest)]
     return timedelta(seconds=median(gaps)) if len(gaps) >= 2 else None
 
 
-def automatic_interval(now: datetime, habit: PublishingPattern) -> timedelta:
-    """Half the feed's rhythm within bounds, slower for one that has gone silent."""
+def automatic_interval(now: datetime, pattern: PublishingPattern) -> timedelta:
+    """Half the median gap within bounds, longer for a feed that has gone silent."""
     length = (
-        DEFAULT_INTERVAL if habit.rhythm is None else min(max(habit.rhythm / 2, SHORTEST_INTERVAL), LONGEST_INTERVAL)
+        DEFAULT_INTERVAL
+        if pattern.rhythm is None
+        else min(max(pattern.rhythm / 2, SHORTEST_INTERVAL), LONGEST_INTERVAL)
     )
-    return max(length, min(habit.silence(now) / SILENCE_SHARE, LONGEST_SILENT_INTERVAL))
+    return max(length, min(pattern.silence(now) / SILENCE_SHARE, LONGEST_SILENT_INTERVAL))
 
 
-def _length(
+def _interval(
     now: datetime,
-    habit: PublishingPattern,
+    pattern: PublishingPattern,
     interval: timedelta | None,
-    wishes: PollingHints,
+    hints: PollingHints,
     rules: CadenceSettings,
     overflows: bool,
 ) -> tuple[timedelta, Message]:
     if interval is not None:
-        return _as_set(interval, rules)
-    length = automatic_interval(now, habit)
-    reason = _reason(now, habit)
+        return _subscriber_interval(interval, rules)
+    length = automatic_interval(now, pattern)
+    reason = _reason(now, pattern)
     if overflows:
         length = max(length / 2, SHORTEST_INTERVAL)
         reason = Message("schedule.overflows")
-    hint = min(wishes.hint, LONGEST_HINT) if wishes.hint else None
+    hint = min(hints.hint, LONGEST_HINT) if hints.hint else None
     if hint and hint > length:
-        return hint, Message("schedule.as_asked", every=_every(hint), name=wishes.hint_name)
+        return hint, Message("schedule.as_asked", every=_every(hint), name=hints.hint_name)
     return length, Message("schedule.because", every=_every(length), because=reason)
 
 
-def _as_set(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, Message]:
+def _subscriber_interval(interval: timedelta, rules: CadenceSettings) -> tuple[timedelta, Message]:
     if interval >= rules.floor:
         return interval, Message("schedule.as_set", every=_every(interval))
     return rules.floor, Message("schedule.floor", every=_every(rules.floor), length=interval)
 
 
-def _reason(now: datetime, habit: PublishingPattern) -> Message:
-    gap, silence = habit.rhythm, habit.silence(now)
+def _reason(now: datetime, pattern: PublishingPattern) -> Message:
+    gap, silence = pattern.rhythm, pattern.silence(now)
     if silence > 2 * DAY and (gap is None or silence > 3 * gap):
         return Message("schedule.silent", length=silence)
     if gap is None:
@@ -166,21 +168,21 @@ def _reason(now: datetime, habit: PublishingPattern) -> Message:
     return Message("schedule.publishes_every", every=_every(gap))
 
 
-def _after_skipped(at: datetime, wishes: PollingHints) -> datetime:
-    """The first moment from `at` on that the feed does not exclude, at most a day later."""
-    if len(wishes.skip_hours) >= 24 or len(wishes.skip_days) >= 7:
+def _after_skipped(at: datetime, hints: PollingHints) -> datetime:
+    """The first time from `at` on that the feed does not exclude, at most a day later."""
+    if len(hints.skip_hours) >= 24 or len(hints.skip_days) >= 7:
         return at
-    moment = at.astimezone(UTC)
+    time = at.astimezone(UTC)
     for _ in range(24):
-        if moment.hour not in wishes.skip_hours and moment.weekday() not in wishes.skip_days:
-            return at if moment == at else moment
-        moment = (moment + HOUR).replace(minute=at.minute, second=at.second)
-    return moment
+        if time.hour not in hints.skip_hours and time.weekday() not in hints.skip_days:
+            return at if time == at else time
+        time = (time + HOUR).replace(minute=at.minute, second=at.second)
+    return time
 
 
 def _every(length: timedelta) -> Message:
     return Message("schedule.once_a_day") if length == DAY else Message("schedule.every", length=length)
 
 
-def _failed(times: int, what: Message) -> Message:
-    return Message("schedule.failed", n=times, what=what)
+def _failed(times: int, failure: Message) -> Message:
+    return Message("schedule.failed", n=times, what=failure)

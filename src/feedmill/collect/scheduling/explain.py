@@ -14,7 +14,7 @@ from feedmill.model.fetch_log import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-# What the dice add to an interval is not worth a sentence.
+# Jitter alone is not worth a sentence.
 NOTABLE_RATIO = 1.25
 
 
@@ -25,24 +25,24 @@ def explain_schedule(
     former: Sequence[tuple[str, datetime]],
     now: datetime,
 ) -> list[Message]:
-    """From the feed's row, its last fetches (newest first), their sum and where it was before."""
-    schedule = [*_state(feed, fetches, now), *_next(feed, now), *_wishes(feed)]
-    return [*schedule, *_places(feed, former), *_habit(feed, tally, now)]
+    """The sentences, from the feed's row, its last fetches (newest first), their sums and its former URLs."""
+    schedule = [*_state(feed, fetches, now), *_next(feed, now), *_polling_hints(feed)]
+    return [*schedule, *_urls(feed, former), *_history(feed, tally, now)]
 
 
-def time_ago(moment: datetime, now: datetime) -> Message:
-    return Message("explain.ago", length=now - moment) if moment <= now else time_until(moment, now)
+def time_ago(time: datetime, now: datetime) -> Message:
+    return Message("explain.ago", length=now - time) if time <= now else time_until(time, now)
 
 
-def time_until(moment: datetime, now: datetime) -> Message:
-    return Message("explain.ahead", length=moment - now) if moment > now else Message("explain.now")
+def time_until(time: datetime, now: datetime) -> Message:
+    return Message("explain.ahead", length=time - now) if time > now else Message("explain.now")
 
 
-def clock_time(moment: datetime, now: datetime) -> Message:
-    """`14:05 UTC`, with the day when it is not near."""
-    if abs(moment - now) < DAY / 2:
-        return Message("explain.clock_time", at=moment)
-    return Message("explain.clock_datetime", at=moment)
+def clock_time(time: datetime, now: datetime) -> Message:
+    """`14:05 UTC`, with the date if it is more than half a day away."""
+    if abs(time - now) < DAY / 2:
+        return Message("explain.clock_time", at=time)
+    return Message("explain.clock_datetime", at=time)
 
 
 def _state(feed: Feed, fetches: Sequence[FetchLogLine], now: datetime) -> Iterator[Message]:
@@ -62,7 +62,7 @@ def _state(feed: Feed, fetches: Sequence[FetchLogLine], now: datetime) -> Iterat
 
 
 def _failing(feed: Feed, last: FetchLogLine | None, now: datetime) -> Iterator[Message]:
-    """The schedule's own reason, which comes next, says what went wrong."""
+    """What went wrong is said by the reason of the schedule, which comes next."""
     when = time_ago(last.at if last else feed.last_fetched_at or now, now)
     if feed.last_error_kind == "throttled":
         yield Message("explain.throttled", ago=when)
@@ -89,19 +89,19 @@ def _next(feed: Feed, now: datetime) -> Iterator[Message]:
     if feed.last_error_kind in ("throttled", "gone"):
         return
     if feed.consecutive_failures:
-        yield _patience(feed)
+        yield _backoff(feed)
     else:
-        yield from _compared(feed, now)
+        yield from _own_interval(feed, now)
 
 
-def _patience(feed: Feed) -> Message:
+def _backoff(feed: Feed) -> Message:
     if feed.consecutive_failures >= ERROR_AFTER:
         return Message("explain.tried_daily")
     return Message("explain.backoff")
 
 
-def _compared(feed: Feed, now: datetime) -> Iterator[Message]:
-    """What its own rhythm would have been, when something else decides."""
+def _own_interval(feed: Feed, now: datetime) -> Iterator[Message]:
+    """The interval by the feed's own pattern, if something else makes the wait longer."""
     if feed.last_fetched_at is None or feed.next_fetch_at is None:
         return
     planned, own = (
@@ -112,22 +112,22 @@ def _compared(feed: Feed, now: datetime) -> Iterator[Message]:
         yield Message("explain.own_rhythm", length=own)
 
 
-def _wishes(feed: Feed) -> Iterator[Message]:
+def _polling_hints(feed: Feed) -> Iterator[Message]:
     if feed.interval is not None and feed.interval < SHORTEST_INTERVAL:
         yield Message("explain.below_floor", length=feed.interval, least=SHORTEST_INTERVAL)
     if feed.wishes is None:
         return
-    kept = msgspec.json.decode(feed.wishes, type=StoredPollingHints)
-    if kept.seconds:
-        yield Message("explain.asked_interval", length=timedelta(seconds=kept.seconds), name=kept.name)
-    if kept.skip_hours:
-        hours = ", ".join(map(str, kept.skip_hours))
+    hints = msgspec.json.decode(feed.wishes, type=StoredPollingHints)
+    if hints.seconds:
+        yield Message("explain.asked_interval", length=timedelta(seconds=hints.seconds), name=hints.name)
+    if hints.skip_hours:
+        hours = ", ".join(map(str, hints.skip_hours))
         yield Message("explain.skip_hours", hours=hours)
-    for day in kept.skip_days:
+    for day in hints.skip_days:
         yield Message("explain.skip_day", day=Message(f"weekday.{WEEKDAYS[day]}"))
 
 
-def _places(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Message]:
+def _urls(feed: Feed, former: Sequence[tuple[str, datetime]]) -> Iterator[Message]:
     if feed.moved_to and feed.status is not FeedStatus.DISABLED:
         yield _moving(feed.moved_to, feed.moved_times)
     for url, until in former[:3]:
@@ -142,7 +142,7 @@ def _moving(to: str, times: int) -> Message:
     return Message("explain.moving", n=times, to=to, needed=FETCHES_UNTIL_MOVE)
 
 
-def _habit(feed: Feed, tally: FetchTally, now: datetime) -> Iterator[Message]:
+def _history(feed: Feed, tally: FetchTally, now: datetime) -> Iterator[Message]:
     if feed.last_entry_at is not None:
         yield Message("explain.newest_entry", ago=time_ago(feed.last_entry_at, now))
     if tally.fetches > 1:

@@ -83,7 +83,7 @@ def _full_text_steps(
     """Articles are fetched that at least one subscriber who wants them whole does not block."""
     outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in wanted if one.settings.full_text]
     guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
-    return steps_to_fetch_full_texts(feed_id, guids, decision.visit.at)
+    return steps_to_fetch_full_texts(feed_id, guids, decision.stats.at)
 
 
 async def preview_filter_rules(db: Database, feed_id: int, block_rules: str, keep_rules: str) -> list[PreviewedEntry]:

@@ -50,7 +50,7 @@ REVISION_TIMES = select(
     entries.c.last_seen_at,
     func.coalesce(_last_revision.scalar_subquery(), entries.c.first_seen_at).label("version_at"),
 ).where(one_of(entries.c.id, "ids"))
-NO_FACTS = FeedMetadata()
+NO_METADATA = FeedMetadata()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ReplayChanges:
     new: tuple[NewEntry, ...] = ()
     revised: tuple[Revision, ...] = ()
     seen: tuple[int, ...] = ()
-    facts: FeedMetadata = NO_FACTS
+    metadata: FeedMetadata = NO_METADATA
 
     def __bool__(self) -> bool:
         return bool(self.new or self.revised or self.seen)
@@ -104,7 +104,7 @@ def _steps(claim: Claim, replayed: ReplayChanges, now: datetime) -> list[Step]:
 
 def _feed_values(claim: Claim, replayed: ReplayChanges, now: datetime) -> dict[str, Any]:
     newest = max((entry.sort_at for entry in replayed.new), default=None)
-    return asdict(replayed.facts) | {
+    return asdict(replayed.metadata) | {
         "feed_id": claim.feed.id,
         "token": claim.token,
         "until": to_iso(now + LEASE),

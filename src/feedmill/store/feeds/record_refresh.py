@@ -110,7 +110,7 @@ _reset_failures: dict[str, Any] = {
     **{name: func.coalesce(bindparam(f"new_{name}"), feeds.c[name]) for name in ("url", "host", "certificate_until")},
 }
 _error = ("last_error", "last_error_kind", "truncated_times")
-_facts = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
+_metadata_columns = ("title", "site_url", "description", "language", "icon_url", "image_url", "hub_url")
 
 FEED_UPDATED = _feed_update(
     _is_disabled_by_person,
@@ -120,7 +120,7 @@ FEED_UPDATED = _feed_update(
     "rhythm_seconds",
     "wishes",
     **_reset_failures,
-    **{name: func.coalesce(bindparam(name), feeds.c[name]) for name in _facts},
+    **{name: func.coalesce(bindparam(name), feeds.c[name]) for name in _metadata_columns},
     last_entry_at=func.coalesce(bindparam("last_entry_at"), feeds.c.last_entry_at),
     entry_count=feeds.c.entry_count + bindparam("new_entries"),
 )
@@ -203,16 +203,16 @@ def _steps(claim: Claim, decision: RefreshDecision) -> list[Step]:
 
 
 def _unchanged(claim: Claim, unchanged: Unchanged) -> list[Step]:
-    outcome = "not_modified" if unchanged.visit.http_status == 304 else "same"
+    outcome = "not_modified" if unchanged.stats.http_status == 304 else "same"
     return [
         Step(FEED_UNCHANGED, _success_values(claim, unchanged)),
-        *_moved(claim, unchanged.move, unchanged.visit),
-        _log(claim, unchanged.visit, outcome),
+        *_moved(claim, unchanged.move, unchanged.stats),
+        _log(claim, unchanged.stats, outcome),
     ]
 
 
 def _updated(claim: Claim, updated: Updated) -> list[Step]:
-    changes, visit = updated.changes, updated.visit
+    changes, stats = updated.changes, updated.stats
     feed = _success_values(claim, updated) | {
         "body_sha256": updated.body_sha256,
         "rhythm_seconds": None if updated.rhythm is None else int(updated.rhythm.total_seconds()),
@@ -222,26 +222,26 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
         "last_error": message_to_stored(TRUNCATED) if updated.truncated else None,
         "last_error_kind": INCOMPLETE if updated.truncated else None,
         "truncated_times": claim.feed.truncated_times + 1 if updated.truncated else 0,
-        **_facts_values(updated.facts),
+        **_metadata_values(updated.metadata),
     }
     message = TRUNCATED if updated.truncated else OVERFLOWS if changes.overflows else None
     outcome = INCOMPLETE if updated.truncated else "updated"
-    log = _log(claim, visit, outcome, len(changes.new), len(changes.revised), message)
+    log = _log(claim, stats, outcome, len(changes.new), len(changes.revised), message)
     return [
         Step(FEED_UPDATED, feed),
-        *_moved(claim, updated.move, visit),
-        *steps_to_add_entries(claim.feed.id, claim.token, changes.new, to_iso(visit.at), in_feed=True),
-        *steps_to_add_revisions(changes.revised, to_iso(visit.at)),
-        *_seen(changes, visit),
+        *_moved(claim, updated.move, stats),
+        *steps_to_add_entries(claim.feed.id, claim.token, changes.new, to_iso(stats.at), in_feed=True),
+        *steps_to_add_revisions(changes.revised, to_iso(stats.at)),
+        *_seen(changes, stats),
         *_raw(claim, updated.raw, INCOMPLETE if updated.truncated else "ok", updated.entry_count, len(changes.new)),
         log,
     ]
 
 
-def _seen(changes: EntryDiff, visit: FetchStats) -> list[Step]:
+def _seen(changes: EntryDiff, stats: FetchStats) -> list[Step]:
     lists = [(1, changes.returned), (0, changes.dropped)]
     return [
-        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_iso(visit.at)})
+        Step(SEEN, {"ids": as_list(list(ids)), "present": present, "at": to_iso(stats.at)})
         for present, ids in lists
         if ids
     ]
@@ -253,7 +253,7 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
     status = FeedStatus.ERROR if failures >= ERROR_AFTER else feed.status
     understood = failed.body_sha256 is None
     values = _base(claim, failed) | {
-        "last_fetched_at": to_iso(failed.visit.at),
+        "last_fetched_at": to_iso(failed.stats.at),
         "new_status": FeedStatus.DISABLED if failed.disables else status,
         "consecutive_failures": failures,
         "last_error": message_to_stored(failed.message),
@@ -267,7 +267,7 @@ def _failed(claim: Claim, failed: Failed) -> list[Step]:
     return [
         Step(FEED_FAILED, values),
         *_raw(claim, failed.raw, message_to_stored(failed.message), 0, 0),
-        _log(claim, failed.visit, failed.kind, message=failed.message),
+        _log(claim, failed.stats, failed.kind, message=failed.message),
     ]
 
 
@@ -284,20 +284,20 @@ def _raw(claim: Claim, raw: RawBody | None, parse_result: str, entry_count: int,
     return [Step(RAW, row)]
 
 
-def _moved(claim: Claim, move: FeedMove, visit: FetchStats) -> list[Step]:
+def _moved(claim: Claim, move: FeedMove, stats: FetchStats) -> list[Step]:
     if move.needs_target and move.to is not None:
-        return steps_to_add_redirect_target(move.to, claim.feed.url, visit.at)
+        return steps_to_add_redirect_target(move.to, claim.feed.url, stats.at)
     if not move.settled or move.to is None:
         return []
     return [
-        step_to_add_former_url(claim.feed.id, claim.feed.url, visit.at),
+        step_to_add_former_url(claim.feed.id, claim.feed.url, stats.at),
         step_to_update_moved_to(claim.feed.id, move.to),
     ]
 
 
 def _log(
     claim: Claim,
-    visit: FetchStats,
+    stats: FetchStats,
     outcome: str,
     new_entries: int = 0,
     revised_entries: int = 0,
@@ -305,11 +305,11 @@ def _log(
 ) -> Step:
     line = {
         "feed_id": claim.feed.id,
-        "at": to_iso(visit.at),
+        "at": to_iso(stats.at),
         "outcome": outcome,
-        "http_status": visit.http_status,
-        "bytes": visit.bytes,
-        "ms": round(visit.elapsed.total_seconds() * 1000),
+        "http_status": stats.http_status,
+        "bytes": stats.bytes,
+        "ms": round(stats.elapsed.total_seconds() * 1000),
         "new_entries": new_entries,
         "revised_entries": revised_entries,
         "message": stored_or_none(message),
@@ -330,7 +330,7 @@ def _base(claim: Claim, decision: RefreshDecision) -> dict[str, Any]:
 
 
 def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any]:
-    move, at = success.move, to_iso(success.visit.at)
+    move, at = success.move, to_iso(success.stats.at)
     settled = move.to is not None and move.settled
     return _base(claim, success) | {
         "etag": success.etag,
@@ -339,11 +339,11 @@ def _success_values(claim: Claim, success: Updated | Unchanged) -> dict[str, Any
         "last_success_at": at,
         "moved_to": None if settled else move.to,
         "moved_times": 0 if settled else move.times,
-        "new_certificate_until": iso_or_none(success.visit.certificate_until),
+        "new_certificate_until": iso_or_none(success.stats.certificate_until),
         "new_url": move.to if settled else None,
         "new_host": host_of(move.to) if settled and move.to else None,
     }
 
 
-def _facts_values(facts: FeedMetadata) -> Mapping[str, Any]:
-    return {name: getattr(facts, name) for name in _facts}
+def _metadata_values(metadata: FeedMetadata) -> Mapping[str, Any]:
+    return {name: getattr(metadata, name) for name in _metadata_columns}
