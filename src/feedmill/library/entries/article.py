@@ -26,12 +26,12 @@ from feedmill.threads import run_in_thread_if_large
 WORDS_A_MINUTE = 230
 CHARACTERS_A_MINUTE = 400
 
-# Scripts that are read by the character: kana, han, hangul.
+# Scripts that are counted by character: kana, han, hangul.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 
 
 class ArticleEnclosure(Struct, frozen=True, gc=False):
-    """A file that comes with an entry; None is what the feed does not say."""
+    """A file attached to an entry; None: the feed does not say."""
 
     url: str
     type: str | None
@@ -40,10 +40,10 @@ class ArticleEnclosure(Struct, frozen=True, gc=False):
 
 
 class Article(EntrySummary, frozen=True, gc=False):
-    """`version` says which text this is: 0 the first that came, `revisions` the newest.
+    """`version` is the number of the revision: 0 is the first text, `revisions` the newest.
 
-    `raw_html` is the text as it came, where that was asked for; `full_html` the whole article behind the entry, once
-    somebody had it fetched.
+    `raw_html` is the text as the feed sent it, if requested; `full_html` the full text of the linked page, if it was
+    fetched.
     """
 
     html: str
@@ -59,7 +59,7 @@ class Article(EntrySummary, frozen=True, gc=False):
 
 
 class ArticleTexts(NamedTuple):
-    """What is made of an entry's texts each time that it is read."""
+    """What is computed from an entry's texts each time that it is read."""
 
     html: str
     full_html: str | None
@@ -77,7 +77,7 @@ async def read_article(
     version: int | None = None,
     raw: bool = False,
 ) -> Article:
-    """The entry in its newest version or in another one; with its neighbours in the list that it is read in."""
+    """The entry in its newest version, or in `version`; with its neighbours in the list `within`."""
     stored = await find_entry(db, user_id, entry_id)
     number = stored.revision_count if version is None else version
     text = await find_revision(db, entry_id, number)
@@ -107,7 +107,7 @@ async def read_article(
 
 
 async def find_entry(db: Database, user_id: int, entry_id: int) -> VisibleEntry:
-    """All that is kept of an entry; `NotFound` when there is none for this user."""
+    """The entry; `NotFound` if it does not exist or the user may not see it."""
     entry = await visible_entry(db, user_id, entry_id)
     if entry is None:
         raise NotFound("there is no such entry")
@@ -124,7 +124,7 @@ async def find_revision(db: Database, entry_id: int, number: int) -> RevisionTex
 async def neighbours(
     db: Database, user_id: int, entry: VisibleEntry, within: EntryListQuery, now: datetime
 ) -> tuple[int | None, int | None]:
-    """The entries before and after this one in a list; none when it does not stand in it."""
+    """The entries before and after this one in a list; None if it is not in the list."""
     at = _list_time(entry, within)
     if at is None:
         return None, None
@@ -138,7 +138,7 @@ async def neighbours(
 
 
 def _list_time(entry: VisibleEntry, within: EntryListQuery) -> str | None:
-    """The time by which an entry stands in a list; None when it does not."""
+    """The time by which a list orders the entry; None if it is not in the list."""
     if within.scope.label_id is not None:
         return entry.sort_at
     match within.view:
@@ -165,6 +165,6 @@ def _enclosure(stored: Enclosure) -> ArticleEnclosure:
 
 
 def reading_minutes(html: str) -> int:
-    """How long a person reads, at least a minute."""
+    """The reading time in minutes, at least one."""
     words, characters = _UNSPACED.subn(" ", plain_text(html, None))
     return max(1, ceil(len(words.split()) / WORDS_A_MINUTE + characters / CHARACTERS_A_MINUTE))

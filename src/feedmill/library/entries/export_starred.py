@@ -23,7 +23,7 @@ _BEGINNING = b'{"version":"https://jsonfeed.org/version/1.1","title":"Feedmill: 
 
 
 async def export_starred(db: Database, user_id: int, now: datetime) -> AsyncIterator[bytes]:
-    """The document piece by piece, what was starred last first; images are those of their own sites."""
+    """The document in chunks, the last starred entry first; images keep their original URLs."""
     wanted: EntryListQuery | None = EntryListQuery(EntryView.STARRED, most=AT_ONCE)
     between = _BEGINNING
     while wanted:

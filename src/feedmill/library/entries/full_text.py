@@ -20,15 +20,15 @@ from feedmill.store.database import Database
 from feedmill.store.entries.full_text_tasks import save_full_texts
 
 LIMITS = FetchLimits(max_bytes=4_000_000)
-# With lxml's HTML parser: imported in the thread that first looks for an article.
+# Imports lxml's HTML parser; done in the thread that first extracts an article.
 MAIN_HTML = "feedmill.html.readability:extract_article"
 PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
-# Bytes; as many as every database takes in one row. What is longer is cut.
+# Bytes; what every database can store in one row. Longer texts are cut.
 MAX_STORED_BYTES = 1_500_000
 
 
 class NoFullText(Conflict):
-    """The whole article can't be had; `code` says why."""
+    """The full text can't be fetched or extracted; `code` says why."""
 
     def __init__(self, code: str, message: Message | str) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class NoFullText(Conflict):
 async def fetch_full_text(
     db: Database, client: Client, user_id: int, entry_id: int, now: datetime, *, again: bool = False
 ) -> None:
-    """Has the whole article kept, unless it is; `again` fetches it anew."""
+    """Fetches and stores the full text, unless it is stored; `again` fetches it again."""
     entry = await find_entry(db, user_id, entry_id)
     if entry.full_html and not again:
         return
@@ -64,7 +64,7 @@ def _page(outcome: FetchOutcome, now: datetime) -> Response:
 
 
 def extract_full_text(response: Response, way: FeedSettings) -> str:
-    """The article of the page, by the person's selectors if they have any; raises `NoFullText`."""
+    """The article of the page, by the user's selectors if there are any; raises `NoFullText`."""
     if response.content_type.partition(";")[0].strip().lower() not in PAGE_TYPES:
         raise NoFullText("not_a_page", "the link leads to no web page")
     page = decode_page(response.body, response.content_type)

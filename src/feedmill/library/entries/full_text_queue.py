@@ -1,6 +1,6 @@
 """Fetches the full texts of new entries in the background, a lot at a time.
 
-take → fetch the page → cut the article out, in each way that a subscriber wants → keep → settle
+claim → fetch the page → extract the article by each recipe of the subscribers → store → complete
 """
 
 import asyncio
@@ -34,7 +34,7 @@ PAUSES = (timedelta(minutes=5), timedelta(hours=1))
 
 @dataclass(frozen=True, slots=True)
 class FullTextFetcher:
-    """What they are fetched with."""
+    """Fetches the full texts that are queued."""
 
     db: Database
     client: Client
@@ -42,7 +42,7 @@ class FullTextFetcher:
     soft_limit: timedelta = SOFT_LIMIT
 
     async def fetch(self) -> int:
-        """Fetches a lot of those that wait; how many there were."""
+        """Fetches a lot of queued full texts; how many there were."""
         token, lot = await take_full_text_tasks(self.db, self.clock(), most=LOT)
         if not lot:
             return 0
@@ -65,7 +65,7 @@ class FullTextFetcher:
 
 
 def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: int) -> dict[str, str]:
-    """By recipe, what each way finds; those that find nothing are left out."""
+    """By recipe the extracted article; recipes that find none are left out."""
     found: dict[str, str] = {}
     for recipe, way in {way.recipe: way for way in ways}.items():
         try:
@@ -76,7 +76,7 @@ def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: 
 
 
 def retry_at(outcome: FetchOutcome, tries: int, now: datetime) -> datetime | None:
-    """When a page that did not come is asked for again; None when it came, or is given up."""
+    """When a failed page is fetched again; None if it succeeded, or is given up."""
     again_at = now + PAUSES[tries - 1] if tries <= len(PAUSES) else None
     match outcome:
         case Deferred(until=until):

@@ -15,7 +15,7 @@ async def labels_of_user(db: Database, user_id: int) -> list[UserLabel]:
 
 
 async def find_label(db: Database, user_id: int, label_id: int) -> UserLabel:
-    """A label of the user's; `NotFound` when there is none such."""
+    """A label of the user; `NotFound` if there is none with this id."""
     found = await labels.read_label(db, user_id, label_id)
     if found is None:
         raise NotFound(NO_SUCH)
@@ -29,12 +29,12 @@ async def make_label(db: Database, user_id: int, name: str) -> UserLabel:
 
 
 async def ensure_label(db: Database, user_id: int, name: str) -> int:
-    """The label of that name, made if it is not there yet."""
+    """The id of the label of that name, created if it does not exist."""
     there = next((label for label in await labels_of_user(db, user_id) if label.name == name), None)
     try:
         return (there or await make_label(db, user_id, name)).id
     except Conflict:
-        return await ensure_label(db, user_id, name)  # somebody else made it just now
+        return await ensure_label(db, user_id, name)  # another request created it just now
 
 
 async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> UserLabel:
@@ -44,6 +44,6 @@ async def rename_label(db: Database, user_id: int, label_id: int, name: str) -> 
 
 
 async def drop_label(db: Database, user_id: int, label_id: int) -> None:
-    """The entries that bore it stay."""
+    """Deletes the label; its entries stay."""
     if not await labels.drop_label(db, user_id, label_id):
         raise NotFound(NO_SUCH)

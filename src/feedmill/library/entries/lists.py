@@ -1,6 +1,6 @@
 """Lists entries page by page.
 
-Structs, because making fifty dataclasses of so many fields takes longer than finding the entries.
+Entries are structs, because creating fifty dataclasses with so many fields takes longer than the query.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ LONGEST_EXCERPT = 300
 
 
 class EntrySummary(Struct, frozen=True, gc=False):
-    """An entry as a list shows it. No `subscription_id`: the feed is no longer subscribed to."""
+    """An entry as a list shows it. No `subscription_id`: the user no longer subscribes to the feed."""
 
     id: int
     subscription_id: int | None
@@ -46,7 +46,7 @@ class EntrySummary(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class EntryListQuery:
-    """A page of a list, beyond the place where the last one ended. Nothing that is older than `since` is in it."""
+    """A page of a list, after the position where the last page ended. It has no entries older than `since`."""
 
     view: EntryView = EntryView.UNREAD
     scope: EntryScope = ALL_ENTRIES
@@ -57,22 +57,22 @@ class EntryListQuery:
 
     @property
     def start(self) -> ListPosition:
-        """Where the list begins."""
+        """The position before the first entry."""
         first = LIST_STARTS[self.order]
         return first if self.since is None or self.order is EntryOrder.NEWEST else ListPosition(to_iso(self.since), 0)
 
     @property
     def oldest(self) -> str:
-        """Older than this is nothing in it; what is newest first ends with the first that is."""
+        """The time of the oldest entry that the list may have; empty: no limit."""
         return "" if self.since is None else to_iso(self.since)
 
     def beyond_place(self, place: ListPosition, most: int, order: EntryOrder | None = None) -> ListRange:
-        """The part of the list that follows a place, in its own order or in another one."""
+        """The part of the list after a position, in its own order or in another one."""
         return ListRange(self.view, self.scope, order or self.order, place, most)
 
 
 class EntryListPage(Struct, frozen=True):
-    """`next` is None on the last page. No entry that came after `as_of` is in it."""
+    """`next` is None on the last page. `as_of` is the newest entry of the instance when the page was read."""
 
     items: list[EntrySummary]
     next: str | None
@@ -80,8 +80,8 @@ class EntryListPage(Struct, frozen=True):
 
 
 async def list_entries(db: Database, user_id: int, wanted: EntryListQuery, now: datetime) -> EntryListPage:
-    """The next entries of a view."""
-    # One more than wanted, to know whether there is more.
+    """A page of a list."""
+    # One more than the page has, to know whether there is a next page.
     following = wanted.beyond_place(wanted.beyond or wanted.start, wanted.most + 1)
     found = await find_entry_page(db, user_id, following, now)
     places = [(place, entry) for place, entry in found.places if place.at >= wanted.oldest]
@@ -128,7 +128,7 @@ def _to_summary(entry: ListedEntry) -> EntrySummary:
 
 
 def one_line(text: str | None, limit: int | None = None) -> str:
-    """What was perhaps meant as HTML, as plain text."""
+    """A title or excerpt that may contain HTML, as one line of plain text."""
     if not text:
         return ""
     if "<" in text or "&" in text or (limit is not None and len(text) > limit):

@@ -21,7 +21,7 @@ LATER_FOR = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class MarkResult:
-    """Which of the entries are as they were wished to be, and which are not there."""
+    """Which of the entries were marked, and which do not exist for the user."""
 
     ids: list[int]
     missing: list[int]
@@ -30,7 +30,7 @@ class MarkResult:
 async def apply_marks(
     db: Database, user_id: int, ids: Sequence[int], marks: EntryMarks, now: datetime, later_for: timedelta = LATER_FOR
 ) -> MarkResult:
-    """Does what `marks` says with those of these entries that the user may see."""
+    """Applies `marks` to those of these entries that the user may see."""
     if isinstance(marks.later, datetime) and not now < marks.later < now + MAX_LATER:
         raise BadInput("say a time between now and ten years from now", "later")
     labels = {*marks.add_labels, *marks.remove_labels}
@@ -46,7 +46,7 @@ async def apply_marks(
 async def apply_marks_to_entry(
     db: Database, user_id: int, entry_id: int, marks: EntryMarks, now: datetime, later_for: timedelta = LATER_FOR
 ) -> None:
-    """The same with one; `NotFound` when there is none for this user."""
+    """Applies `marks` to one entry; `NotFound` if the user may not see it."""
     if (await apply_marks(db, user_id, [entry_id], marks, now, later_for)).missing:
         raise NotFound("there is no such entry")
 
@@ -56,12 +56,12 @@ async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: da
 
 
 async def undo_mark_all_read(db: Database, user_id: int, token: str, now: datetime) -> None:
-    """Makes unread again what `mark_all_read` marked; `NotFound` when that can't be done any more."""
+    """Undoes `mark_all_read`; `NotFound` if the token is unknown or has expired."""
     if not await restore_retired_list(db, user_id, token, now):
         raise NotFound("there is nothing to undo, or it is too late")
 
 
 async def _images(db: Database, visible: dict[int, str], now: datetime) -> list[Step]:
-    """Where a feed wants the images of starred entries only, they are wanted from now on."""
+    """Queues the images of newly starred entries whose feeds archive only those."""
     wanting = sorted(id for id, policy in visible.items() if policy == ArchivePolicy.STARRED)
     return [step for id in wanting for step in await image_task_steps(db, id, now)]

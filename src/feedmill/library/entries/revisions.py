@@ -22,7 +22,7 @@ class RevisionSummary(Struct, frozen=True, gc=False):
 
 
 class RevisionDiff(NamedTuple):
-    """The pieces of both versions: of the title, and of the text without its markup."""
+    """The difference of two versions: of the title, and of the plain text."""
 
     title: list[DiffPiece]
     text: list[DiffPiece]

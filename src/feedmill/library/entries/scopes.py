@@ -11,7 +11,7 @@ from feedmill.store.subscriptions.subscriptions import has_subscription
 async def find_scope(
     db: Database, user_id: int, subscription_id: int | None, folder_id: int | None, label_id: int | None
 ) -> EntryScope:
-    """The entries of a subscription or of a folder, and of a label if one is named; each may be left out."""
+    """The scope of a subscription or a folder, limited to a label if given; `NotFound` for those of other users."""
     if label_id is not None and not await has_labels(db, user_id, [label_id]):
         raise NotFound("there is no such label")
     return EntryScope(await _subscriptions(db, user_id, subscription_id, folder_id), label_id)

@@ -1,8 +1,7 @@
 """Compares two texts word by word. Pure.
 
-Sentences first, then the words of those that changed: a long text with a few changes is compared quickly. Where both
-sides of a change are long, the whole of it is said to be replaced: nobody would follow the words, and comparing them
-would take too long.
+Sentences are compared first, then the words of those that changed, so that a long text with few changes is compared
+quickly. A change that is long on both sides is reported as one replacement: comparing its words would take too long.
 """
 
 import re
@@ -15,31 +14,31 @@ from typing import Literal
 DiffKind = Literal["same", "removed", "added"]
 CompareCloser = Callable[[Sequence[str], Sequence[str]], Iterator["DiffPiece"]]
 
-# How many pairs of sentences and of words are compared at most.
+# The maximum number of compared pairs of sentences and words.
 MOST_PAIRS = 300_000
 
-# A run of full stops is tried at its beginning only, else a long one would be read again from each of them.
+# A run of full stops is matched at its start only; otherwise a long run would take quadratic time.
 _SENTENCES = re.compile(r".+?(?:(?<![.!?…])[.!?…]++\s++|[。！？]++\s*+|\n++|$)", re.S)
-# Scripts without spaces character by character.
+# Scripts without spaces are split into characters.
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]+|\s+|\W")
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A run of text that both have, that only the first has, or that only the second has."""
+    """A run of text that is in both texts, only in the first, or only in the second."""
 
     kind: DiffKind
     text: str
 
 
 def diff_text(old: str, new: str) -> list[DiffPiece]:
-    """The pieces in order: without the added ones they are the first text, without the removed ones the second."""
+    """The pieces in order. Without the added ones they make up the old text, without the removed ones the new text."""
     runs = groupby(_Comparison().sentences(old, new), key=lambda piece: piece.kind)
     return [DiffPiece(kind, "".join(piece.text for piece in run)) for kind, run in runs]
 
 
 class _Comparison:
-    """Compares until it has used up its pairs."""
+    """A comparison with a limit on the number of compared pairs."""
 
     def __init__(self) -> None:
         self._left = MOST_PAIRS
@@ -51,7 +50,7 @@ class _Comparison:
         return self._compare(_WORDS.findall("".join(old)), _WORDS.findall("".join(new)), _replaced)
 
     def _compare(self, old: Sequence[str], new: Sequence[str], closer: CompareCloser) -> Iterator[DiffPiece]:
-        """What differs is looked at more closely."""
+        """Passes the differing parts on to `closer`."""
         pairs = len(old) * len(new)
         if pairs > self._left:
             yield from _replaced(old, new)

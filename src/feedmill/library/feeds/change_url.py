@@ -16,7 +16,7 @@ from feedmill.store.database import Database
 async def change_feed_url(
     db: Database, encryption: Encryption, feed: Feed, text: str, by: Actor, now: datetime
 ) -> None:
-    """Lets the feed come from another address. A password goes along only to the host that it was given for."""
+    """Changes the URL of a feed. A password is kept only if `may_share_secrets` allows it."""
     if feed.is_private:
         raise Conflict("this feed is fetched with somebody's own password: its address is theirs to change")
     try:

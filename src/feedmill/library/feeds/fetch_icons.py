@@ -1,6 +1,6 @@
 """Fetches the icons of feeds in the background, a lot at a time.
 
-enrol → take → choose the address → fetch → recognise → keep
+queue → claim → choose the URL → fetch → detect the image type → store
 """
 
 from collections.abc import Callable, Sequence
@@ -30,21 +30,21 @@ from feedmill.store.feeds.icons import (
 
 LOT = 20
 SOFT_LIMIT = timedelta(seconds=80)
-# Looking for feeds without an icon reads all feeds.
+# The search for feeds without an icon reads all feeds.
 ENROL_EVERY, ENROL_MOST = timedelta(minutes=5), 1000
 FRESH = timedelta(days=30)
 PAUSES = (timedelta(days=1), timedelta(days=7), timedelta(days=30))
 LARGEST = 64_000
-# Less patience than for what people asked for themselves.
+# Shorter timeouts than for what a user asked for.
 LIMITS = FetchLimits(max_bytes=LARGEST, read=timedelta(seconds=5), total=timedelta(seconds=10))
-# Nothing of the feed's own: its icon is public, or it is none.
+# Without the HTTP options of the feed: only public icons are fetched.
 OPTIONS = FetchOptions(headers={"Accept": ACCEPT})
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class IconFetcher:
-    """What they are fetched with."""
+    """Fetches the icons that are due."""
 
     db: Database
     client: Client
@@ -53,7 +53,7 @@ class IconFetcher:
     enrol_at: datetime = field(init=False, default=BEGINNING)
 
     async def fetch(self) -> int:
-        """Fetches a lot of those that are due; how many there were."""
+        """Fetches a lot of due icons; how many there were."""
         await self._enrol()
         token, lot = await take_icon_tasks(self.db, self.clock(), most=LOT)
         if not lot:
@@ -69,7 +69,7 @@ class IconFetcher:
             self.enrol_at = now + ENROL_EVERY
 
     async def _fetch(self, address: str, tasks: Sequence[IconTask], token: str) -> None:
-        """Asks once for all feeds that have the same address."""
+        """Fetches one URL for all feeds that have it."""
         outcome = await self.client.get(address, limits=LIMITS, options=OPTIONS)
         icon, now = icon_from_outcome(outcome), self.clock()
         if icon is None:
@@ -79,7 +79,7 @@ class IconFetcher:
 
 
 def group_by_url(lot: Sequence[IconTask]) -> dict[str, list[IconTask]]:
-    """The feeds of a lot by where their icon is asked for."""
+    """The tasks of a lot by the URL of their icon."""
     found: dict[str, list[IconTask]] = {}
     for task in lot:
         found.setdefault(icon_url_of(task), []).append(task)
@@ -87,9 +87,9 @@ def group_by_url(lot: Sequence[IconTask]) -> dict[str, list[IconTask]]:
 
 
 def icon_url_of(task: IconTask) -> str:
-    """Where the feed says that its icon is; at its site's root when it says nothing, or when that failed last time.
+    """The icon URL that the feed gives, or `/favicon.ico` of its site if it gives none or that failed last time.
 
-    Without the login that an address may have in it.
+    A login in the URL is left out.
     """
     named, site = _target(task.icon_url), _target(task.site_url) or _target(task.url)
     at_root = replace(site, path="/favicon.ico") if site else None
@@ -105,7 +105,7 @@ def _target(url: str | None) -> RequestTarget | None:
 
 
 def icon_from_outcome(outcome: FetchOutcome) -> DownloadedImage | None:
-    """The picture of an answer, if it is one that browsers show."""
+    """The image of a response, if browsers can show it."""
     if not isinstance(outcome, Response):
         return None
     type = detect_image_type(outcome.body)

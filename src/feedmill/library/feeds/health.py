@@ -42,9 +42,9 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class FeedHealth:
-    """Fetches and answers stand newest first; `hours` counts entries by the beginning of their hour.
+    """Fetches and answers are newest first; `hours` counts entries by the start of their hour.
 
-    `former` are the addresses where the feed was, each with the moment until then.
+    `former` are the former URLs of the feed, each with the time until which it was there.
     """
 
     subscription: Subscription
@@ -60,7 +60,7 @@ class FeedHealth:
 
     @property
     def fetched(self) -> int:
-        """How often in a month."""
+        """Fetches in the last month."""
         return sum(one.fetches for one in self.sums.values())
 
     @property
@@ -69,7 +69,7 @@ class FeedHealth:
 
     @property
     def share_not_modified(self) -> float | None:
-        """Of the answers that came, how many had no body because nothing had changed; None without answers."""
+        """The share of successful responses that were 304; None without responses."""
         answered = sum(self.sums.get(name, NO_FETCHES).fetches for name in SUCCESSES)
         return self.sums.get("not_modified", NO_FETCHES).fetches / answered if answered else None
 
@@ -79,7 +79,7 @@ class FeedHealth:
 
 
 async def read_feed_health(db: Database, user_id: int, subscription_id: int, now: datetime) -> FeedHealth:
-    """How a feed that the user subscribes to fares; `NotFound` for any other."""
+    """The health of a feed that the user subscribes to; `NotFound` for any other."""
     subscription = await find_subscription(db, user_id, subscription_id)
     [feed] = await feeds_of_ids(db, [subscription.feed_id])
     month_ago = now - MONTH
@@ -106,7 +106,7 @@ async def last_fetch(db: Database, subscription: Subscription) -> FetchLogLine |
 
 
 def group_failures(failures: Sequence[FetchLogLine]) -> list[FailureGroup]:
-    """Failures by their kind, given newest first; the kind that happened last comes first."""
+    """Failures by kind, the most recent kind first; `failures` are newest first."""
     kinds: dict[str, list[FetchLogLine]] = {}
     for fetch in failures:
         kinds.setdefault(fetch.outcome, []).append(fetch)
@@ -122,14 +122,14 @@ def _by_day(fetches: Sequence[FetchLogLine]) -> dict[str, int]:
 
 
 async def force_full_fetch(db: Database, user_id: int, subscription_id: int) -> Subscription:
-    """Has the next fetch of the feed bring a whole answer, whatever its server called it last time."""
+    """Drops the ETag and Last-Modified of the feed, so that the next fetch returns the whole feed."""
     subscription = await find_subscription(db, user_id, subscription_id)
     await forget_validators(db, subscription.feed_id)
     return subscription
 
 
 def health_report(health: FeedHealth, now: datetime) -> str:
-    """What to paste where one asks for help: plain lines, in English, without anybody's login."""
+    """A report to paste when asking for help: plain text, in English, without logins."""
     mine = health.subscription
     head = [f"Feed: {mine.url}", f"State: {mine.state}, {health.feed.consecutive_failures} failures in a row"]
     head += [f"Report of {now:%Y-%m-%d %H:%M} UTC", "", *map(str, health.sentences), "", "The last fetches:"]

@@ -13,7 +13,7 @@ from feedmill.store.feeds.fetch_totals import FetchLoad, fetch_loads_of_user
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 BROKEN = ("gone", "stopped", "broken", "failing")
-# Silent for three times its rhythm, but a busy feed may take a week off; one without a rhythm a season.
+# Without an entry for three times its rhythm, at least a week; without a rhythm, three months.
 SILENT_RHYTHMS = 3
 SHORTEST_SILENCE = timedelta(days=7)
 UNKNOWN_RHYTHM = timedelta(days=30)
@@ -25,7 +25,7 @@ MONTH = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class NotedFeed:
-    """A feed and the figure for which it is noted: milliseconds a fetch, bytes a month, or the days of silence."""
+    """A feed and its figure: milliseconds per fetch, bytes per month, or days without an entry."""
 
     feed: Subscription
     figure: float = 0
@@ -46,7 +46,7 @@ class HealthOverview:
 
 
 async def health_overview(db: Database, user_id: int, now: datetime) -> HealthOverview:
-    """All that there is to say of the feeds that the user subscribes to, the worst first."""
+    """The feeds of the user that need attention, by kind of problem, the worst first."""
     mine = await subscriptions_of(db, user_id)
     loads = await fetch_loads_of_user(db, user_id, now - LATELY)
     return HealthOverview(
@@ -73,7 +73,7 @@ def _idle(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad], now: dat
 
 
 def _is_idle(each: Subscription, load: FetchLoad, now: datetime) -> bool:
-    """Only of what is fetched and answers: silence of a broken feed says nothing."""
+    """Only for feeds that are fetched successfully: a broken feed has no new entries anyway."""
     if each.state != "healthy":
         return False
     rhythm = UNKNOWN_RHYTHM if load.rhythm_seconds is None else timedelta(seconds=load.rhythm_seconds)
@@ -93,7 +93,7 @@ def _monthly_bytes(mine: Sequence[Subscription], loads: Mapping[int, FetchLoad])
 
 
 def duplicates(mine: Sequence[Subscription]) -> list[list[Subscription]]:
-    """Feeds that are probably one: the same address but for its scheme, `www.` or slash, or the same site and title."""
+    """Probable duplicates: URLs that differ only in scheme, `www.` or slash, or the same site and title."""
     groups: dict[tuple[str, ...], list[Subscription]] = {}
     for each in mine:
         for mark in _marks(each):
@@ -109,7 +109,7 @@ def _marks(each: Subscription) -> Iterable[tuple[str, ...]]:
 
 
 def _plain(url: str) -> str:
-    """The address without what often differs between two that are the same."""
+    """The URL without its scheme, `www.` and trailing slash."""
     try:
         parts = urlsplit(url)
         host = host_of(url).removeprefix("www.")

@@ -16,7 +16,7 @@ class NoSuchFeed(BadInput):
 
 
 async def find_feed_ids(db: Database, names: Sequence[str]) -> list[int]:
-    """The ids of these feeds, each once; `UnknownFeed` if one of them is none."""
+    """The ids of these feeds, each once; raises `NoSuchFeed` if one of them does not exist."""
     numbers = [int(name) for name in names if _is_id(name)]
     known = {feed.id for feed in await feeds_of_ids(db, numbers)} if numbers else set()
     urls = [_url(name) for name in names if not _is_id(name)]
@@ -28,7 +28,7 @@ async def find_feed_ids(db: Database, names: Sequence[str]) -> list[int]:
 
 
 async def feed_references(db: Database, ids: Sequence[int]) -> list[str]:
-    """Their addresses; those of whoever has a password of their own by their ids."""
+    """The URLs of these feeds; private feeds by their ids."""
     feeds = await feeds_of_ids(db, list(ids)) if ids else []
     return [str(feed.id) if feed.is_private else feed.url for feed in feeds]
 

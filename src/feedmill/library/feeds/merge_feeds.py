@@ -1,6 +1,6 @@
 """Lets an administrator merge one feed into another.
 
-The entries stay with the feed that brought them, unless the admin has seen which they are and has them moved.
+The entries stay with their feed, unless the admin has seen them listed and wants them moved.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ MOST_DIGITS = 15
 
 
 class NotMergeable(Conflict):
-    """These two can't become one. `code` says why."""
+    """The two feeds can't be merged; `code` says why."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class NotMergeable(Conflict):
 
 
 async def find_feed_to_merge(db: Database, text: str) -> AdminFeed:
-    """The feed of that number or at that address; what is neither is `BadInput`."""
+    """The feed with that id or URL; raises `BadInput` if there is none."""
     typed = text.strip()
     if typed.isascii() and typed.isdecimal() and len(typed) <= MOST_DIGITS:
         found = await read_admin_feed(db, int(typed))
@@ -40,10 +40,10 @@ async def find_feed_to_merge(db: Database, text: str) -> AdminFeed:
 
 
 async def plan_merge(db: Database, encryption: Encryption, source: AdminFeed, target: AdminFeed) -> MergePreview:
-    """What merging the first into the second would come to; `NotMergeable` when it may not be done."""
+    """The effect of merging the first into the second; raises `NotMergeable` if that is not allowed."""
     if source.feed.id == target.feed.id:
         raise NotMergeable("same_feed", "a feed can't be merged into itself")
-    # Whoever reads the one was not given the other one's password.
+    # A subscriber of one feed must not read what the password of the other opens.
     same = same_options(encryption, source.feed.http_options, target.feed.http_options)
     if not same or source.feed.is_private or target.feed.is_private:
         raise NotMergeable("private_feed", "feeds that are asked for with somebody's own password stay apart")
@@ -63,10 +63,10 @@ async def merge_into_feed(
     move_entries: bool = False,
     up_to: int | None = None,
 ) -> tuple[MergePreview, int]:
-    """Gives the subscribers of the first to the second, with their states of entries that are the same in both.
+    """Moves the subscribers of the first to the second, with their states of entries that both feeds have.
 
-    `move_entries` has the other entries moved too: those that there are now, or up to the entry `up_to`, the last one
-    that the admin was shown. What was to be expected comes back, and how many entries were moved.
+    `move_entries` moves the other entries too: all of them, or up to the entry `up_to`, the last one that the admin
+    was shown. Returns the preview and the number of moved entries.
     """
     preview = await plan_merge(db, encryption, source, target)
     newest = preview.newest_movable or 0

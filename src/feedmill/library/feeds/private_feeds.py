@@ -1,7 +1,7 @@
-"""Decides whether a user shares a feed or gets a private one, because a login opens it.
+"""Decides whether a user shares a feed or gets a private one, because it needs a login.
 
-A feed without a login is shared by all who subscribe to it. Whoever brings a login, a cookie or the like gets a feed
-of their own, and so does who asks for an address whose feed somebody else's login opens (see
+A feed without a login is shared by all its subscribers. A user who adds a login, a cookie or the like gets a private
+feed, and so does a user who subscribes to a URL whose feed has a login of another user (see
 `docs/decisions/subscriptions.md`).
 """
 
@@ -27,19 +27,19 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FeedTarget:
-    """The feed's row: its URL as it is kept, and its id if it is here already."""
+    """The stored URL of a feed, and its id if it exists."""
 
     url: str
     feed_id: int | None = None
 
 
 async def find_feed_target(db: Database, user_id: int, url: str, *, has_login: bool) -> FeedTarget:
-    """Where the feed of this address stands for this user."""
+    """The feed at this URL for this user."""
     return (await find_feed_targets(db, user_id, {url: has_login}))[url]
 
 
 async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, bool]) -> dict[str, FeedTarget]:
-    """By address the feed that it stands for, for many at once; the values say whether the user brings a login."""
+    """By URL the feed for this user; the values of `wanted` tell whether the user adds a login."""
     shared = await _feeds_at(db, list(wanted))
     places = {url: _shared(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
     private = [url for url in wanted if url not in places or not _may_share(shared.get(url))]
@@ -49,7 +49,7 @@ async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, boo
 
 
 def private_url(url: str, user_id: int) -> str:
-    """The URL under which a user's own feed is kept."""
+    """The URL under which a user's private feed is stored."""
     own = f"{url}{PRIVATE_URL_MARKER}{user_id}"
     if len(own) > MAX_URL_LENGTH:
         raise BadInput(f"the URL is longer than {MAX_URL_LENGTH} characters", "url")
@@ -57,7 +57,7 @@ def private_url(url: str, user_id: int) -> str:
 
 
 def readable_options(encryption: Encryption, kept: Encrypted | None) -> str | None:
-    """The options in a row as a form made them; None when the key is missing, so that they can be entered again."""
+    """The decrypted options; None if the key is missing, so that they can be entered again."""
     try:
         return decrypt_options(encryption, kept)
     except UnreadableSecret as error:
@@ -66,7 +66,7 @@ def readable_options(encryption: Encryption, kept: Encrypted | None) -> str | No
 
 
 async def read_login(db: Database, encryption: Encryption, subscription: Subscription) -> str | None:
-    """The options with which the subscriber's own feed is asked for; None for a shared feed."""
+    """The HTTP options of the subscriber's private feed, with their secrets; None for a shared feed."""
     if not subscription.is_private:
         return None
     [feed] = await feeds_of_ids(db, [subscription.feed_id])

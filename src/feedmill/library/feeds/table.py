@@ -18,7 +18,7 @@ NO_FOLDER = 0
 
 @dataclass(frozen=True, slots=True)
 class FeedTableQuery:
-    """`folder_id` None is any, `NO_FOLDER` those in none; `page` counts from 1."""
+    """`folder_id` None: any folder; `NO_FOLDER`: feeds without a folder. `page` counts from 1."""
 
     text: str = ""
     state: str = ""
@@ -31,7 +31,7 @@ class FeedTableQuery:
 
 @dataclass(frozen=True, slots=True)
 class FeedRow:
-    """`weeks` are the entries of the last weeks, the oldest first."""
+    """`weeks` are the numbers of entries of the last weeks, the oldest first."""
 
     subscription: Subscription
     folders: list[str]
@@ -41,7 +41,7 @@ class FeedRow:
 
 @dataclass(frozen=True, slots=True)
 class FeedTable:
-    """`found` counts all that fit, `every` all that the person has; `states` how many are in each state."""
+    """`found` counts the feeds that match, `every` all of the user's; `states` counts feeds by state."""
 
     rows: list[FeedRow]
     found: int
@@ -71,12 +71,12 @@ def _fits(subscription: Subscription, asked: FeedTableQuery, within: set[int]) -
     if asked.folder_id and not within.intersection(subscription.folder_ids):
         return False
     words = asked.text.casefold().split()
-    told = f"{subscription.title}\n{subscription.url}\n{subscription.site_url or ''}".casefold()
-    return all(word in told for word in words)
+    searched = f"{subscription.title}\n{subscription.url}\n{subscription.site_url or ''}".casefold()
+    return all(word in searched for word in words)
 
 
 def _key(sort: str, paths: dict[int, str], sizes: dict[int, int]) -> Callable[[Subscription], Any]:
-    """What rows are ordered by; those that are equal by their titles."""
+    """The sort key of rows, then the title."""
     by: dict[str, Callable[[Subscription], Any]] = {
         "folder": lambda each: [paths.get(id, "").casefold() for id in each.folder_ids],
         "unread": lambda each: each.unread_count,
@@ -113,7 +113,7 @@ async def _with_figures(
 
 
 def entries_by_week(days: dict[str, int], first: date) -> list[int]:
-    """How many entries each week brought that begins at `first` or a multiple of seven days later."""
+    """The number of entries of each week, counted from `first`."""
     weeks = [0] * WEEKS
     for day, n in days.items():
         place = (date.fromisoformat(day) - first).days // 7

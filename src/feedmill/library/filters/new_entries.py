@@ -1,6 +1,6 @@
 """Applies the filters of subscribers to the new entries of a refresh, in its atomic write.
 
-Blocked entries are kept like all others; they only never become unread for who blocks them.
+Blocked entries are stored like all others; they only do not become unread for the subscriber who blocks them.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ NO_GUIDS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class PreviewedEntry:
-    """An entry that is there, and what the rules would have done with it."""
+    """An existing entry, and what the rules would have done with it."""
 
     entry: FilterSample
     verdict: Verdict
@@ -50,18 +50,22 @@ async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision, /
     if not claim.feed.tailored or not isinstance(decision, Updated) or not decision.changes.new:
         return ()
     wanted, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
-    # In a thread: reading the words of many entries takes long.
+    # In a thread: tokenizing many entries takes long.
     blocked = await asyncio.to_thread(blocked_guids, wanted, new)
     return [*_steps(claim.feed.id, wanted, new, blocked), *_full_text_steps(claim.feed.id, wanted, blocked, decision)]
 
 
 def blocked_guids(wanted: Sequence[SubscriberSettings], new: Sequence[NewEntry]) -> BlockedGuids:
-    """What the rules of each of these block."""
-    ruled = {one.subscription_id: stored_rules(one.settings) for one in wanted if one.settings.has_rules}
-    said = {entry.guid: words_to_judge(entry) for entry in new} if ruled else {}
+    """By subscription the guids of the new entries that its rules block."""
+    rules_by_subscription = {
+        one.subscription_id: stored_rules(one.settings) for one in wanted if one.settings.has_rules
+    }
+    words_by_guid = {entry.guid: words_to_judge(entry) for entry in new} if rules_by_subscription else {}
     return {
-        subscription_id: frozenset(guid for guid, words in said.items() if judge_words(rules, words).is_blocked)
-        for subscription_id, rules in ruled.items()
+        subscription_id: frozenset(
+            guid for guid, words in words_by_guid.items() if judge_words(rules, words).is_blocked
+        )
+        for subscription_id, rules in rules_by_subscription.items()
     }
 
 
@@ -80,7 +84,7 @@ def _steps(
 def _full_text_steps(
     feed_id: int, wanted: Sequence[SubscriberSettings], blocked: BlockedGuids, decision: Updated
 ) -> list[Step]:
-    """Articles are fetched that at least one subscriber who wants them whole does not block."""
+    """Queues the full texts of entries that at least one subscriber with full text does not block."""
     outs = [blocked.get(one.subscription_id, NO_GUIDS) for one in wanted if one.settings.full_text]
     guids = [entry.guid for entry in decision.changes.new if any(entry.guid not in out for out in outs)]
     return steps_to_fetch_full_texts(feed_id, guids, decision.stats.at)
@@ -94,7 +98,7 @@ async def preview_filter_rules(db: Database, feed_id: int, block_rules: str, kee
 
 
 async def blocked_newest_entries(db: Database, feed_id: int, settings: FeedSettings) -> tuple[int, ...]:
-    """Which of the entries that become unread for a new subscriber are blocked by their rules."""
+    """Which of the entries that become unread for a new subscriber the subscriber's rules block."""
     if not settings.has_rules:
         return ()
     tried = await newest_filter_samples(db, feed_id, NEWEST_UNREAD)

@@ -1,7 +1,7 @@
 """Parses filter rules and applies them to entries. Pure.
 
-An entry is blocked if a block rule finds it, or if there are keep rules and none of them does. There are no regular
-expressions: what a rule costs grows with its length and the entry's, and no further.
+An entry is blocked if a block rule matches, or if there are keep rules and none of them matches. There are no regular
+expressions: the cost of a rule is linear in its length and that of the entry.
 """
 
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ log = get_logger(__name__)
 
 MOST_LINES = 50
 
-# What an entry says of itself; everything else of the search language is about a reader, or about other entries.
+# Conditions on the entry itself; the rest of the search language is about a reader or other entries.
 _OF_THE_ENTRY = frozenset({"text", "in:title", "in:author", "in:url", "in:text", "site", "(", ")", "not", "or", "and"})
 _SCOPES = {"any": ("title", "author", "words"), "title": ("title",), "author": ("author",), "text": ("words",)}
-# Dates are no part of rules, so that it does not matter when they are read.
+# Rules have no dates, so the current time does not matter.
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BadRule(BadInput):
-    """A line is no rule; `mistake` and `values` say why as those of a search do, `line` counts from 1."""
+    """A line is not a valid rule; `mistake` and `values` are as in `BadSearch`, `line` counts from 1."""
 
     code = "bad_rule"
 
@@ -40,7 +40,7 @@ class BadRule(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class FilterRule:
-    """A line, and what it asks."""
+    """A line, and its condition."""
 
     line: str
     condition: SearchCondition
@@ -54,14 +54,14 @@ class FilterRules:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`line` is the rule that decided; none when no keep rule was met, or there was nothing to decide."""
+    """`line` is the rule that decided; empty if no rule matched."""
 
     is_blocked: bool
     line: str = ""
 
 
 class _NoNames:
-    """There are none in rules."""
+    """Resolves no names: rules have none."""
 
     def feeds(self, name: str) -> tuple[int, ...]:
         return ()
@@ -74,12 +74,12 @@ class _NoNames:
 
 
 def parse_rules(block: str, keep: str) -> FilterRules:
-    """What the lines ask; raises `BadRule`."""
+    """The rules of the lines; raises `BadRule`."""
     return FilterRules(_read(block, "block_rules"), _read(keep, "keep_rules"))
 
 
 def stored_rules(settings: FeedSettings) -> FilterRules:
-    """The rules that a person has. Those of a language that we no longer speak block nothing."""
+    """The rules of a subscriber. Rules that can no longer be parsed block nothing."""
     try:
         return parse_rules(settings.block_rules, settings.keep_rules)
     except BadRule as error:
@@ -92,15 +92,15 @@ def judge_entry(rules: FilterRules, entry: SearchableEntry) -> Verdict:
 
 
 def words_to_judge(entry: SearchableEntry) -> dict[str, str]:
-    """What rules look at, so that those of many people read the entry once."""
+    """The words of an entry that rules match; computed once for the rules of all subscribers."""
     return {name: f" {words} " for name, words in indexed_words(entry).items()}
 
 
-def judge_words(rules: FilterRules, said: dict[str, str]) -> Verdict:
+def judge_words(rules: FilterRules, entry_words: dict[str, str]) -> Verdict:
     for rule in rules.block:
-        if _holds(rule.condition, said):
+        if _holds(rule.condition, entry_words):
             return Verdict(True, rule.line)
-    kept_by = next((rule.line for rule in rules.keep if _holds(rule.condition, said)), None)
+    kept_by = next((rule.line for rule in rules.keep if _holds(rule.condition, entry_words)), None)
     return Verdict(bool(rules.keep) and kept_by is None, kept_by or "")
 
 
@@ -126,15 +126,15 @@ def _condition(line: str, field: str, number: int) -> SearchCondition:
         raise BadRule(field, number, error.mistake, str(error), error.values) from error
 
 
-def _holds(condition: SearchCondition, said: dict[str, str]) -> bool:
+def _holds(condition: SearchCondition, entry_words: dict[str, str]) -> bool:
     match condition:
         case TextMatch(words=words, scope=scope, prefix=prefix):
             looked_for = f" {' '.join(words)}" if prefix else f" {' '.join(words)} "
-            return any(looked_for in said[name] for name in _SCOPES[scope])
+            return any(looked_for in entry_words[name] for name in _SCOPES[scope])
         case Not(part=part):
-            return not _holds(part, said)
+            return not _holds(part, entry_words)
         case And(parts=parts):
-            return all(_holds(part, said) for part in parts)
+            return all(_holds(part, entry_words) for part in parts)
         case Or(parts=parts):
-            return any(_holds(part, said) for part in parts)
+            return any(_holds(part, entry_words) for part in parts)
     raise AssertionError(f"{condition} is no part of a rule")

@@ -12,7 +12,7 @@ DAY = timedelta(days=1)
 
 
 def read_span(value: str, now: datetime) -> DateRange | None:
-    """The time from its first moment to just after its last; None when this is no date."""
+    """The start of a date and the start of what follows it; None if this is no date."""
     if value.lower() in ("today", "yesterday"):
         return _day(now - (DAY if value.lower() == "yesterday" else timedelta()))
     if ago := _moment_ago(value, now):
@@ -21,7 +21,7 @@ def read_span(value: str, now: datetime) -> DateRange | None:
 
 
 def read_moment(value: str, now: datetime) -> datetime | None:
-    """Its first moment; `-7d` is seven days ago to the minute."""
+    """The start of a date; `-7d` is seven days ago to the minute."""
     if ago := _moment_ago(value, now):
         return ago
     span = read_span(value, now)
@@ -29,7 +29,7 @@ def read_moment(value: str, now: datetime) -> datetime | None:
 
 
 def read_range(value: str, now: datetime) -> DateRange | None:
-    """A date, or two with a slash between them, of which one may be missing: `2026-01/2026-03`, `P1W/`."""
+    """A date, or two separated by a slash, of which one may be missing: `2026-01/2026-03`, `P1W/`."""
     first, slash, last = value.partition("/")
     if not slash or _calendar(value):
         return read_span(value, now)

@@ -15,7 +15,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 def terms_of(text: str) -> list[str]:
-    """The terms as they are written, when all of them must hold; none when there is a group or a choice."""
+    """The terms as written, if all of them must match; none if the query has a group or an OR."""
     tokens = tokenize(text)
     if not tokens or any(token.kind in SIGNS for token in tokens):
         return []
@@ -33,21 +33,21 @@ def _leads(token: QueryToken) -> bool:
 
 
 def words_to_highlight(text: str) -> re.Pattern[str] | None:
-    """Finds in a title or a text what was looked for; None when the search names no word."""
+    """A pattern that matches the words of the query in a title or text; None if the query has no words."""
     words = {word for token in _wanted(tokenize(text)) for word in _WORDS.findall(token.value)}
     found = sorted((_pattern(word) for word in words), key=len, reverse=True)
     return re.compile("|".join(found), re.IGNORECASE) if found else None
 
 
 def _pattern(word: str) -> str:
-    """A whole word, or one that begins so; where no spaces are written it stands anywhere."""
+    """Matches a whole word or a prefix; in scripts without spaces, anywhere."""
     if _UNSPACED.fullmatch(word):
         return re.escape(word)
     return rf"\b{word[:-1]}\w*" if word.endswith("*") else rf"\b{word}\b"
 
 
 def _wanted(tokens: Sequence[QueryToken]) -> Iterator[QueryToken]:
-    """The terms about text that are not excluded."""
+    """The text terms that are not negated."""
     depth, refused, is_next_refused = 0, -1, False
     for token in tokens:
         if token.kind == "not":
@@ -67,7 +67,7 @@ def _wanted(tokens: Sequence[QueryToken]) -> Iterator[QueryToken]:
 
 
 def looser_searches(text: str) -> list[str]:
-    """Searches that ask for less, the nearest first; they need not find anything either."""
+    """Less strict queries, the most similar first; they may find nothing either."""
     terms = terms_of(text)
     words = [word for token in _wanted(tokenize(text)) for word in token.value.split()]
     without_filters = [term for term in terms if tokenize(term)[-1].kind in MARKED and not term.startswith(("-", "!"))]

@@ -20,7 +20,7 @@ class UserNames:
     own_labels: Sequence[UserLabel] = ()
 
     def feeds(self, name: str) -> tuple[int, ...]:
-        """Those whose title or address has these words, or of the subscriptions of these numbers."""
+        """The feeds whose title or URL contains these words, or of the subscriptions with these ids."""
         numbers = name.split(",")
         if all(number.isdecimal() for number in numbers):
             wanted = {int(number) for number in numbers}
@@ -31,7 +31,7 @@ class UserNames:
         )
 
     def folder(self, name: str) -> tuple[int, ...]:
-        """Those in the folders of that name and below."""
+        """The feeds in the folders of that name and their subfolders."""
         plain = fold_text(name)
         named = [one.id for one in self.own_folders if fold_text(one.name) == plain]
         below = _below(named, {one.id: one.parent_id for one in self.own_folders})

@@ -42,20 +42,20 @@ _WHERE: dict[str, SearchField] = {"in:title": "title", "in:author": "author", "i
 
 
 class NameResolver(Protocol):
-    """What a person's names stand for; nothing when there is no such name."""
+    """Resolves a user's names to ids; an unknown name has none."""
 
     def feeds(self, name: str) -> tuple[int, ...]:
-        """The feeds whose title has these words, or of the subscription of that number."""
+        """The feeds whose title contains these words, or of the subscription with that id."""
 
     def folder(self, name: str) -> tuple[int, ...]:
-        """The feeds in a folder and below it."""
+        """The feeds in a folder and its subfolders."""
 
     def labels(self, name: str) -> tuple[int, ...]:
         """The labels of that name."""
 
 
 def parse_query(tokens: list[QueryToken], names: NameResolver, now: datetime) -> SearchCondition:
-    """What the tokens ask for; raises `BadSearch`."""
+    """The condition that the tokens express; raises `BadSearch`."""
     parser = _Parser(tokens, names, now)
     condition = parser.either("any", 0)
     if parser.next is not None:
@@ -67,7 +67,7 @@ def parse_query(tokens: list[QueryToken], names: NameResolver, now: datetime) ->
 
 @dataclass(slots=True)
 class _Parser:
-    """Parts are None where there is nothing to look for, such as a lone hyphen."""
+    """A recursive-descent parser. A part is None if it has nothing to search for, such as a lone hyphen."""
 
     tokens: list[QueryToken]
     names: NameResolver
@@ -187,7 +187,7 @@ _TERMS: dict[str, Callable[[_Parser, QueryToken], SearchCondition]] = {
 
 
 def _text(token: QueryToken, where: str) -> SearchCondition | None:
-    """What is written, as words one after the other; None when there is no letter in it."""
+    """The text as a phrase; None if it has no letters or digits."""
     words, prefix = query_words(token.value)
     if not words:
         return None

@@ -9,7 +9,7 @@ from feedmill.library.search.errors import BadSearch
 MOST_CHARACTERS = 1000
 MOST_TERMS = 50
 
-# Spellings of other readers, after what they mean here.
+# Spellings of other feed readers, and what they mean here.
 FIELDS = {
     "in": "in",
     "feed": "feed",
@@ -44,9 +44,9 @@ _NAME = re.compile(r"[a-zA-Z]+")
 
 @dataclass(frozen=True, slots=True)
 class QueryToken:
-    """`kind` is `(`, `)`, `not`, `or`, `and`, `text` or a field; `value` is what a term says.
+    """`kind` is `(`, `)`, `not`, `or`, `and`, `text` or a field; `value` is the text of a term.
 
-    `quoted`: it is a phrase. A scope (`in:title`) that has no value stands before what it is about.
+    `quoted`: it is a phrase. A scope (`in:title`) without a value applies to the part that follows.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class QueryToken:
 
 
 def tokenize(text: str) -> list[QueryToken]:
-    """The tokens of a search text; `BadSearch` when it is too long or breaks off."""
+    """The tokens of a query; raises `BadSearch` if it is too long or incomplete."""
     if len(text) > MOST_CHARACTERS:
         raise BadSearch("too_long", MOST_CHARACTERS, n=MOST_CHARACTERS)
     tokens = list(_tokens(text))
@@ -85,7 +85,7 @@ def _tokens(text: str) -> Iterator[QueryToken]:
 
 
 def _field(sign: re.Match[str]) -> str | None:
-    """The field that a term begins with; None when it is a word with a colon in it."""
+    """The field at the start of a term; None if it is a word with a colon."""
     return "label" if sign["hash"] else FIELDS.get((sign["field"] or "").lower())
 
 

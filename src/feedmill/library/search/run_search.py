@@ -21,9 +21,9 @@ _RANK_CURSOR = re.compile(r"r(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What a person asks: in what order, and for how many beyond where the last page ended.
+    """A query, its order, and the page that is wanted.
 
-    `within` is a search of its own that holds as well, such as `feed:3`.
+    `within` is a second query that must match as well, such as `feed:3`.
     """
 
     text: str
@@ -35,14 +35,14 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`next` is None on the last page; by rank, pages end after the newest that are weighed."""
+    """`next` is None on the last page; by rank, only the newest matches are ranked."""
 
     items: list[EntrySummary]
     next: str | None
 
 
 async def run_search(db: Database, user_id: int, asked: SearchRequest, now: datetime) -> SearchResult:
-    """The entries that a person's search finds among what they may see; raises `BadSearch`."""
+    """The entries that match, among those that the user may see; raises `BadSearch`."""
     condition = await parse_search(db, user_id, asked.text, now)
     if asked.within:
         condition = And((await parse_search(db, user_id, asked.within, now), condition))
@@ -52,7 +52,7 @@ async def run_search(db: Database, user_id: int, asked: SearchRequest, now: date
 
 
 async def parse_search(db: Database, user_id: int, text: str, now: datetime) -> SearchCondition:
-    """What a text asks for, with its names looked up; raises `BadSearch`."""
+    """The condition of a query, with its names resolved; raises `BadSearch`."""
     tokens = tokenize(text)
     return parse_query(tokens, await load_names(db, user_id, tokens), now)
 

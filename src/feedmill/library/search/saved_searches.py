@@ -19,6 +19,6 @@ async def create_saved_search(db: Database, user_id: int, name: str, text: str) 
 
 
 async def drop_saved_search(db: Database, user_id: int, search_id: int) -> None:
-    """Deletes the search; `NotFound` when the user has none such."""
+    """Deletes the search; `NotFound` if the user has none with this id."""
     if not await saved_searches.drop_saved_search(db, user_id, search_id):
         raise NotFound("there is no such search")

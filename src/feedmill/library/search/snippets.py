@@ -11,14 +11,14 @@ from feedmill.library.entries.lists import EntrySummary
 from feedmill.store.database import Database
 from feedmill.store.entries.newest_texts import content_beginnings
 
-# So little before, because lists show only the first lines.
+# Few characters before the match, because lists show only the first lines.
 BEFORE, AFTER = 40, 260
 
 
 async def add_snippets(
     db: Database, found: Sequence[EntrySummary], words: re.Pattern[str] | None
 ) -> list[EntrySummary]:
-    """The entries, each with a passage that has one of the words for its excerpt, where there is one."""
+    """The entries; the excerpt of each becomes a passage with one of the words, if there is one."""
     if words is None:
         return list(found)
     beginnings = await content_beginnings(
@@ -33,7 +33,7 @@ def _passages(beginnings: Mapping[int, str], words: re.Pattern[str]) -> dict[int
 
 
 def snippet(text: str, words: re.Pattern[str]) -> str | None:
-    """The surroundings of the first of the words, begun and ended between words; None when none is there."""
+    """The text around the first match, cut between words; None without a match."""
     found = words.search(text)
     if found is None:
         return None

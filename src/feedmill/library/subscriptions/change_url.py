@@ -1,4 +1,4 @@
-"""Points a user's subscription to the feed at another URL."""
+"""Moves a user's subscription to the feed at another URL."""
 
 from feedmill.collect.pasted_url import parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
@@ -16,7 +16,7 @@ from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 
 
 async def change_subscription_url(tools: RefreshTools, user_id: int, subscription_id: int, url: str) -> Subscription:
-    """Points the subscription to the feed at `url`, which somebody has looked at before."""
+    """Moves the subscription to the feed at `url`; the caller has checked that there is a feed."""
     subscription = await find_subscription(tools.db, user_id, subscription_id)
     address = parse_pasted_url(url)
     options = encrypt_options(tools.encryption, address.http_options)
@@ -32,7 +32,7 @@ async def change_subscription_url(tools: RefreshTools, user_id: int, subscriptio
 
 
 async def _options_for(tools: RefreshTools, subscription: Subscription, url: str) -> Encrypted | None:
-    """The HTTP options of the feed, if the new URL may get them: a password is for one server."""
+    """The HTTP options of a private feed, if they may be sent to the new URL: a password is for one server."""
     if not subscription.is_private or not may_share_secrets(subscription.url, url):
         return None
     [feed] = await feeds_of_ids(tools.db, [subscription.feed_id])

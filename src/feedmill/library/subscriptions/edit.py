@@ -30,7 +30,7 @@ from feedmill.store.subscriptions.subscriptions import smallest_interval_of_othe
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionChange:
-    """`settings` has what changes of `FeedSettings`; `folder_ids` None: as it is."""
+    """`settings` has the changed fields of `FeedSettings`; `folder_ids` None: unchanged."""
 
     settings: Mapping[str, Any]
     folder_ids: Sequence[int] | None = None
@@ -44,7 +44,7 @@ class SettingsChange(NamedTuple):
 async def update_subscription(
     db: Database, rules: CadenceSettings, user_id: int, subscription_id: int, change: SubscriptionChange, now: datetime
 ) -> Subscription:
-    """Changes what a person chose; the feed takes all its subscribers' wishes into account at once."""
+    """Changes the settings of a subscription; the feed adopts the combined settings of its subscribers at once."""
     subscription = await find_subscription(db, user_id, subscription_id)
     before, after = await check_settings_change(db, user_id, subscription_id, change.settings)
     schedule = None
@@ -57,7 +57,7 @@ async def update_subscription(
 async def check_settings_change(
     db: Database, user_id: int, subscription_id: int, changes: Mapping[str, Any]
 ) -> SettingsChange:
-    """The settings before and after these changes; raises a `CallerError` for what can't be chosen."""
+    """The settings before and after these changes; raises a `CallerError` for invalid ones."""
     before = await subscription_settings(db, user_id, subscription_id)
     after = structs.replace(before, **changes)
     if JSON_SETTINGS.keys() & changes.keys():
@@ -68,7 +68,7 @@ async def check_settings_change(
 async def apply_interval(
     db: Database, rules: CadenceSettings, user_id: int, subscription: Subscription, now: datetime
 ) -> Subscription:
-    """Lets the interval of a new subscriber count at once, for a feed that was here already."""
+    """Reschedules an existing feed by the interval of a new subscriber."""
     settings = await subscription_settings(db, user_id, subscription.id)
     schedule = await _rescheduled(db, rules, subscription, settings, now)
     await change_subscription(db, user_id, subscription, settings, settings, None, schedule, now)
@@ -78,7 +78,7 @@ async def apply_interval(
 async def change_login(
     db: Database, user_id: int, subscription_id: int, http_options: Encrypted | None, now: datetime
 ) -> Subscription:
-    """Changes how the feed is asked for. A shared feed is left to the others: this person gets one of their own."""
+    """Changes the HTTP options of the feed. The subscriber of a shared feed gets a private one."""
     subscription = await find_subscription(db, user_id, subscription_id)
     own_url = private_url(subscription.url, user_id)
     if subscription.is_private:
@@ -90,14 +90,14 @@ async def change_login(
 
 
 async def unsubscribe(db: Database, user_id: int, subscription_id: int) -> None:
-    """Ends the subscription; what the person starred, labelled or put off stays theirs."""
+    """Ends the subscription; starred, labelled and read-later entries stay."""
     await end_subscription(db, user_id, await find_subscription(db, user_id, subscription_id))
 
 
 async def _rescheduled(
     db: Database, rules: CadenceSettings, subscription: Subscription, settings: FeedSettings, now: datetime
 ) -> Schedule | None:
-    """When a feed that is well is due, now that the interval is another; None for one that has its own reasons."""
+    """The schedule of a feed after its interval changed; None if it is declared, failing or was never fetched."""
     [feed] = await feeds_of_ids(db, [subscription.feed_id])
     if feed.declared or feed.consecutive_failures or feed.last_fetched_at is None:
         return None
@@ -110,7 +110,7 @@ async def _rescheduled(
 def next_fetch_schedule(
     feed: Feed, interval: timedelta | None, last: datetime, now: datetime, rules: CadenceSettings
 ) -> Schedule:
-    """The next fetch by this interval, counted from the last one."""
+    """The schedule by this interval, counted from the last fetch."""
     kept = msgspec.json.decode(feed.wishes, type=StoredPollingHints) if feed.wishes else StoredPollingHints()
     hint = timedelta(seconds=kept.seconds) if kept.seconds else None
     wishes = PollingHints(hint, kept.name, frozenset(kept.skip_hours), frozenset(kept.skip_days))

@@ -30,7 +30,7 @@ _REFUSED = {
 
 
 class AlreadySubscribed(Conflict):
-    """The user has this feed."""
+    """The user already subscribes to this feed."""
 
     code = "already_subscribed"
 
@@ -40,7 +40,7 @@ class AlreadySubscribed(Conflict):
 
 
 class SeveralFeeds(Conflict):
-    """The page has several feeds, and somebody must choose."""
+    """The page has several feeds; the user must choose one."""
 
     code = "several_feeds"
 
@@ -60,7 +60,7 @@ class QuotaReached(LimitExceeded):
 
 
 class NotSubscribable(BadInput):
-    """There is no feed to be had. `may_pass`: it may be another time, so that adding it anyway makes sense."""
+    """There is no feed at the URL. `may_pass`: the problem may be temporary, so that the feed can be added anyway."""
 
     def __init__(self, code: str, message: Message | str, may_pass: bool = False, **more: Any) -> None:
         super().__init__(message, "url")
@@ -74,7 +74,7 @@ def candidate_fields(candidate: FeedCandidate) -> dict[str, Any]:
 
 
 def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
-    """The reason, from what the address itself answered."""
+    """The error for a failed discovery, by the response of the URL itself."""
     outcome = web.outcomes[0][1]
     code, kind = _code(outcome)
     may_pass = nothing.may_pass or code == "not_a_feed"
@@ -90,7 +90,7 @@ def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
 
 
 def _code(outcome: FetchOutcome) -> tuple[str, str]:
-    """For programs: what went wrong, and how."""
+    """The code of a problem."""
     match outcome:
         case Response():
             return "not_a_feed", "not_a_feed"

@@ -12,9 +12,9 @@ from feedmill.store.subscriptions.subscriptions import subscriptions_of
 
 
 async def export_opml(db: Database, user_id: int, folder_id: int | None, now: datetime) -> bytes:
-    """All subscriptions with their folders, or those in one folder and what is inside it; never a password.
+    """All subscriptions with their folders, or those of one folder and its subfolders; never a password.
 
-    Not those of feeds that have moved: the feed that each has moved to is a subscription of its own.
+    Subscriptions to merged feeds are left out: the feed that each was merged into has its own.
     """
     if folder_id is not None:
         await find_folder(db, user_id, folder_id)
@@ -25,7 +25,7 @@ async def export_opml(db: Database, user_id: int, folder_id: int | None, now: da
 
 
 async def export_selected_opml(db: Database, user_id: int, subscription_ids: Collection[int], now: datetime) -> bytes:
-    """Those of the user's subscriptions that are named, with their folders."""
+    """The user's subscriptions with these ids, with their folders."""
     chosen = [each for each in await subscriptions_of(db, user_id) if each.id in subscription_ids]
     return _written(chosen, await folders_of(db, user_id), None, now)
 
@@ -33,7 +33,7 @@ async def export_selected_opml(db: Database, user_id: int, subscription_ids: Col
 def _written(
     subscriptions: Iterable[Subscription], folders: Collection[Folder], shown: set[int] | None, now: datetime
 ) -> bytes:
-    """These subscriptions in each of their folders, or in those of them that are `shown`."""
+    """These subscriptions in each of their folders, or in those that are `shown`."""
     paths = folder_paths(folders)
     listed: list[OpmlFeed] = []
     for subscription in subscriptions:

@@ -22,18 +22,18 @@ FolderPath = tuple[str, ...]
 
 
 class FolderInItself(Conflict):
-    """A folder can't be inside itself, nor inside what is inside it."""
+    """A folder can't be moved into itself or one of its subfolders."""
 
     code = "folder_in_itself"
 
 
 async def folders_of_user(db: Database, user_id: int) -> list[Folder]:
-    """All of the user's folders; those of one parent in the order in which they are shown."""
+    """All folders of the user; those of one parent in their display order."""
     return await folders_of(db, user_id)
 
 
 async def find_folder(db: Database, user_id: int, folder_id: int) -> Folder:
-    """The user's folder, or `NotFound`, also for somebody else's."""
+    """The user's folder; `NotFound`, also for a folder of another user."""
     return _one(await folders_of(db, user_id), folder_id)
 
 
@@ -49,7 +49,7 @@ async def make_folder(db: Database, user_id: int, name: str, parent_id: int, pos
 async def alter_folder(
     db: Database, user_id: int, folder_id: int, name: str | None, parent_id: int | None, position: int | None
 ) -> Folder:
-    """Renames, moves, reorders; None leaves it as it is, parent 0 is the top."""
+    """Renames, moves or reorders a folder; None: unchanged, parent 0: the top level."""
     there = await folders_of(db, user_id)
     old = _one(there, folder_id)
     new = replace(
@@ -65,21 +65,21 @@ async def alter_folder(
 
 
 async def delete_folder(db: Database, user_id: int, folder_id: int) -> None:
-    """Takes the folder away with the folders in it; the feeds in them stay."""
+    """Deletes the folder and its subfolders; the feeds in them stay."""
     there = await folders_of(db, user_id)
     _one(there, folder_id)
     await drop_folders(db, user_id, sorted(folder_and_descendants(there, folder_id)))
 
 
 async def check_folders(db: Database, user_id: int, folder_ids: Sequence[int]) -> None:
-    """Raises for a folder that is not the user's."""
+    """Raises `BadInput` for a folder that is not the user's."""
     mine = {folder.id for folder in await folders_of(db, user_id)} if folder_ids else set()
     if not mine.issuperset(folder_ids):
         raise BadInput("there is no such folder", "folder_ids")
 
 
 async def ensure_folders(db: Database, user_id: int, paths: Iterable[FolderPath]) -> dict[FolderPath, int]:
-    """By path the folder there, made if it is missing."""
+    """By path the id of the folder, created if it does not exist."""
     wanted = {clip_path(path)[:depth] for path in paths for depth in range(1, MAX_DEPTH + 1)} - {()}
     here = {path: folder_id for folder_id, path in folder_paths(await folders_of(db, user_id)).items()}
     if adding := len(wanted - here.keys()):
@@ -93,19 +93,19 @@ async def ensure_folders(db: Database, user_id: int, paths: Iterable[FolderPath]
 
 
 def clip_path(path: FolderPath) -> FolderPath:
-    """A path as far as folders go: so deep, with names so long."""
+    """A path cut to the maximum depth and length of names."""
     return tuple(name[:MAX_NAME].strip() for name in path[:MAX_DEPTH])
 
 
 def folder_paths(there: Collection[Folder]) -> dict[int, FolderPath]:
-    """By folder the names from the top down to it."""
+    """By folder id its path of names from the top."""
     names = {folder.id: folder.name for folder in there}
     parents = _parents(there)
     return {folder.id: tuple(names[each] for each in _line(parents, folder.id)) for folder in there}
 
 
 def folder_and_descendants(there: Collection[Folder], folder_id: int) -> set[int]:
-    """The folder and all in it."""
+    """The ids of the folder and all its subfolders."""
     found, look = {folder_id}, [folder_id]
     while look:
         parents = set(look)
@@ -119,9 +119,9 @@ def _parents(there: Collection[Folder]) -> dict[int, int]:
 
 
 def _line(parents: Mapping[int, int], folder_id: int) -> list[int]:
-    """The ids from the top down to the folder."""
+    """The path of ids from the top to the folder."""
     line: list[int] = []
-    # Two who move folders into each other at once can make a ring: it is gone around once.
+    # Two concurrent moves can make a cycle; it is followed once.
     while folder_id in parents and folder_id not in line:
         line.append(folder_id)
         folder_id = parents[folder_id]

@@ -1,7 +1,7 @@
 """Imports an OPML file: plans first, then writes subscriptions in lots.
 
-Each lot is one batch, and what is there already is left out of the plan. So an import that was killed can be run
-again, and goes on where it stood.
+Each lot is one batch, and existing subscriptions are left out of the plan. So an import that was killed can be run
+again and continues where it stopped.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ SUBSCRIPTIONS_AT_ONCE = 150
 
 
 class BadOpml(BadInput):
-    """Nothing can be taken from this file."""
+    """No feeds can be read from this file."""
 
     code = "bad_opml"
 
 
 @dataclass(slots=True)
 class FeedToImport:
-    """A feed of the list, with every folder that has it."""
+    """A feed of the file, with all its folders."""
 
     title: str
     site_url: str | None
@@ -50,7 +50,7 @@ class FeedToImport:
 
 @dataclass(frozen=True, slots=True)
 class ImportProblem:
-    """One that could not be taken over; `line` is None where the list does not tell."""
+    """A feed that could not be imported; `line` is None if it is unknown."""
 
     line: int | None
     message: str
@@ -58,7 +58,7 @@ class ImportProblem:
 
 @dataclass(slots=True)
 class ImportPlan:
-    """What an import comes to: feeds that nobody has here, feeds that are here, those the user has, and the rest."""
+    """The effect of an import: new feeds, existing feeds, feeds that the user subscribes to, and problems."""
 
     new: dict[str, FeedToImport] = field(default_factory=dict)
     here: dict[str, FeedToImport] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class ImportPlan:
         return {path for wanted in self.added.values() for path in wanted.folders}
 
     def report(self) -> dict[str, Any]:
-        """What there is to say of it, as it is kept with the job."""
+        """The result as it is stored with the job."""
         return {
             "new": len(self.new),
             "known": len(self.here),
@@ -86,12 +86,12 @@ class ImportPlan:
 
 
 async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
-    """Reads the list and compares it with what is here; changes nothing."""
+    """Reads the file and compares it with the database; changes nothing."""
     document = await asyncio.to_thread(read_opml, opml)
     if not document.feeds and document.errors:
         raise BadOpml(_problem_text(document.errors[0]))
     plan = ImportPlan(errors=[ImportProblem(error.line, error.message) for error in document.errors])
-    # In a thread: a list may have 100,000 addresses to read.
+    # In a thread: a file may have 100,000 URLs.
     wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
     places = await find_feed_targets(db, user.id, {url: each.http_options is not None for url, each in wanted.items()})
     plan.rows = {url: (place.url, place.feed_id) for url, place in places.items()}
@@ -118,7 +118,7 @@ async def run_import(
     now: datetime,
     head_start: timedelta = HEAD_START,
 ) -> list[int]:
-    """Writes the plan; the feeds that are new here, due after the head start of whoever fetches them at once."""
+    """Writes the plan. New feeds are due after a delay, so that the import job can fetch them first."""
     if plan.added:
         await check_byte_quota(db, user.id)
     folder_ids = await ensure_folders(db, user.id, plan.folders)
@@ -139,7 +139,7 @@ def _subscription(
 
 
 def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dict[str, FeedToImport]:
-    """Each feed once, with every folder that it is in."""
+    """Each feed once, with all its folders."""
     wanted: dict[str, FeedToImport] = {}
     for feed in document.feeds:
         try:

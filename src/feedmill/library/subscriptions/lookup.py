@@ -1,4 +1,4 @@
-"""Looks up a user's subscriptions; NotFound for those of others."""
+"""Looks up a user's subscriptions; `NotFound` for those of others."""
 
 from feedmill.errors import NotFound
 from feedmill.library.subscriptions.folders import find_folder, folder_and_descendants
@@ -26,7 +26,7 @@ async def has_subscriptions(db: Database, user_id: int) -> bool:
 
 
 async def find_subscription(db: Database, user_id: int, subscription_id: int) -> Subscription:
-    """The user's subscription, or `NotFound`, also for somebody else's."""
+    """The user's subscription; `NotFound`, also for a subscription of another user."""
     found = await subscription_of(db, user_id, subscription_id)
     if found is None:
         raise NotFound("there is no such subscription")
@@ -34,7 +34,7 @@ async def find_subscription(db: Database, user_id: int, subscription_id: int) ->
 
 
 async def find_subscription_of_feed(db: Database, user_id: int, feed_id: int) -> Subscription:
-    """The user's subscription to a feed, or `NotFound`, also for a feed of others."""
+    """The user's subscription to a feed; `NotFound` if the user has none."""
     mine = await subscription_ids_by_feed(db, user_id, [feed_id])
     if not mine:
         raise NotFound("there is no such feed")
@@ -48,7 +48,7 @@ async def feed_of_subscription(db: Database, subscription: Subscription) -> Feed
 
 
 async def subscriptions_in_folder(db: Database, user_id: int, folder_id: int | None) -> list[Subscription]:
-    """The user's subscriptions: all, or those of a folder and of the folders in it."""
+    """The user's subscriptions: all, or those of a folder and its subfolders."""
     mine = await subscriptions_of(db, user_id)
     if folder_id is None:
         return mine

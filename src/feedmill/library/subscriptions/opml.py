@@ -1,4 +1,4 @@
-"""Reads OPML, however broken, and writes it."""
+"""Reads OPML, also malformed, and writes it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ OutlinePath = tuple[str, ...]
 class OpmlFeed:
     """A feed in a subscription list; `folder` is the path to it, empty at the top.
 
-    `title` is empty and `site_url` None when the list does not tell.
+    `title` is empty and `site_url` None if the file does not have them.
     """
 
     url: str
@@ -46,7 +46,7 @@ class OpmlFeed:
 
 @dataclass(frozen=True)
 class OpmlError:
-    """Something that could not be taken over, and the line where it stands."""
+    """Something that could not be read, and its line."""
 
     line: int
     message: str
@@ -54,7 +54,7 @@ class OpmlError:
 
 @dataclass
 class OpmlDocument:
-    """What could be saved of a subscription list, and what could not."""
+    """The feeds that could be read, and the errors."""
 
     title: str = ""
     feeds: list[OpmlFeed] = field(default_factory=list)
@@ -62,7 +62,7 @@ class OpmlDocument:
 
 
 def read_opml(data: bytes) -> OpmlDocument:
-    """Saves what can be saved of a list; a feed in two folders comes twice, twice in one is an error."""
+    """Reads as many feeds as possible. A feed in two folders is listed twice; twice in one folder is an error."""
     text = decode(data[:MAX_BYTES]).text
     reader = _Reader(text)
     if entity := _ENTITY.search(text):
@@ -94,7 +94,7 @@ def write_opml(feeds: Iterable[OpmlFeed], *, title: str, created_at: datetime | 
 
 
 class _Reader:
-    """Goes through the outlines once, with the path of the folder that is open at each."""
+    """Reads the outlines in one pass, with the path of the current folder."""
 
     def __init__(self, text: str) -> None:
         self.document = OpmlDocument()
@@ -109,7 +109,7 @@ class _Reader:
             self.conclude(position, message)
 
     def conclude(self, position: int, message: str) -> None:
-        """Reports what concerns the whole file, however many errors there are already."""
+        """Adds errors of the whole file, also beyond the maximum number of errors."""
         self.document.errors.append(OpmlError(self._line_at(position), message))
 
     def read(self) -> None:
@@ -127,7 +127,7 @@ class _Reader:
             self.conclude(len(self._text), f"Outlines left open: {len(self._open)}. The file may be cut off.")
 
     def _read_from(self, start: int) -> int | None:
-        """Returns where to go on after an outline that can't be read, or None at the end."""
+        """The position after an outline that can't be read, or None at the end."""
         for tag in tags(self._text, XML, start):
             if resume := self._end_of_broken(tag):
                 self.report(tag.start, "The outline can't be read: a quote or its end is missing.")
@@ -139,7 +139,7 @@ class _Reader:
         return None
 
     def _end_of_broken(self, tag: Tag) -> int | None:
-        """An outline that swallows the next one lacks a quote; the next one can be saved."""
+        """Where to continue after an outline without its closing quote or bracket; None if it has both."""
         begun = _OUTLINE.match(self._text, tag.start)
         if begun is None:
             return None
@@ -162,7 +162,7 @@ class _Reader:
             self.report(tag.start, "An outline is closed that was not open.")
 
     def _take_outline(self, position: int, found: dict[str, str]) -> OutlinePath:
-        """Returns the folder of what is inside the outline."""
+        """The folder of the outlines inside this one."""
         folder = self._open[-1] if self._open else ()
         name = _clean(_first(found, _NAME))
         kind = found.get("type", "").strip().lower()
@@ -230,7 +230,7 @@ def _inside(folder: OutlinePath, name: str) -> OutlinePath:
 
 
 def _category(found: dict[str, str]) -> OutlinePath:
-    """The first of `category="/Boston/Weather,Tech"`, which stands for a folder where there is none."""
+    """The first of `category="/Boston/Weather,Tech"`, used as the folder if there is none."""
     names = map(_clean, found.get("category", "").partition(",")[0].split("/"))
     return tuple(name for name in names if name)[:MAX_DEPTH]
 

@@ -1,7 +1,6 @@
 """Subscribes a user to the feed at a pasted URL. Read this file first.
 
-read the address → is the feed here already? → look at what is there → choose → subscribe → take the answer as its
-first fetch
+parse the URL → does the feed exist? → discover feeds → choose one → subscribe → use the response as its first fetch
 """
 
 from collections.abc import Callable
@@ -41,7 +40,7 @@ from feedmill.store.subscriptions.subscriptions import count_subscriptions, subs
 
 @dataclass(frozen=True, slots=True)
 class SubscribeRequest:
-    """What a person asks for. `anyway`: also when nothing can be had there now."""
+    """The URL and settings of a new subscription. `anyway`: also if no feed can be fetched there now."""
 
     url: str
     settings: FeedSettings = DEFAULT_FEED_SETTINGS
@@ -52,7 +51,7 @@ class SubscribeRequest:
 
 @dataclass(frozen=True, slots=True)
 class SubscribeResult:
-    """`is_fetched`: the feed has been asked, and its entries are there; else it waits for its turn."""
+    """`is_fetched`: the feed was fetched and has its entries; otherwise its first fetch is still to come."""
 
     subscription: Subscription
     is_fetched: bool
@@ -60,7 +59,7 @@ class SubscribeResult:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryResult:
-    """What was found at an address; `problem` says why there is nothing to choose from."""
+    """The feeds found at a URL; `problem` says why there are none."""
 
     url: str
     candidates: list[FeedCandidate] = field(default_factory=list)
@@ -76,7 +75,7 @@ async def discover(
     http_options: str | None = None,
     on_step: Callable[[DiscoveryStep], None] = ignore_step,
 ) -> DiscoveryResult:
-    """Looks at what is there; the answers of its feeds are remembered for who subscribes next."""
+    """Discovers the feeds at a URL. Their responses are cached, so that subscribing need not fetch them again."""
     address = _read(url)
     options = http_options or address.http_options
     web = RecordingFetcher(tools.client, on_step)
@@ -84,47 +83,49 @@ async def discover(
     if isinstance(found, NoFeed):
         return DiscoveryResult(address.url, [], web.steps, not_subscribable(found, web))
     fetched = [found] if isinstance(found, FetchedFeed) else await fetch_candidates(web, found.feeds)
-    # What a login opened must not become the first fetch of a feed that others share.
+    # A response to a login must not become the first fetch of a shared feed.
     for feed in fetched if options is None else ():
         answers.keep(user.id, feed)
     return DiscoveryResult(address.url, candidates_of(found, fetched), web.steps)
 
 
-async def subscribe(tools: RefreshTools, user: User, wish: SubscribeRequest, answers: ResponseCache) -> SubscribeResult:
-    """Subscribes the user to the feed at the address; raises a `CallerError` that says what to do instead."""
-    address = _read(wish.url)
-    wish = replace(wish, http_options=wish.http_options or address.http_options)
-    place = await find_feed_target(tools.db, user.id, address.url, has_login=wish.http_options is not None)
-    if place.feed_id is not None:
-        return await _join(tools, user, wish, place)
+async def subscribe(
+    tools: RefreshTools, user: User, request: SubscribeRequest, answers: ResponseCache
+) -> SubscribeResult:
+    """Subscribes the user to the feed at the URL; raises a `CallerError` if that is not possible."""
+    address = _read(request.url)
+    request = replace(request, http_options=request.http_options or address.http_options)
+    target = await find_feed_target(tools.db, user.id, address.url, has_login=request.http_options is not None)
+    if target.feed_id is not None:
+        return await _join(tools, user, request, target)
     await _check_quota(tools, user)
-    if wish.http_options is None and (remembered := answers.take(user.id, address.url)):
-        return await _join_found(tools, user, wish, remembered)
+    if request.http_options is None and (cached := answers.take(user.id, address.url)):
+        return await _join_found(tools, user, request, cached)
     web = RecordingFetcher(tools.client)
-    found = await discover_feeds_at(web, address.url, wish.http_options)
+    found = await discover_feeds_at(web, address.url, request.http_options)
     match found:
         case FetchedFeed():
-            # A password was meant for the address that it came with.
-            own = wish if found.url == address.url else replace(wish, http_options=None)
+            # A password is only for the URL that it was given with.
+            own = request if found.url == address.url else replace(request, http_options=None)
             return await _join_found(tools, user, own, found)
         case PageFeeds():
             raise SeveralFeeds(found.url, candidates_of(found))
         case NoFeed():
-            return await _join_anyway(tools, user, wish, place, not_subscribable(found, web))
+            return await _join_anyway(tools, user, request, target, not_subscribable(found, web))
 
 
 async def subscribe_to_candidate(
-    tools: RefreshTools, user: User, wish: SubscribeRequest, answers: ResponseCache
+    tools: RefreshTools, user: User, request: SubscribeRequest, answers: ResponseCache
 ) -> SubscribeResult:
-    """Subscribes to a feed that was found before, and asks nobody: without its answer, its first fetch is to come."""
-    address = _read(wish.url)
-    wish = replace(wish, http_options=wish.http_options or address.http_options)
-    place = await find_feed_target(tools.db, user.id, address.url, has_login=wish.http_options is not None)
-    remembered = answers.take(user.id, address.url) if wish.http_options is None else None
-    if place.feed_id is None and remembered:
+    """Subscribes to a feed that was discovered before, without a request; its cached response is the first fetch."""
+    address = _read(request.url)
+    request = replace(request, http_options=request.http_options or address.http_options)
+    target = await find_feed_target(tools.db, user.id, address.url, has_login=request.http_options is not None)
+    cached = answers.take(user.id, address.url) if request.http_options is None else None
+    if target.feed_id is None and cached:
         await _check_quota(tools, user)
-        return await _join_found(tools, user, wish, remembered)
-    return await _join(tools, user, wish, place)
+        return await _join_found(tools, user, request, cached)
+    return await _join(tools, user, request, target)
 
 
 async def _check_quota(tools: RefreshTools, user: User) -> None:
@@ -133,47 +134,49 @@ async def _check_quota(tools: RefreshTools, user: User) -> None:
     await check_byte_quota(tools.db, user.id)
 
 
-async def _join_found(tools: RefreshTools, user: User, wish: SubscribeRequest, found: FetchedFeed) -> SubscribeResult:
-    """Subscribes to the feed that answered; if it is new here, that answer is its first fetch."""
-    place = await find_feed_target(tools.db, user.id, found.url, has_login=wish.http_options is not None)
-    joined = await _join(tools, user, wish, place, found)
-    if place.feed_id is not None:
+async def _join_found(
+    tools: RefreshTools, user: User, request: SubscribeRequest, found: FetchedFeed
+) -> SubscribeResult:
+    """Subscribes to a feed that was fetched; if it is new, the response is its first fetch."""
+    target = await find_feed_target(tools.db, user.id, found.url, has_login=request.http_options is not None)
+    joined = await _join(tools, user, request, target, found)
+    if target.feed_id is not None:
         return joined
-    _, decision = await refresh_with_fetched(tools, place.url, found)
+    _, decision = await refresh_with_fetched(tools, target.url, found)
     subscription = await subscription_of(tools.db, user.id, joined.subscription.id)
     return SubscribeResult(subscription or joined.subscription, decision is not None)
 
 
 async def _join_anyway(
-    tools: RefreshTools, user: User, wish: SubscribeRequest, place: FeedTarget, problem: NotSubscribable
+    tools: RefreshTools, user: User, request: SubscribeRequest, target: FeedTarget, problem: NotSubscribable
 ) -> SubscribeResult:
-    if not wish.anyway or not problem.may_pass:
+    if not request.anyway or not problem.may_pass:
         raise problem
-    return await _join(tools, user, wish, place)
+    return await _join(tools, user, request, target)
 
 
 async def _join(
-    tools: RefreshTools, user: User, wish: SubscribeRequest, place: FeedTarget, found: FetchedFeed | None = None
+    tools: RefreshTools, user: User, request: SubscribeRequest, target: FeedTarget, found: FetchedFeed | None = None
 ) -> SubscribeResult:
-    """Subscribes to the feed at that place, which is added if it is not here yet."""
-    if place.feed_id is not None and (mine := await subscription_ids_by_feed(tools.db, user.id, [place.feed_id])):
-        raise AlreadySubscribed(mine[place.feed_id])
+    """Subscribes to the feed, which is added if it is new."""
+    if target.feed_id is not None and (mine := await subscription_ids_by_feed(tools.db, user.id, [target.feed_id])):
+        raise AlreadySubscribed(mine[target.feed_id])
     await _check_quota(tools, user)
-    await check_feed_settings(tools.db, user.id, wish.settings)
+    await check_feed_settings(tools.db, user.id, request.settings)
     now = tools.clock()
-    blocked = await blocked_newest_entries(tools.db, place.feed_id, wish.settings) if place.feed_id else ()
-    feed = _new_feed(tools, wish, place.url, found)
-    new = NewSubscription(feed, place.feed_id, wish.settings, wish.folder_ids, blocked)
+    blocked = await blocked_newest_entries(tools.db, target.feed_id, request.settings) if target.feed_id else ()
+    feed = _new_feed(tools, request, target.url, found)
+    new = NewSubscription(feed, target.feed_id, request.settings, request.folder_ids, blocked)
     await add_subscriptions(tools.db, user.id, [new], now, now + HEAD_START if found else now)
-    subscription = await _subscription_at(tools, user, place)
-    if place.feed_id is not None and wish.settings.interval_seconds is not None:
+    subscription = await _subscription_at(tools, user, target)
+    if target.feed_id is not None and request.settings.interval_seconds is not None:
         subscription = await apply_interval(tools.db, tools.rules, user.id, subscription, now)
     return SubscribeResult(subscription, subscription.last_fetched_at is not None)
 
 
-async def _subscription_at(tools: RefreshTools, user: User, place: FeedTarget) -> Subscription:
-    feed = None if place.feed_id else await feed_of_url(tools.db, place.url)
-    feed_id = feed.id if feed else place.feed_id or 0
+async def _subscription_at(tools: RefreshTools, user: User, target: FeedTarget) -> Subscription:
+    feed = None if target.feed_id else await feed_of_url(tools.db, target.url)
+    feed_id = feed.id if feed else target.feed_id or 0
     mine = await subscription_ids_by_feed(tools.db, user.id, [feed_id])
     subscription = await subscription_of(tools.db, user.id, mine.get(feed_id, 0))
     if subscription is None:
@@ -181,16 +184,16 @@ async def _subscription_at(tools: RefreshTools, user: User, place: FeedTarget) -
     return subscription
 
 
-def _new_feed(tools: RefreshTools, wish: SubscribeRequest, url: str, found: FetchedFeed | None) -> NewFeed:
-    """The feed as its first subscriber wants it."""
-    seconds = wish.settings.interval_seconds
+def _new_feed(tools: RefreshTools, request: SubscribeRequest, url: str, found: FetchedFeed | None) -> NewFeed:
+    """The feed with the settings of its first subscriber."""
+    seconds = request.settings.interval_seconds
     return NewFeed(
         url,
         found.parsed.title if found else None,
         for_subscribers=True,
-        http_options=encrypt_options(tools.encryption, wish.http_options),
+        http_options=encrypt_options(tools.encryption, request.http_options),
         interval=None if seconds is None else timedelta(seconds=seconds),
-        archive_policy=ArchivePolicy(wish.settings.archive_policy or ArchivePolicy.ALL),
+        archive_policy=ArchivePolicy(request.settings.archive_policy or ArchivePolicy.ALL),
     )
 
 
