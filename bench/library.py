@@ -21,7 +21,7 @@ from library_load import DATABASES, HAN, NOW, RARE, RARE_HAN, USERS, WORDS, load
 from report import Cell, Table, tell
 from sqlalchemy import TextClause, func, select, text
 
-from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.search.run_search import SearchRequest, run_search
 from feedmill.model.entry_lists import EntryScope, EntryView, MarkAllRead
 from feedmill.model.search_query import SearchOrder as SearchOrder

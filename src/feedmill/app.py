@@ -19,9 +19,9 @@ from feedmill.coordination.coordination import Coordination
 from feedmill.encryption import Encryption
 from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher
 from feedmill.library.bookmarks.service import Bookmarks
-from feedmill.library.entries.full_text_queue import FullTextFetcher
+from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
-from feedmill.library.filters.new_entries import filter_writes
+from feedmill.library.filters.filter_new_entries import filter_writes
 from feedmill.library.webhooks.delivery import WebhookSender
 from feedmill.library.webhooks.service import Webhooks
 from feedmill.outbound.address_policy import AddressPolicy

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.keys import DESCRIPTORS_PREFIX, descriptor_key, image_key
+from feedmill.archive.object_keys import DESCRIPTORS_PREFIX, descriptor_key, image_key
 from feedmill.archive.object_store_config import FolderConfig, S3Config
 from feedmill.archive.orphans import record_orphans
 from feedmill.archive.retention import RetentionPeriods, delete_garbage, lifecycle_rule, purge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedmill.model.timestamps import to_iso
-from feedmill.store.admin.overview import count_feeds_by_state
+from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.database import Step
 from feedmill.store.feeds.claims import LEASE
 from feedmill.store.schema import feeds

@@ -11,7 +11,7 @@ from feedmill.i18n.messages import Message
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
-from feedmill.store.admin.overview import read_overview
+from feedmill.store.admin.instance_overview import read_overview
 from feedmill.store.database import Database, Params, Row, Step
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
 from feedmill.store.feeds.claims import claim_due_feeds

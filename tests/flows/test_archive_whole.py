@@ -15,7 +15,7 @@ from starlette.requests import Request
 from yarl import URL
 
 from feedmill.archive.feed_descriptors import repair_descriptors
-from feedmill.archive.images.recover_stored import recover_stored_images
+from feedmill.archive.images.recover_images import recover_stored_images
 from feedmill.collect import refresh
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.collect.restore import RestoreReport

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from feedmill.archive.keys import parse_raw_body_key
+from feedmill.archive.object_keys import parse_raw_body_key
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
 from feedmill.store.schema import (

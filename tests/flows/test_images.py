@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.keys import full_image_key, image_key
+from feedmill.archive.object_keys import full_image_key, image_key
 from feedmill.archive.s3 import S3Blobs
 from feedmill.library.archive.request_images import image_task_steps
 from feedmill.model.timestamps import to_iso

@@ -6,7 +6,7 @@ import tracemalloc
 from dataclasses import replace
 from datetime import timedelta
 
-from feedmill.archive.keys import parse_image_key
+from feedmill.archive.object_keys import parse_image_key
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.store.schema import entries
 from tests.archive.images import sample_images

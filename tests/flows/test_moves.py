@@ -11,7 +11,7 @@ from feedmill.model.entry_lists import EntryMarks
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.refresh import Updated
 from feedmill.model.timestamps import to_iso
-from feedmill.store.entries.states import steps_to_mark
+from feedmill.store.entries.marks import steps_to_mark
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.lifecycle import remove_feed
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds

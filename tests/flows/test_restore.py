@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from feedmill.archive.feed_descriptors import repair_descriptors
-from feedmill.archive.keys import DESCRIPTORS_PREFIX, descriptor_key
+from feedmill.archive.object_keys import DESCRIPTORS_PREFIX, descriptor_key
 from feedmill.archive.store_ownership import (
     StoreOwnedByAnother,
     ensure_store_ownership,

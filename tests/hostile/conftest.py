@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.library.feeds.starters import TOPICS, StarterTopic
+from feedmill.library.feeds.starter_feeds import TOPICS, StarterTopic
 from feedmill.serve.web.subscriptions import starter_feeds
 from tests.serve.web.conftest import alice, charlie, nobody, site
 from tests.serve.web.valid_forms import STARTER

@@ -16,14 +16,14 @@ import lxml.html
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
-from feedmill.archive import keys, object_paths
+from feedmill.archive import object_keys, object_paths
 from feedmill.archive.images import file_types
 from feedmill.collect import feed_moves, pasted_url
-from feedmill.collect.declared import config_file
+from feedmill.collect.declared import read_document
 from feedmill.collect.declared.feeds_file import read_declarations
 from feedmill.collect.discovery import page_feeds, site_patterns, site_software
 from feedmill.collect.entries import changes as reconcile
-from feedmill.collect.entries import storable_fields
+from feedmill.collect.entries import storable_text
 from feedmill.collect.parsing import balance_tags, decode, parse_feed, repair, sniff_content, truncation, xml_tree
 from feedmill.collect.parsing.formats import (
     dates,
@@ -35,11 +35,9 @@ from feedmill.collect.parsing.formats import (
     xml_scope,
 )
 from feedmill.errors import FeedmillError
-from feedmill.html import images as html
 from feedmill.html import (
-    links,
-    page,
-    placeholders,
+    image_placeholders,
+    normalize_links,
     plain_text,
     readability,
     rewrite_tags,
@@ -47,7 +45,9 @@ from feedmill.html import (
     selectors,
     srcset,
     tags,
+    web_page,
 )
+from feedmill.html import images as html
 from feedmill.i18n import catalogue, explanations, messages
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
@@ -55,7 +55,7 @@ from feedmill.library import cursors
 from feedmill.library.admin import blocked_hosts
 from feedmill.library.archive import line_diff, raw_bodies
 from feedmill.library.bookmarks import fetch_pages
-from feedmill.library.entries import article, full_text, lists, text_diff
+from feedmill.library.entries import article, full_text, list_entries, text_diff
 from feedmill.library.filters import rules
 from feedmill.library.search import query_dates, query_hints, query_names, query_parser, query_tokens, snippets
 from feedmill.library.subscriptions import folders, http_options, opml
@@ -160,8 +160,8 @@ def _reconciled(text: str) -> object:
     return [index.indexed_words(new) for new in changes.new]
 
 
-def _page(text: str) -> page.WebPage:
-    return page.WebPage(f"https://mastodon.example/@{text[:2000]}", text, text, (), {"generator": text})
+def _page(text: str) -> web_page.WebPage:
+    return web_page.WebPage(f"https://mastodon.example/@{text[:2000]}", text, text, (), {"generator": text})
 
 
 def _file(text: str, suffix: str) -> Path:
@@ -207,8 +207,8 @@ READERS: dict[str, Read] = {
     "html.images.find_image_urls: in srcset": lambda text: html.find_image_urls(f"<img srcset='{text}'>", URL),
     "html.images.replace_images": lambda text: html.replace_images(f"<img src=a>{text}", URL, {}),
     "html.images.replace_images: in a tag": lambda text: html.replace_images(f"<img {text} src=a>", URL, {}),
-    "html.links.find_base_url": lambda text: html.find_base_url(f"{text}<base href=/a>", URL),
-    "html.links.find_base_url: in the address": lambda text: html.find_base_url(f"<base href='{text}'>", URL),
+    "html.normalize_links.find_base_url": lambda text: html.find_base_url(f"{text}<base href=/a>", URL),
+    "html.normalize_links.find_base_url: in the address": lambda text: html.find_base_url(f"<base href='{text}'>", URL),
     "html.sanitize.sanitize_html": lambda text: sanitize.sanitize_html(text, URL),
     "html.sanitize.sanitize_html: in an element": lambda text: sanitize.sanitize_html(f"<table><tr><td><p>{text}", URL),
     "html.sanitize.sanitize_html: in a tag": lambda text: sanitize.sanitize_html(f"<img {text} src=a>", URL),
@@ -236,15 +236,17 @@ READERS: dict[str, Read] = {
     ),
     "library.bookmarks.fetch_pages.page_facts": lambda text: fetch_pages.page_facts(_response(f"<title>{text}")),
     "library.entries.article.reading_minutes": article.reading_minutes,
-    "library.entries.lists.one_line": lists.one_line,
+    "library.entries.list_entries.one_line": list_entries.one_line,
     "library.archive.raw_bodies.decode_raw_body": lambda text: raw_bodies.decode_raw_body(_bytes(text), "text/html"),
-    "html.placeholders.RemoteImageReplacer": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(text),
-    "html.placeholders.RemoteImageReplacer: in a tag": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(
-        f"<img {text}"
+    "html.image_placeholders.RemoteImageReplacer": lambda text: image_placeholders.RemoteImageReplacer((), _WORDS).hide(
+        text
     ),
-    "html.placeholders.RemoteImageReplacer: in srcset": lambda text: placeholders.RemoteImageReplacer((), _WORDS).hide(
-        f'<img src="/a" srcset="{text}">'
-    ),
+    "html.image_placeholders.RemoteImageReplacer: in a tag": lambda text: image_placeholders.RemoteImageReplacer(
+        (), _WORDS
+    ).hide(f"<img {text}"),
+    "html.image_placeholders.RemoteImageReplacer: in srcset": lambda text: image_placeholders.RemoteImageReplacer(
+        (), _WORDS
+    ).hide(f'<img src="/a" srcset="{text}">'),
     "html.selectors.parse_selector": selectors.parse_selector,
     "html.selectors.Selector.outermost": lambda text: _elements("div p > .a, [role=main] b i", text),
     # Feeds
@@ -308,10 +310,10 @@ READERS: dict[str, Read] = {
     "collect.parsing.truncation.read_truncated_json": lambda text: truncation.read_truncated_json('{"items": [' + text),
     "collect.parsing.formats.jsonfeed.read_json_feed": lambda text: jsonfeed.read_json_feed("{" + text, URL, "utf-8"),
     "collect.entries.changes.compare_entries": _reconciled,
-    "collect.entries.storable_fields.text": storable_fields.text,
-    "collect.entries.storable_fields.storable_link": storable_fields.storable_link,
-    "collect.entries.storable_fields.identity": storable_fields.identity,
-    "collect.entries.storable_fields.language": storable_fields.language,
+    "collect.entries.storable_text.storable_text": storable_text.storable_text,
+    "collect.entries.storable_text.storable_link": storable_text.storable_link,
+    "collect.entries.storable_text.storable_identity": storable_text.storable_identity,
+    "collect.entries.storable_text.storable_language": storable_text.storable_language,
     "collect.parsing.formats.field_texts.clip_text": field_texts.clip_text,
     "collect.parsing.formats.xml_scope.clean_language": xml_scope.clean_language,
     "collect.parsing.formats.xml_scope.XmlScope.resolve": lambda text: xml_scope.XmlScope(URL).resolve(text),
@@ -337,10 +339,8 @@ READERS: dict[str, Read] = {
     "library.subscriptions.opml.write_opml": lambda text: opml.write_opml(
         [opml.OpmlFeed(URL, text, URL, (text,))], title=text
     ),
-    "collect.declared.config_file.read_config_file": lambda text: config_file.read_config_file(_file(text, "yaml")),
-    "collect.declared.config_file.read_config_file: JSON": lambda text: config_file.read_config_file(
-        _file(text, "json")
-    ),
+    "collect.declared.read_document.read_document": lambda text: read_document.read_document(_file(text, "yaml")),
+    "collect.declared.read_document.read_document: JSON": lambda text: read_document.read_document(_file(text, "json")),
     "collect.declared.feeds_file.read_declarations": lambda text: read_declarations(
         _file(json.dumps({"feeds": [{"url": text, "interval": text, "folder": text}]}), "yaml")
     ),
@@ -349,11 +349,11 @@ READERS: dict[str, Read] = {
     "library.search.query_parser.parse_query": lambda text: query_parser.parse_query(
         query_tokens.tokenize(text[:1000]), _NAMES, NOW
     ),
+    "library.search.query_names.name_term": lambda text: query_names.name_term("label", text),
     "library.search.query_hints.terms_of": lambda text: query_hints.terms_of(text[:1000]),
     "library.search.query_hints.words_to_highlight": lambda text: query_hints.words_to_highlight(text[:1000]),
     "library.search.query_hints.looser_searches": lambda text: query_hints.looser_searches(text[:1000]),
     "library.search.query_names.UserNames": lambda text: (_NAMES.feeds(text), _NAMES.folder(text), _NAMES.labels(text)),
-    "library.search.query_names.name_term": lambda text: query_names.name_term("label", text),
     "library.filters.rules.parse_rules": lambda text: rules.parse_rules(text, text),
     "library.filters.rules.judge_entry": _judged,
     "pools.rules.matches_rule": lambda text: pool_rules.matches_rule(_POOL_RULE, _candidate(text)),
@@ -449,12 +449,16 @@ READERS: dict[str, Read] = {
     "outbound.fetch_options.parse_options": fetch_options.parse_options,
     # Addresses
     "collect.pasted_url.parse_pasted_url": pasted_url.parse_pasted_url,
-    "html.links.absolute_url": lambda text: links.absolute_url(text, URL),
-    "html.links.safe_link": links.safe_link,
+    "html.normalize_links.absolute_url": lambda text: normalize_links.absolute_url(text, URL),
+    "html.normalize_links.safe_link": normalize_links.safe_link,
     "collect.feed_moves.is_same_site": lambda text: feed_moves.is_same_site(f"https://{text[:8000]}/", URL),
-    "html.links.is_plain_url": links.is_plain_url,
-    "html.links.absolute_url: complete": lambda text: links.absolute_url(f"https://example.org/{text}", URL),
-    "html.links.absolute_url: at the limit": lambda text: links.absolute_url(text[: links.MAX_LENGTH], f"{URL}/{text}"),
+    "html.normalize_links.is_plain_url": normalize_links.is_plain_url,
+    "html.normalize_links.absolute_url: complete": lambda text: normalize_links.absolute_url(
+        f"https://example.org/{text}", URL
+    ),
+    "html.normalize_links.absolute_url: at the limit": lambda text: normalize_links.absolute_url(
+        text[: normalize_links.MAX_LENGTH], f"{URL}/{text}"
+    ),
     "outbound.urls.parse_url": urls.parse_url,
     "outbound.urls.parse_url: host": lambda text: urls.parse_url(f"https://{text[:8000]}/"),
     "outbound.urls.parse_url: path": lambda text: urls.parse_url(f"https://example.org/{text[:8000]}"),
@@ -470,8 +474,10 @@ READERS: dict[str, Read] = {
     "model.control_characters.replace_control_characters": control_characters.replace_control_characters,
     "logs.redact_event": lambda text: redact_event(None, "info", {"event": text, "url": text}),
     # Discovery
-    "html.page.read_page": lambda text: page.read_page(text, URL),
-    "html.page.read_page: in a link": lambda text: page.read_page(f"<a href='{text}' title='{text}'>{text}</a>", URL),
+    "html.web_page.read_page": lambda text: web_page.read_page(text, URL),
+    "html.web_page.read_page: in a link": lambda text: web_page.read_page(
+        f"<a href='{text}' title='{text}'>{text}</a>", URL
+    ),
     "collect.parsing.decode.decode_page": lambda text: decode.decode_page(_bytes(f"<meta {text}"), None),
     "collect.discovery.page_feeds.find_page_feeds": lambda text: page_feeds.find_page_feeds(
         _bytes(text), content_type=None, url=URL
@@ -486,20 +492,20 @@ READERS: dict[str, Read] = {
     ),
     "collect.discovery.site_patterns.site_feeds": lambda text: site_patterns.site_feeds(_page(text)),
     "collect.discovery.site_patterns.site_feeds: YouTube": lambda text: site_patterns.site_feeds(
-        page.WebPage("https://youtube.com/", f'<meta itemprop="identifier" content="{text}')
+        web_page.WebPage("https://youtube.com/", f'<meta itemprop="identifier" content="{text}')
     ),
     "collect.discovery.site_patterns.site_feeds: podcast": lambda text: site_patterns.site_feeds(
-        page.WebPage("https://podcasts.apple.com/", f'"feedUrl":"https:{text}')
+        web_page.WebPage("https://podcasts.apple.com/", f'"feedUrl":"https:{text}')
     ),
     "collect.discovery.site_software.software_feeds": lambda text: list(site_software.software_feeds(_page(text))),
     # Archive
     "archive.images.file_types.detect_image_type": lambda text: file_types.detect_image_type(_bytes(text)),
     "archive.images.file_types.describe_non_image": lambda text: file_types.describe_non_image(_bytes(text)),
     "archive.images.file_types.is_svg": lambda text: file_types.is_svg(_bytes(f"<svg{text}")),
-    "archive.keys.parse_image_key": keys.parse_image_key,
-    "archive.keys.parse_raw_body_key": keys.parse_raw_body_key,
-    "archive.keys.parse_descriptor_key": keys.parse_descriptor_key,
-    "archive.keys.guid_digest": keys.guid_digest,
+    "archive.object_keys.parse_image_key": object_keys.parse_image_key,
+    "archive.object_keys.parse_raw_body_key": object_keys.parse_raw_body_key,
+    "archive.object_keys.parse_descriptor_key": object_keys.parse_descriptor_key,
+    "archive.object_keys.guid_digest": object_keys.guid_digest,
     "archive.object_paths.path_of": object_paths.path_of,
     "archive.object_paths.folder_of": object_paths.folder_of,
     "archive.object_paths.key_of": object_paths.key_of,
@@ -530,7 +536,7 @@ NOT_HOSTILE = frozenset(
         # Their expressions match whole texts of a fixed form, or what we wrote ourselves.
         "archive.s3",
         "engine.celery_logs",
-        "cli.output.text",
+        "cli.output.print_text",
         "library.search.run_search",
         "library.feeds.icons",
         "serve.web.archive.feed_archive",

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from feedmill.archive import keys, store_ownership
+from feedmill.archive import store_ownership
+from feedmill.archive import object_keys
 from feedmill.coordination.locks import LOCK_LENGTH, feed_lock, schedule_lock
 from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH, fill_lock_name, pool_list_name, used_ids_name
 from feedmill.coordination.presence import PRESENCE_TIMEOUT
@@ -33,9 +34,9 @@ FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8,
 
 # What stands in the example's keys, the longer ones first.
 _VALUES = {
-    keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
-    keys.guid_digest(GUID): "{first 8 of md5}",
-    keys.raw_body_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
+    object_keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
+    object_keys.guid_digest(GUID): "{first 8 of md5}",
+    object_keys.raw_body_key(FEED, AT).rpartition("/")[2]: "{time}.xml",
     f"/{FEED}": "/{feed_id}",
     "0.png": "{index}.{ext}",
 }
@@ -75,8 +76,8 @@ def _redis() -> list[tuple[str, str, str, str]]:
 
 
 def _objects() -> list[tuple[str, str, str, str]]:
-    image, full = keys.image_key(FEED, GUID, 0, "png"), keys.full_image_key(FEED, GUID, 0, "png")
-    backup, card = keys.raw_body_key(FEED, AT), keys.descriptor_key(FEED)
+    image, full = object_keys.image_key(FEED, GUID, 0, "png"), object_keys.full_image_key(FEED, GUID, 0, "png")
+    backup, card = object_keys.raw_body_key(FEED, AT), object_keys.descriptor_key(FEED)
     return [
         (_object_form(image), f"`{image}`", "an image of an entry, counted from 0; the folder is the beginning of the "
          "MD5 of the entry's guid", "look"),

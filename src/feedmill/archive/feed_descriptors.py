@@ -12,7 +12,7 @@ from hashlib import sha256
 import msgspec
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.keys import DESCRIPTORS_PREFIX, descriptor_key, parse_descriptor_key
+from feedmill.archive.object_keys import DESCRIPTORS_PREFIX, descriptor_key, parse_descriptor_key
 from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import Failed, RefreshDecision, Unchanged, Updated

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from datetime import datetime, timedelta
 
 from feedmill.archive.blobs import Blob, Blobs
-from feedmill.archive.keys import (
+from feedmill.archive.object_keys import (
     DESCRIPTORS_PREFIX,
     IMAGES_PREFIX,
     RAW_BODIES_PREFIX,

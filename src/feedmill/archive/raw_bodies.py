@@ -3,7 +3,7 @@
 import msgspec
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.keys import raw_body_key
+from feedmill.archive.object_keys import raw_body_key
 from feedmill.model.fetch_outcome import Response
 from feedmill.model.refresh import RawBody
 

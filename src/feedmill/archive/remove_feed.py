@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from feedmill.archive.keys import descriptor_key
+from feedmill.archive.object_keys import descriptor_key
 from feedmill.store.database import Database
 from feedmill.store.feeds.lifecycle import remove_feed
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from feedmill.archive.blobs import Blobs
-from feedmill.archive.keys import RAW_BODIES_PREFIX
+from feedmill.archive.object_keys import RAW_BODIES_PREFIX
 from feedmill.archive.object_store_config import FolderConfig, S3Config
 from feedmill.errors import CallerError
 from feedmill.settings import Settings

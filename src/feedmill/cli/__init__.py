@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from feedmill.cli.output.text import print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context
 from feedmill.errors import CallerError, FeedmillError
 from feedmill.lazy_imports import lazy_import

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from feedmill.cli.output.text import print_json_line
+from feedmill.cli.output.print_text import print_json_line
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.errors import CallerError, FeedError, NotAFeed
 

@@ -3,7 +3,7 @@
 import click
 
 from feedmill.cli.actions.find_feed import find_feed
-from feedmill.cli.output.text import print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.i18n.messages import Message

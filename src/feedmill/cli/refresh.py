@@ -7,7 +7,7 @@ import click
 from feedmill.cli.output.refresh_report import make_report
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
-from feedmill.collect.declared.file_paths import feeds_files
+from feedmill.collect.declared.feeds_file_paths import feeds_files
 from feedmill.lazy_imports import lazy_import
 from feedmill.settings import Settings
 from feedmill.store.archive.image_tasks import waiting_images

@@ -10,7 +10,7 @@ import click
 
 from feedmill.adapters.coordination import connect_coordination
 from feedmill.cli.output.json_records import print_record
-from feedmill.cli.output.text import format_size, pluralize
+from feedmill.cli.output.print_text import format_size, pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.coordination.presence import RunningProcess
@@ -19,7 +19,7 @@ from feedmill.model.relative_times import time_ago, time_until
 from feedmill.model.timestamps import datetime_or_none
 from feedmill.serve.data_lock import lock_holder
 from feedmill.settings import Settings
-from feedmill.store.admin.overview import Overview, read_overview
+from feedmill.store.admin.instance_overview import Overview, read_overview
 from feedmill.store.database import Database
 
 NEVER = "never"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from feedmill.errors import BadInput, CallerError
-from feedmill.html.links import absolute_url
+from feedmill.html.normalize_links import absolute_url
 from feedmill.outbound.errors import RefusedError
 from feedmill.outbound.urls import parse_url
 

@@ -18,7 +18,7 @@ from feedmill.archive.raw_bodies import store_raw_body
 from feedmill.archive.store_ownership import OwnershipCheck
 from feedmill.collect import refresh_decision
 from feedmill.collect.discovery.discover import FetchedFeed
-from feedmill.collect.entries import storable_fields
+from feedmill.collect.entries import storable_text
 from feedmill.collect.entries.changes import compare_entries, entries_by_identity, identities_to_look_up
 from feedmill.collect.feed_moves import resolve_move
 from feedmill.collect.fetch import Fetcher, Sleep, fetch_feed
@@ -35,10 +35,10 @@ from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Response
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry, RawBody, RefreshDecision, Unchanged
 from feedmill.outbound.fetch_options import decrypt_options, parse_options
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
 from feedmill.store.feeds.record_refresh import find_known_entries, record_refresh
-from feedmill.threads import run_in_thread_if_large
 
 log = get_logger(__name__)
 
@@ -193,7 +193,7 @@ async def _compare(tools: RefreshTools, feed: Feed, response: Response, parsed: 
         NOTHING_KNOWN if is_new else await find_known_entries(tools.db, feed.id, identities_to_look_up(entries))
     )
     with_images = feed.archive_policy is ArchivePolicy.ALL
-    site_url = storable_fields.storable_link(parsed.link) or response.final_url
+    site_url = storable_text.storable_link(parsed.link) or response.final_url
     changes = await run_in_thread_if_large(
         size, compare_entries, entries, known, purged, now, site_url=site_url, with_images=with_images
     )

@@ -6,7 +6,7 @@ from typing import assert_never
 
 import msgspec
 
-from feedmill.collect.entries import storable_fields
+from feedmill.collect.entries import storable_text
 from feedmill.collect.scheduling import cadence
 from feedmill.collect.scheduling.cadence import CadenceSettings, PollingHints, PublishingPattern
 from feedmill.i18n.messages import Message
@@ -279,13 +279,13 @@ def observed_move(feed: Feed, permanent_url: str | None) -> FeedMove:
 def storable_metadata(parsed: ParsedFeed) -> FeedMetadata:
     """The metadata of the feed in a form that can be stored."""
     return FeedMetadata(
-        title=storable_fields.text(parsed.title),
-        site_url=storable_fields.storable_link(parsed.link),
-        description=storable_fields.text(parsed.description, storable_fields.LONGEST_LIST),
-        language=storable_fields.language(parsed.language),
-        icon_url=storable_fields.storable_link(parsed.icon_url),
-        image_url=storable_fields.storable_link(parsed.image_url),
-        hub_url=storable_fields.storable_link(parsed.hub_url),
+        title=storable_text.storable_text(parsed.title),
+        site_url=storable_text.storable_link(parsed.link),
+        description=storable_text.storable_text(parsed.description, storable_text.LONGEST_LIST),
+        language=storable_text.storable_language(parsed.language),
+        icon_url=storable_text.storable_link(parsed.icon_url),
+        image_url=storable_text.storable_link(parsed.image_url),
+        hub_url=storable_text.storable_link(parsed.hub_url),
     )
 
 

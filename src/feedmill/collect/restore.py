@@ -24,11 +24,11 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.model.raw_body import INCOMPLETE
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.archive.raw_bodies import step_to_add_raw_body
 from feedmill.store.archive.record_restore import ReplayChanges
 from feedmill.store.database import Step
 from feedmill.store.feeds.record_refresh import ClaimLost
-from feedmill.threads import run_in_thread_if_large
 
 log = get_logger(__name__)
 

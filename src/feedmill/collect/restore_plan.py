@@ -7,7 +7,7 @@ from functools import partial
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.feed_descriptors import FeedDescriptor, read_descriptors
-from feedmill.archive.keys import RAW_BODIES_PREFIX, parse_raw_body_key, raw_body_prefix
+from feedmill.archive.object_keys import RAW_BODIES_PREFIX, parse_raw_body_key, raw_body_prefix
 from feedmill.collect.restore_bodies import BodyToRestore, Period, order_bodies
 from feedmill.errors import FeedmillError
 from feedmill.model.feed import Feed

@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
-from feedmill.html.links import absolute_url, find_base_url
+from feedmill.html.normalize_links import absolute_url, find_base_url
 from feedmill.html.srcset import best_candidate, parse_srcset
 from feedmill.html.tags import Tag, attributes, find_tags
 

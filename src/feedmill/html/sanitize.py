@@ -13,7 +13,7 @@ from types import MappingProxyType
 import nh3
 
 from feedmill.html.images import replace_images
-from feedmill.html.links import absolute_url, find_base_url
+from feedmill.html.normalize_links import absolute_url, find_base_url
 from feedmill.html.rewrite_tags import ALLOWED_TAGS, rewrite_tags
 from feedmill.html.srcset import parse_srcset
 

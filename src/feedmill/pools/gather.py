@@ -14,6 +14,7 @@ from feedmill.model.pool import PoolGroup, PoolKind
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
 from feedmill.pools.group_cache import PoolGroupCache
 from feedmill.pools.rules import PoolCandidate, choose_pools
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.pools.gather_entries import (
     StoredCandidate,
@@ -24,7 +25,6 @@ from feedmill.store.pools.gather_entries import (
     steps_to_add_new_entries,
 )
 from feedmill.store.pools.groups import advance_gathered, gathered_up_to
-from feedmill.threads import run_in_thread_if_large
 
 # Ids are assigned before commit: the last ones are scanned again, in case an entry was committed late.
 RESCAN = 2000

@@ -6,8 +6,8 @@ Leases use the database only: a lease must be stored before its item is handed o
 from datetime import timedelta
 
 from feedmill.model.pool import PoolItemState, PoolLease
+from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.pool import Pool, PoolTools
-from feedmill.pools.tokens import new_token
 from feedmill.store.pools.items import claim_items, expire_items
 
 

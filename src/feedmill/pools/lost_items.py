@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH
 from feedmill.model.pool import LostPoolItem
+from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.errors import NoPoolLists
 from feedmill.pools.pool import FILLER, Pool, PoolLists, PoolTools
-from feedmill.pools.tokens import new_token
 from feedmill.store.pools.items import queued_before, release_items, settle_items, still_queued
 
 # A filler that holds the lock may still push the items that it reserved.

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import InfrastructureError
 from feedmill.model.pool import Guarantee, PoolFailure, PoolKind
 from feedmill.pools.fill import Filler

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from feedmill.errors import DatabaseError
 from feedmill.lazy_loggers import get_logger
+from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.errors import ItemsNotMarkedUsed
-from feedmill.pools.tokens import new_token
 from feedmill.store.database import Database
 from feedmill.store.pools.items import settle_items
 

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from feedmill.coordination.presence import PRESENCE_TIMEOUT, Presence
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import CoordinationUnavailable
-from feedmill.pools.tokens import process_name
-from feedmill.run.background import run_in_background
+from feedmill.pools.claim_tokens import process_name
+from feedmill.run.run_in_background import run_in_background
 
 ANNOUNCE_EVERY = PRESENCE_TIMEOUT / 3
 

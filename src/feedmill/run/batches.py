@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from feedmill.engine.engine import Engine
 from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import Batch, BatchProgress, JobOutcome
 from feedmill.model.feed import Claim, Feed

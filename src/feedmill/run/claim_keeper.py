@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from feedmill.engine.jobs import Job, RefreshFeed
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import DatabaseError
 from feedmill.model.feed import Claim, Feed
 from feedmill.store.database import Database

@@ -16,7 +16,6 @@ from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Feed
 from feedmill.model.hosts import host_of
 from feedmill.pools.service import PoolService
-from feedmill.run.background import run_in_background
 from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
 from feedmill.run.claim_keeper import ClaimKeeper
@@ -24,6 +23,7 @@ from feedmill.run.image_worker import ImageWorker
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.maintenance import Maintenance, make_maintenance
 from feedmill.run.outbound_tasks import OutboundTasks, make_outbound_tasks
+from feedmill.run.run_in_background import run_in_background
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.feeds.claims import repair_far_future_times
 

@@ -9,13 +9,13 @@ from feedmill.archive.feed_descriptors import repair_descriptors
 from feedmill.archive.orphans import record_orphans
 from feedmill.archive.retention import delete_garbage, purge, retention_periods
 from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_ownership
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, schedule_maintenance_task, take_maintenance_task
 from feedmill.store.database import Database
+from feedmill.store.entries.marks import expire_read_later
 from feedmill.store.entries.retired_unread_lists import drop_retired_lists
-from feedmill.store.entries.states import expire_read_later
 from feedmill.store.search.index_missing_entries import index_missing_entries
 
 log = get_logger(__name__)

@@ -10,7 +10,7 @@ from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.errors import InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.bookmarks.service import Bookmarks
-from feedmill.library.entries.full_text_queue import FullTextFetcher
+from feedmill.library.entries.fetch_full_texts import FullTextFetcher
 from feedmill.library.feeds.fetch_icons import IconFetcher
 from feedmill.library.webhooks.service import Webhooks
 

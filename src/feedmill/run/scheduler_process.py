@@ -7,13 +7,13 @@ from feedmill.app import App
 from feedmill.collect.declared.sync_feeds import DeclaredFeeds
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES
 from feedmill.engine.celery_beat import CeleryBeat
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.engine.task_names import SCAN_DUE_FEEDS
 from feedmill.errors import EngineUnavailable
 from feedmill.run.announce_presence import announce_presence
-from feedmill.run.background import run_in_background
 from feedmill.run.distributed import DistributedParts, open_distributed
 from feedmill.run.outbound_tasks import make_outbound_tasks
+from feedmill.run.run_in_background import run_in_background
 from feedmill.store.feeds.claims import repair_far_future_times
 
 CHECK_EVERY = timedelta(minutes=1)

@@ -17,10 +17,10 @@ from feedmill.errors import EngineUnavailable, InfrastructureError
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.run.announce_presence import announce_presence
-from feedmill.run.background import run_in_background
 from feedmill.run.distributed import DistributedParts, open_distributed
 from feedmill.run.embedded import EmbeddedParts, open_embedded, run_periodic_parts
 from feedmill.run.job_results import JobResult
+from feedmill.run.run_in_background import run_in_background
 from feedmill.run.worker_jobs import WorkerJobRunner
 
 log = get_logger(__name__)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from feedmill.archive.images.lots import IMAGES_PER_HOST, choose_lot
+from feedmill.archive.images.choose_lot import IMAGES_PER_HOST, choose_lot
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 GAP = timedelta(seconds=1)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from feedmill.collect.declared.config_file import MAX_BYTES, BadFile
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations, read_interval
+from feedmill.collect.declared.read_document import MAX_BYTES, BadFile
 from feedmill.collect.declared.sync_feeds import compare_feeds
 from feedmill.collect.pasted_url import PastedUrl
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
-from feedmill.store.feeds.declared import DeclaredChanges
+from feedmill.store.feeds.declared_feeds import DeclaredChanges
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FLOOR = timedelta(minutes=15)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedmill.collect.entries.changes import MAX_REVISIONS, compare_entries, entries_by_identity, identities_to_look_up
-from feedmill.collect.entries.storable_fields import LONGEST_LINE, identity, language, storable_entry, text
+from feedmill.collect.entries.storable_entry import storable_entry
+from feedmill.collect.entries.storable_text import LONGEST_LINE, storable_identity, storable_language, storable_text
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry
 
@@ -144,19 +145,19 @@ def test_one_text_that_the_parser_gives_twice_is_kept_once() -> None:
     ],
 )
 def test_a_text_is_cleaned_and_cut_in_bytes(given_text: str | None, kept: str | None) -> None:
-    assert text(given_text) == kept
+    assert storable_text(given_text) == kept
 
 
 @pytest.mark.parametrize(
     ("said", "kept"), [("en", "en"), ("x" * 64, "x" * 64), ("x" * 65, None), ("中文", None), ("", None), (None, None)]
 )
 def test_a_language_is_short_and_ascii_or_none(said: str | None, kept: str | None) -> None:
-    assert language(said) == kept
+    assert storable_language(said) == kept
 
 
 @given(st.text(max_size=300))
 def test_an_identity_is_never_empty_and_keepable(guid: str) -> None:
-    kept = identity(guid)
+    kept = storable_identity(guid)
 
     assert kept == kept.strip()
     assert kept

@@ -8,7 +8,7 @@ import pytest
 from feedmill.archive.files import FolderBlobs
 from feedmill.errors import NotFound
 from feedmill.library.entries.article import Article, read_article, reading_minutes
-from feedmill.library.entries.lists import EntryListQuery
+from feedmill.library.entries.list_entries import EntryListQuery
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.text_diff import DiffPiece

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from feedmill.library.entries.article import find_entry
+from feedmill.library.entries.fetch_full_texts import PAUSES, FullTextFetcher
 from feedmill.library.entries.full_text import fetch_full_text
-from feedmill.library.entries.full_text_queue import PAUSES, FullTextFetcher
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.client import Client

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.marks import apply_marks, undo_mark_all_read
 from feedmill.model.entry_lists import EntryMarks, EntryScope, MarkAllRead
 from feedmill.model.user import User

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from feedmill.archive.keys import descriptor_key
+from feedmill.archive.object_keys import descriptor_key
 from feedmill.library.feeds.private_feeds import private_url
 from feedmill.library.subscriptions.edit import unsubscribe
 from feedmill.library.users.manage_users import remove_user

@@ -12,7 +12,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor, User
 from feedmill.store.admin.users import delete_user
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
-from feedmill.store.feeds.declared import DeclaredChanges, apply_declared_changes
+from feedmill.store.feeds.declared_feeds import DeclaredChanges, apply_declared_changes
 from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
 from feedmill.store.schema import entries, folder_subscriptions, folders, states, unread
 from tests.flows.world import DAY, HOUR, MINUTE, NOW, World, answer, decrypted, encrypted, item

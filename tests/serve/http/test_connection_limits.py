@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from feedmill.serve.http.connection_limits import ConnectionRegistry, Peer, peer_key
-from feedmill.serve.http.open_files import reserve_open_files
+from feedmill.serve.http.open_file_limit import reserve_open_files
 from feedmill.settings import load_settings
 from tests.cli.command import environment
 from tests.cli.new_interpreter import serving
@@ -178,7 +178,7 @@ class IdleConnection:
 def connections_under(soft: int, hard: int, **settings: int) -> tuple[int, int]:
     """How many connections a process with these limits of open files takes, and its limit afterwards."""
     program = (
-        "import resource, sys; from feedmill.serve.http.open_files import reserve_open_files;"
+        "import resource, sys; from feedmill.serve.http.open_file_limit import reserve_open_files;"
         "from feedmill.settings import load_settings;"
         f"print(reserve_open_files(load_settings(**{settings})), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )

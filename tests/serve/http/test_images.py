@@ -15,7 +15,7 @@ import uvicorn
 from yarl import URL
 
 from feedmill.app import App, build_app
-from feedmill.archive.keys import image_key
+from feedmill.archive.object_keys import image_key
 from feedmill.library.users.authentication import begin_session
 from feedmill.model.user import RequestOrigin
 from feedmill.run.embedded import EmbeddedParts, open_embedded

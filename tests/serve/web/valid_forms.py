@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from feedmill.library.feeds.starters import StarterFeed
+from feedmill.library.feeds.starter_feeds import StarterFeed
 from feedmill.serve.web.core.keymap import DEFAULT_KEYMAP, is_configurable
 from feedmill.serve.web.feeds.setting_fields import SETTING_FIELDS
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES

@@ -20,7 +20,7 @@ from feedmill.archive.backup.file_format import (
 )
 from feedmill.archive.blobs import Blob, Blobs
 from feedmill.archive.files import FolderBlobs
-from feedmill.archive.keys import DESCRIPTORS_PREFIX
+from feedmill.archive.object_keys import DESCRIPTORS_PREFIX
 from feedmill.archive.store_ownership import OWNER_KEY
 from feedmill.errors import BlobMissing, CallerError
 from feedmill.model.timestamps import to_iso

@@ -14,11 +14,11 @@ from hashlib import sha256
 from typing import Protocol
 
 from feedmill.archive.blobs import Blobs
+from feedmill.archive.images.choose_lot import choose_lot
 from feedmill.archive.images.download_outcome import RETRY_DELAYS, judge_response
-from feedmill.archive.images.lots import choose_lot
 from feedmill.archive.images.request_options import image_request_options
 from feedmill.archive.images.storage_limit import ImageStorageLimit
-from feedmill.archive.keys import full_image_key, image_key
+from feedmill.archive.object_keys import full_image_key, image_key
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.engine.leased_tasks import run_leased_tasks
 from feedmill.errors import BlobError, ConstraintViolated, InfrastructureError

@@ -16,11 +16,11 @@ from feedmill.errors import CallerError, InfrastructureError
 from feedmill.model.batch import REFRESH_ALL
 from feedmill.model.feed import Feed
 from feedmill.model.refresh import RefreshDecision
-from feedmill.run.background import run_in_background
 from feedmill.run.embedded import EmbeddedParts, open_embedded
 from feedmill.run.job_handlers import job_outcome_of
+from feedmill.run.run_in_background import run_in_background
 from feedmill.settings import Settings
-from feedmill.store.admin.overview import count_feeds_by_state
+from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.feeds.read_feeds import all_feeds, feeds_of_ids
 from feedmill.store.jobs.batches import cancel_batch
 

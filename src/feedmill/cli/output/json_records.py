@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from feedmill.cli.output.text import print_json_line
+from feedmill.cli.output.print_text import print_json_line
 from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.feed_state import feed_state

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from feedmill.cli.output.text import print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.lazy_imports import lazy_import
 
 # Imported for a terminal only: importing rich takes a third as long as everything else that a command needs.

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from feedmill.cli.output.json_records import print_record
-from feedmill.cli.output.text import print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_pools import OpenedPools, run_with_pools
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease

@@ -7,9 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from feedmill.collect.declared import config_file
-from feedmill.collect.declared.config_file import BadFile, ConfigDocument, read_config_file
-from feedmill.collect.declared.file_paths import feeds_files
+from feedmill.collect.declared.feeds_file_paths import feeds_files
+from feedmill.collect.declared.read_document import BadFile, Document, KeyPath, read_document
 from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.model.feed import ArchivePolicy
 
@@ -49,7 +48,7 @@ def find_feeds_file(named: Path | None, data: Path) -> Path | None:
 
 def read_declarations(file: Path) -> list[Declaration]:
     """The feeds that the file declares; raises `BadFile` if any part of it is not valid."""
-    document = read_config_file(file)
+    document = read_document(file)
     reader = _Reader(document)
     declared = reader.read()
     if reader.problems:
@@ -72,17 +71,17 @@ def read_interval(value: object) -> timedelta:
 class _Reader:
     """Reads the list once and collects every problem with its line and column."""
 
-    def __init__(self, document: ConfigDocument) -> None:
+    def __init__(self, document: Document) -> None:
         self._document = document
-        self._first: dict[str, config_file.KeyPath] = {}
+        self._first: dict[str, KeyPath] = {}
         self.problems: list[str] = []
 
     def read(self) -> list[Declaration]:
         return [declared for path, item in self._items() if (declared := self._declaration(path, item))]
 
-    def _items(self) -> Iterator[tuple[config_file.KeyPath, Any]]:
+    def _items(self) -> Iterator[tuple[KeyPath, Any]]:
         data = self._document.data
-        path: config_file.KeyPath = ()
+        path: KeyPath = ()
         if isinstance(data, dict):
             for key in [key for key in data if key != "feeds"]:
                 self._report((key,), f"unknown key {key!r}: the file has one list, feeds")
@@ -97,7 +96,7 @@ class _Reader:
             return
         yield from (((*path, number), item) for number, item in enumerate(data))
 
-    def _declaration(self, path: config_file.KeyPath, item: Any) -> Declaration | None:
+    def _declaration(self, path: KeyPath, item: Any) -> Declaration | None:
         given = {"url": item} if isinstance(item, str) else item
         if not isinstance(given, dict):
             self._report(path, "a feed is a URL, or a mapping with a url")
@@ -111,7 +110,7 @@ class _Reader:
         policy = values["archive"] or ArchivePolicy.ALL
         return Declaration(values["url"], values["title"], folder, values["interval"], policy)
 
-    def _value(self, path: config_file.KeyPath, name: str, value: Any, read: Any) -> Any:
+    def _value(self, path: KeyPath, name: str, value: Any, read: Any) -> Any:
         if value is None and name != "url":
             return None
         try:
@@ -120,16 +119,16 @@ class _Reader:
             self._report((*path, name), f"{name}: {error}")
             return None
 
-    def _is_new(self, path: config_file.KeyPath, url: str) -> bool:
+    def _is_new(self, path: KeyPath, url: str) -> bool:
         first = self._first.setdefault(url, path)
         if first != path:
             self._report(path, f"{url} stands here twice, first at {self._place(first)}")
         return first == path
 
-    def _report(self, path: config_file.KeyPath, message: str) -> None:
+    def _report(self, path: KeyPath, message: str) -> None:
         self.problems.append(f"{self._place(path)}: {message}")
 
-    def _place(self, path: config_file.KeyPath) -> str:
+    def _place(self, path: KeyPath) -> str:
         """Line and column if the format has them, else the number of the feed in the list."""
         for length in range(len(path), -1, -1):
             if place := self._document.places.get(path[:length]):

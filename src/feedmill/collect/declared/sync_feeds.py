@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from feedmill.collect.declared.config_file import BadFile
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations
-from feedmill.collect.declared.file_paths import feeds_files
+from feedmill.collect.declared.feeds_file_paths import feeds_files
+from feedmill.collect.declared.read_document import BadFile
 from feedmill.collect.scheduling.cadence import SHORTEST_INTERVAL
 from feedmill.encryption import NO_ENCRYPTION, Encryption, UnreadableSecret
 from feedmill.errors import BadSetting
@@ -20,7 +20,7 @@ from feedmill.model.feed import Feed
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.declared import DeclaredChanges, DeclaredOptions, apply_declared_changes
+from feedmill.store.feeds.declared_feeds import DeclaredChanges, DeclaredOptions, apply_declared_changes
 from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.feeds.url_history import all_former_urls
 

@@ -12,7 +12,7 @@ from feedmill.collect.discovery.page_feeds import DiscoveredFeed, find_page_feed
 from feedmill.collect.fetch import Fetcher
 from feedmill.collect.parsing.parse_off_loop import parse_off_loop
 from feedmill.errors import NotAFeed
-from feedmill.html.page import MAX_PAGE_BYTES
+from feedmill.html.web_page import MAX_PAGE_BYTES
 from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
     Deferred,
@@ -27,7 +27,7 @@ from feedmill.model.fetch_outcome import (
 )
 from feedmill.model.parsed_feed import ParsedFeed
 from feedmill.outbound.fetch_options import parse_options
-from feedmill.threads import run_in_thread_if_large
+from feedmill.run_in_thread import run_in_thread_if_large
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 from feedmill.collect.discovery.site_patterns import site_feeds
 from feedmill.collect.parsing.decode import decode_page
-from feedmill.html.links import absolute_url
-from feedmill.html.page import MAX_PAGE_BYTES, PageLink, WebPage, read_page
+from feedmill.html.normalize_links import absolute_url
+from feedmill.html.web_page import MAX_PAGE_BYTES, PageLink, WebPage, read_page
 from feedmill.model.hosts import host_of
 
 FeedType = Literal["rss", "atom", "json"]

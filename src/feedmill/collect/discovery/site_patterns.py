@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from feedmill.collect.discovery.site_software import SiteFeed, origin, software_feeds
-from feedmill.html.page import WebPage
+from feedmill.html.web_page import WebPage
 from feedmill.model.hosts import host_of
 
 SiteRule = Callable[[SplitResult, WebPage], Iterator[SiteFeed]]

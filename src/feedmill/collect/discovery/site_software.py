@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from feedmill.html.page import WebPage
+from feedmill.html.web_page import WebPage
 from feedmill.model.hosts import host_of
 
 # Name of the software in <meta name="generator"> -> path of its feed.

@@ -4,9 +4,10 @@ from collections.abc import Container, Mapping
 from datetime import datetime
 
 from feedmill.collect.entries.identity import identify_entries, identity_with_link
-from feedmill.collect.entries.storable_fields import identity, storable_entry
+from feedmill.collect.entries.storable_entry import storable_entry
+from feedmill.collect.entries.storable_text import storable_identity
 from feedmill.html.images import find_image_urls
-from feedmill.html.links import absolute_url
+from feedmill.html.normalize_links import absolute_url
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
 from feedmill.model.refresh import EntryDiff, KnownEntry, NewEntry, Revision
 
@@ -19,7 +20,7 @@ def entries_by_identity(parsed: ParsedFeed) -> dict[str, ParsedEntry]:
     """The entries by identity, in document order. Of entries with the same identity the first is kept."""
     entries: dict[str, ParsedEntry] = {}
     for guid, entry in zip(identify_entries(parsed.entries), parsed.entries, strict=True):
-        entries.setdefault(identity(guid), entry)
+        entries.setdefault(storable_identity(guid), entry)
     return entries
 
 

@@ -19,7 +19,7 @@ from feedmill.collect.parsing.parse_feed import parse_feed, parse_well_formed_ut
 from feedmill.errors import NotAFeed
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.parsed_feed import ParsedFeed
-from feedmill.threads import INLINE_CHARACTERS
+from feedmill.run_in_thread import INLINE_CHARACTERS
 
 log = get_logger(__name__)
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
-from feedmill.archive.keys import parse_image_key
+from feedmill.archive.object_keys import parse_image_key
 from feedmill.model.feed import is_readable_by
 from feedmill.store.archive.image_tasks import archived_image_keys, image_of_key
 from feedmill.store.database import Database

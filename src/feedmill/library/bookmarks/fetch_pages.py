@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from feedmill.collect.entries.storable_fields import text as keepable
+from feedmill.collect.entries.storable_text import storable_text
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.engine.leased_tasks import run_leased_tasks
-from feedmill.html.links import absolute_url
-from feedmill.html.page import MAX_PAGE_BYTES, read_page
+from feedmill.html.normalize_links import absolute_url
 from feedmill.html.plain_text import plain_text
+from feedmill.html.web_page import MAX_PAGE_BYTES, read_page
 from feedmill.i18n.messages import Message
 from feedmill.model.bookmark import MAX_ATTEMPTS, RETRY_DELAYS, Bookmark, PageFetchFailed, PageMetadata
 from feedmill.model.fetch_outcome import (
@@ -80,7 +80,7 @@ def page_facts(response: Response) -> PageMetadata:
     """The metadata of a page; for an image its URL, for any other document nothing."""
     kind = response.content_type.partition(";")[0].strip().lower()
     if kind.startswith("image/"):
-        return PageMetadata(image_url=keepable(response.final_url))
+        return PageMetadata(image_url=storable_text(response.final_url))
     if kind and kind not in ("text/html", "application/xhtml+xml"):
         return PageMetadata()
     html = decode_page(response.body[:MAX_PAGE_BYTES], response.content_type)
@@ -88,7 +88,7 @@ def page_facts(response: Response) -> PageMetadata:
     return PageMetadata(
         _line(_first(page.meta, TITLES) or page.title, LONGEST_TITLE),
         _line(_first(page.meta, DESCRIPTIONS), LONGEST_DESCRIPTION),
-        keepable(absolute_url(_first(page.meta, IMAGES), response.final_url)),
+        storable_text(absolute_url(_first(page.meta, IMAGES), response.final_url)),
     )
 
 
@@ -114,4 +114,4 @@ def _first(meta: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 
 def _line(text: str, most: int) -> str | None:
-    return keepable(plain_text(text, most)) or None
+    return storable_text(plain_text(text, most)) or None

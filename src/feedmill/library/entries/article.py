@@ -14,14 +14,14 @@ from feedmill.errors import NotFound
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
 from feedmill.library.archive.archived_images import image_urls
-from feedmill.library.entries.lists import EntryListQuery, EntrySummary, entry_summaries, one_line
+from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
 from feedmill.model.parsed_feed import Enclosure
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import REVERSE_ORDER, find_positions
 from feedmill.store.entries.revisions import RevisionText, read_revision
 from feedmill.store.entries.visible_entries import VisibleEntry, visible_entry
-from feedmill.threads import run_in_thread_if_large
 
 WORDS_A_MINUTE = 230
 CHARACTERS_A_MINUTE = 400

@@ -9,12 +9,12 @@ import msgspec
 
 from feedmill.html.sanitize import render_article_html
 from feedmill.library.cursors import from_cursor
-from feedmill.library.entries.lists import EntryListQuery, EntrySummary, list_entries
+from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, list_entries
 from feedmill.model.entry_lists import EntryView
 from feedmill.model.feed import without_owner
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database
 from feedmill.store.entries.newest_texts import NewestText, newest_texts
-from feedmill.threads import run_in_thread_if_large
 
 MEDIA_TYPE = "application/feed+json"
 AT_ONCE = 100

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from math import ceil
 
-from feedmill.collect.entries.storable_fields import text as keepable
+from feedmill.collect.entries.storable_text import storable_text
 from feedmill.collect.parsing.decode import decode_page
 from feedmill.errors import Conflict, LimitExceeded
 from feedmill.html.selectors import parse_selector
@@ -73,4 +73,4 @@ def extract_full_text(response: Response, way: FeedSettings) -> str:
     )
     if found is None:
         raise NoFullText("no_text", "no article was found on the page")
-    return keepable(found, MAX_STORED_BYTES) or ""
+    return storable_text(found, MAX_STORED_BYTES) or ""

@@ -11,7 +11,7 @@ from feedmill.model.feed import ArchivePolicy
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.labels import has_labels
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from feedmill.store.entries.states import steps_to_mark
+from feedmill.store.entries.marks import steps_to_mark
 from feedmill.store.entries.undo_mark_all_read import restore_retired_list
 from feedmill.store.entries.visible_entries import visible_entries
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from feedmill.html.plain_text import plain_text
 from feedmill.library.entries.article import find_entry, find_revision
-from feedmill.library.entries.lists import one_line
+from feedmill.library.entries.list_entries import one_line
 from feedmill.library.entries.text_diff import DiffPiece, diff_text
 from feedmill.store.database import Database
 from feedmill.store.entries.revisions import RevisionText, list_revisions

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 
 from feedmill.library.cursors import BadCursor, from_cursor, to_cursor
-from feedmill.library.entries.lists import EntrySummary, to_summaries
+from feedmill.library.entries.list_entries import EntrySummary, to_summaries
 from feedmill.library.search.query_names import load_names
 from feedmill.library.search.query_parser import parse_query
 from feedmill.library.search.query_tokens import tokenize

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from feedmill.html.plain_text import plain_text
-from feedmill.library.entries.lists import EntrySummary
+from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.store.database import Database
 from feedmill.store.entries.newest_texts import content_beginnings
 

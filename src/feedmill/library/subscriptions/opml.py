@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from html import escape
 
 from feedmill.collect.parsing.decode import decode
-from feedmill.html.links import absolute_url
+from feedmill.html.normalize_links import absolute_url
 from feedmill.html.tags import XML, Tag, attributes, decode_text, is_self_closing, tags
 
 MAX_BYTES = 16_000_000

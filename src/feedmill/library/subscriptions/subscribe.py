@@ -16,7 +16,7 @@ from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.errors import NotFound
 from feedmill.library.feeds.private_feeds import FeedTarget, find_feed_target
-from feedmill.library.filters.new_entries import blocked_newest_entries
+from feedmill.library.filters.filter_new_entries import blocked_newest_entries
 from feedmill.library.subscriptions.edit import apply_interval
 from feedmill.library.subscriptions.errors import (
     AlreadySubscribed,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.app import App
-from feedmill.archive.keys import IMAGES_PREFIX
+from feedmill.archive.object_keys import IMAGES_PREFIX
 from feedmill.errors import BlobError, BlobMissing
 from feedmill.library.archive.archived_images import ArchivedImage, find_archived_image
 from feedmill.serve.http.auth import caller_of

@@ -14,7 +14,7 @@ from feedmill.model.timestamps import to_iso
 from feedmill.serve.http.page_cursors import split_page
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import LongText, PathId, RequestBody, UrlText
+from feedmill.serve.rest.core.field_types import LongText, PathId, RequestBody, UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/bookmarks", tags=["bookmarks"])

@@ -18,7 +18,7 @@ from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.http.sse import HEADERS, MEDIA_TYPE, parse_last_event_id
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])

@@ -15,7 +15,7 @@ from feedmill.library.search.saved_searches import create_saved_search, drop_sav
 from feedmill.model.search_query import SavedSearch, SearchOrder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId, RequestBody, ShortText
+from feedmill.serve.rest.core.field_types import PathId, RequestBody, ShortText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(tags=["search"])

@@ -13,7 +13,7 @@ from feedmill.model.webhook import Delivery, DeliveryStatus, Webhook, WebhookEve
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId, RequestBody, StrictBool, UrlText
+from feedmill.serve.rest.core.field_types import PathId, RequestBody, StrictBool, UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])

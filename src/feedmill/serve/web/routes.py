@@ -3,11 +3,11 @@
 from feedmill.serve.web.admin import audit_log, hosts, log, merge_feeds, queue, storage, users
 from feedmill.serve.web.admin import feeds as admin_feeds
 from feedmill.serve.web.admin import settings as admin_settings
-from feedmill.serve.web.archive import feed_archive, raw_body, reparse, storage_usage
+from feedmill.serve.web.archive import feed_archive, raw_body, replay, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
 from feedmill.serve.web.core import assets, pwa, quick_switcher
 from feedmill.serve.web.entries import article, bulk_actions, entry_labels, full_text, labels, lists, marks
-from feedmill.serve.web.feeds import edit, health, table
+from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
 from feedmill.serve.web.pools import dashboard, grants, groups
 from feedmill.serve.web.search import search_pages
@@ -44,14 +44,14 @@ ROUTES = [
     *add_feeds.routes,
     *added_feeds.routes,
     *starter_feeds.routes,
-    *table.routes,
+    *feed_table.routes,
     *edit.routes,
     *folders.routes,
     *import_export.routes,
     *job_pages.routes,
     *health.routes,
     *feed_archive.routes,
-    *reparse.routes,
+    *replay.routes,
     *raw_body.routes,
     *storage_usage.routes,
     *settings.routes,

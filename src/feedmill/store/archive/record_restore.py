@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, case, func, select
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import FeedMetadata, NewEntry, Revision
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
@@ -22,7 +23,6 @@ from feedmill.store.feeds.claims import FENCE, LEASE
 from feedmill.store.feeds.record_refresh import write_fenced
 from feedmill.store.schema import entries, feeds, revisions
 from feedmill.store.search.index import text_size
-from feedmill.threads import run_in_thread_if_large
 
 # A comparison with NULL is not true, so a feed without a newest entry stays unchanged.
 _newer = func.coalesce(feeds.c.last_entry_at, "") < bindparam("newest")

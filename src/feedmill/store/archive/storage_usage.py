@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Integer, bindparam, func, select, union_all
 
 from feedmill.model.feed import without_owner
-from feedmill.store.admin.overview import database_size
+from feedmill.store.admin.instance_overview import database_size
 from feedmill.store.database import Database
 from feedmill.store.schema import feeds, image_tasks, object_garbage, raw_bodies
 

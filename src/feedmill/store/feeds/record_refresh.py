@@ -27,6 +27,7 @@ from feedmill.model.refresh import (
     Updated,
 )
 from feedmill.model.timestamps import iso_or_none, to_iso
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
@@ -41,7 +42,6 @@ from feedmill.store.schema import (
     tombstones,
 )
 from feedmill.store.search.index import text_size
-from feedmill.threads import run_in_thread_if_large
 
 log = get_logger(__name__)
 

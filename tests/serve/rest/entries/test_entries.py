@@ -4,7 +4,7 @@ import pytest
 
 from feedmill.api_schemas.entries import ArticleResponse, EntryPage, EntryResponse
 from feedmill.library.entries.article import Article
-from feedmill.library.entries.lists import EntryListPage, EntrySummary
+from feedmill.library.entries.list_entries import EntryListPage, EntrySummary
 from tests.library.small_library import Shelf
 from tests.serve.rest.site import Person, Site
 

@@ -13,7 +13,7 @@ from feedmill.model.pool import Guarantee, PoolAccess, PoolCounts, PoolKind, Poo
 from feedmill.model.user import Actor, Caller
 from feedmill.pools.service import PoolService
 from feedmill.serve.web.pools import dashboard as page_of_pools
-from feedmill.serve.web.pools.figures import PoolFigures, by_hour, fill_gauge
+from feedmill.serve.web.pools.dashboard_figures import PoolFigures, by_hour, fill_gauge
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
 from feedmill.store.pools.grants import grant_access
 from tests.browser.papers import PASSWORD, papers, subscribe_to

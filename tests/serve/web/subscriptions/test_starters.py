@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from feedmill.library.feeds.starters import TOPICS, StarterFeed, StarterTopic
+from feedmill.library.feeds.starter_feeds import TOPICS, StarterFeed, StarterTopic
 from feedmill.serve.web.subscriptions import starter_feeds
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.subscriptions import subscriptions_of

@@ -7,7 +7,7 @@ from feedmill.library.entries.labels import drop_label, find_label, labels_of_us
 from feedmill.model.label import UserLabel
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.entries.schemas import LabelRequest
 
 router = APIRouter(prefix="/labels", tags=["labels"])

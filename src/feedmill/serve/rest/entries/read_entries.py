@@ -12,14 +12,14 @@ from feedmill.api_schemas.entries import ArticleResponse, EntryPage
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.export_starred import MEDIA_TYPE, export_starred
-from feedmill.library.entries.lists import EntryListQuery, list_entries
+from feedmill.library.entries.list_entries import EntryListQuery, list_entries
 from feedmill.library.entries.revisions import diff_revisions, original_html, revisions_of
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import EntryOrder, EntryView
 from feedmill.model.ids import MAX_ID
 from feedmill.serve.rest.core.dependencies import Reader, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.serve.rest.entries.schemas import DiffResponse, RevisionPage
 

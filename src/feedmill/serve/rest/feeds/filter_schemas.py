@@ -2,11 +2,11 @@
 
 from pydantic import BaseModel
 
-from feedmill.library.filters.new_entries import PreviewedEntry
+from feedmill.library.filters.filter_new_entries import PreviewedEntry
 from feedmill.model.feed_settings import (
     FEED_SETTINGS,
 )
-from feedmill.serve.rest.core.fields import RequestBody
+from feedmill.serve.rest.core.field_types import RequestBody
 from feedmill.serve.rest.feeds.settings_schemas import request_field
 
 

@@ -10,7 +10,7 @@ from feedmill.library.subscriptions.lookup import feed_of_subscription, find_sub
 from feedmill.model.feed_state import feed_state
 from feedmill.serve.rest.core.dependencies import TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import Id, RequestBody, StrictBool
+from feedmill.serve.rest.core.field_types import Id, RequestBody, StrictBool
 
 router = APIRouter(prefix="/queue", tags=["feeds"])
 

@@ -17,7 +17,7 @@ from feedmill.api_schemas.feeds import (
 from feedmill.app import App
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.feeds.private_feeds import read_login
-from feedmill.library.filters.new_entries import preview_filter_rules
+from feedmill.library.filters.filter_new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.subscriptions import edit, lookup
 from feedmill.library.subscriptions import subscribe as spine
@@ -29,7 +29,7 @@ from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import Id, PathId, RequestBody
+from feedmill.serve.rest.core.field_types import Id, PathId, RequestBody
 from feedmill.serve.rest.feeds.filter_schemas import FilterPreviewResponse, FilterRulesRequest
 from feedmill.serve.rest.feeds.schemas import (
     DiscoverRequest,

@@ -11,12 +11,12 @@ from feedmill.api_schemas.pools import ItemCountResponse, LeaseResponse, PoolIte
 from feedmill.errors import NotFound
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease, PoolOptions
 from feedmill.model.timestamps import to_iso
+from feedmill.pools.claim_tokens import token_holder
 from feedmill.pools.item_texts import to_queued_items
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE
-from feedmill.pools.tokens import token_holder
 from feedmill.serve.rest.core.dependencies import Admin, PoolUser, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.pools.group_schemas import DAY_SECONDS, PoolStatusResponse
 from feedmill.serve.rest.pools.groups import GrantedGroup, GroupParameter
 from feedmill.serve.rest.pools.item_schemas import (

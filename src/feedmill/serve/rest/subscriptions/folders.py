@@ -10,7 +10,7 @@ from feedmill.library.subscriptions import folders as own
 from feedmill.model.subscription import Folder
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import Id, PathId, RequestBody, ShortText, StrictInt
+from feedmill.serve.rest.core.field_types import Id, PathId, RequestBody, ShortText, StrictInt
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 

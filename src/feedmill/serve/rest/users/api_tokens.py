@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from feedmill.library.users import api_tokens
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.users.schemas import ApiTokenPage, ApiTokenResponse, CreatedApiToken, NewApiToken
 
 router = APIRouter(prefix="/tokens", tags=["keys"])

@@ -13,7 +13,7 @@ from feedmill.serve.http import auth
 from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.fields import PathId
+from feedmill.serve.rest.core.field_types import PathId
 from feedmill.serve.rest.users.schemas import (
     AccessEndedResponse,
     NameAndPassword,

@@ -22,8 +22,8 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
 from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.store.admin.dead_letters import RETRY_STATEMENTS, retry_all_dead_letters
+from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.admin.metrics import count_images
-from feedmill.store.admin.overview import count_feeds_by_state
 from feedmill.store.jobs.activity import (
     count_open_deliveries,
     latest_failures,

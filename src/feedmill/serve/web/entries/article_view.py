@@ -9,19 +9,19 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
-from feedmill.html.placeholders import RemoteImageReplacer
+from feedmill.html.image_placeholders import RemoteImageReplacer
 from feedmill.i18n.translator import translator
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.article import Article, ArticleEnclosure, read_article
 from feedmill.library.entries.labels import labels_of_user
 from feedmill.model.label import UserLabel
+from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core.appearance import language_of
 from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.list_filter import list_filter_of
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, OpenedView, ViewAddress, open_view
-from feedmill.threads import run_in_thread_if_large
 
 PLAYABLE_TYPES = ("audio", "video")
 

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from feedmill.errors import NotFound
 from feedmill.library.entries.labels import ensure_label, labels_of_user
-from feedmill.library.entries.lists import entry_summaries
+from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
 from feedmill.serve.web.core.current_user import signed_in

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from feedmill.errors import BadInput, NotFound
 from feedmill.library.entries.labels import find_label
-from feedmill.library.entries.lists import EntryListQuery
+from feedmill.library.entries.list_entries import EntryListQuery
 from feedmill.library.entries.scopes import find_scope
 from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription

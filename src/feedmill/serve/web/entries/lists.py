@@ -11,7 +11,7 @@ from starlette.routing import Route
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
-from feedmill.library.entries.lists import EntryListPage, EntrySummary, list_entries
+from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.model.user import User
 from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.current_user import signed_in

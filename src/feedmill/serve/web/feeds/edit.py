@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
 from feedmill.library.feeds.private_feeds import read_login
-from feedmill.library.filters.new_entries import PreviewedEntry, preview_filter_rules
+from feedmill.library.filters.filter_new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
 from feedmill.library.subscriptions.change_url import change_subscription_url
 from feedmill.library.subscriptions.edit import (

@@ -27,7 +27,7 @@ from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sse_fragments import event_stream, fragment_event
-from feedmill.serve.web.pools.figures import PoolDashboard, fill_gauge, read_dashboard
+from feedmill.serve.web.pools.dashboard_figures import PoolDashboard, fill_gauge, read_dashboard
 
 DASHBOARD_PATH = "/pools"
 INTERVAL_SECONDS = 2.0

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 from msgspec.structs import replace
 
-from feedmill.library.entries.lists import EntrySummary
+from feedmill.library.entries.list_entries import EntrySummary
 from feedmill.library.search.query_hints import terms_of
 from feedmill.library.search.query_names import name_term
 from feedmill.model.search_query import SearchOrder

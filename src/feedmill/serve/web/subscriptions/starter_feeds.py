@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.library.feeds.starters import TOPICS
+from feedmill.library.feeds.starter_feeds import TOPICS
 from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.library.subscriptions.subscribe import SubscribeRequest
 from feedmill.serve.web.core.current_user import signed_in

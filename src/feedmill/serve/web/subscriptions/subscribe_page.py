@@ -14,7 +14,7 @@ from starlette.routing import Route
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
-from feedmill.library.feeds.starters import TOPICS
+from feedmill.library.feeds.starter_feeds import TOPICS
 from feedmill.library.subscriptions.lookup import has_subscriptions
 from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.user import User

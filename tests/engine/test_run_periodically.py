@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-from feedmill.engine.periodic import run_periodically
+from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import DatabaseUnavailable
 from tests.waiting import LONGEST_WAIT
 

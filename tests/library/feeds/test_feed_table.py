@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from feedmill.library.feeds.table import NO_FOLDER, WEEKS, FeedTable, FeedTableQuery, entries_by_week, feed_table
+from feedmill.library.feeds.feed_table import NO_FOLDER, WEEKS, FeedTable, FeedTableQuery, entries_by_week, feed_table
 from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.model.user import User
 from tests.flows.world import DAY, NOW, World, answer, item

@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedmill.collect.entries.storable_fields import storable_entry, storable_link
+from feedmill.collect.entries.storable_entry import storable_entry, storable_link
 from feedmill.collect.refresh_decision import storable_metadata
 from feedmill.model.parsed_feed import Enclosure, ParsedEntry, ParsedFeed
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
-from feedmill.library.feeds.table import FeedTable, FeedTableQuery, feed_table
+from feedmill.library.feeds.feed_table import FeedTable, FeedTableQuery, feed_table
 from feedmill.library.jobs.start_refresh import refresh_selected
 from feedmill.library.subscriptions.edit import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.folders import check_folders

@@ -8,7 +8,7 @@ import pytest
 from feedmill.collect.pasted_url import parse_pasted_url
 from feedmill.i18n.catalogue import language_names
 from feedmill.i18n.translator import translator
-from feedmill.library.feeds.starters import TOPICS, StarterFeed
+from feedmill.library.feeds.starter_feeds import TOPICS, StarterFeed
 
 EVERY = [feed for topic in TOPICS for feed in topic.feeds]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from feedmill.collect.declared.config_file import BadFile, ConfigDocument, KeyPath, line_and_column
+from feedmill.collect.declared.read_document import BadFile, Document, KeyPath, line_and_column
 
 MAX_DEPTH = 10
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -15,7 +15,7 @@ NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(file: FilePath, text: str) -> ConfigDocument:
+def read_yaml(file: FilePath, text: str) -> Document:
     """Reads the text of the file; raises `BadFile`."""
     try:
         return _Tree().read(text)
@@ -46,7 +46,7 @@ class _Tree:
         self._branches: list[_Branch] = []
         self._root: Any = None
 
-    def read(self, text: str) -> ConfigDocument:
+    def read(self, text: str) -> Document:
         for event in self._single(yaml.parse(text, Loader=Loader)):
             match event:
                 case yaml.ScalarEvent():
@@ -59,7 +59,7 @@ class _Tree:
                     self._branches.pop()
                 case yaml.AliasEvent():
                     raise _error(event, "aliases (*name) are not allowed here")
-        return ConfigDocument(self._root, self._places)
+        return Document(self._root, self._places)
 
     def _single(self, events: Iterator[Any]) -> Iterator[Any]:
         documents = 0

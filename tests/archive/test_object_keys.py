@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from feedmill.archive.keys import (
+from feedmill.archive.object_keys import (
     ImageKey,
     RawBodyKey,
     full_image_key,

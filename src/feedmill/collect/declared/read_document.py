@@ -11,7 +11,7 @@ from feedmill.lazy_imports import lazy_import
 
 MAX_BYTES = 8_000_000
 # Imported when a YAML file is read: PyYAML takes a megabyte, and most instances have no such file.
-READ_YAML = "feedmill.collect.declared.yaml_document:read_yaml"
+READ_YAML = "feedmill.collect.declared.read_yaml:read_yaml"
 
 KeyPath = tuple[str | int, ...]
 
@@ -21,23 +21,23 @@ class BadFile(CallerError):
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigDocument:
+class Document:
     """The values of a file. `places` has line and column by path; it is empty for JSON and TOML."""
 
     data: Any
     places: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
 
 
-def read_config_file(file: FilePath) -> ConfigDocument:
+def read_document(file: FilePath) -> Document:
     """Reads YAML, JSON or TOML, by the suffix of the file; raises `BadFile`."""
     text = _read_text(file)
     try:
         match file.suffix.lower():
             case ".json":
-                return ConfigDocument(json.loads(text))
+                return Document(json.loads(text))
             case ".toml":
-                return ConfigDocument(tomllib.loads(text))
-        document: ConfigDocument = lazy_import(READ_YAML)(file, text)
+                return Document(tomllib.loads(text))
+        document: Document = lazy_import(READ_YAML)(file, text)
         return document
     except json.JSONDecodeError as error:
         raise BadFile(f"{file}: {line_and_column(error.lineno, error.colno)}: {error.msg}") from error

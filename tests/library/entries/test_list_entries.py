@@ -8,7 +8,7 @@ import pytest
 
 from feedmill.errors import NotFound
 from feedmill.library.cursors import from_cursor, to_cursor
-from feedmill.library.entries.lists import EntryListPage, EntryListQuery, EntrySummary, list_entries
+from feedmill.library.entries.list_entries import EntryListPage, EntryListQuery, EntrySummary, list_entries
 from feedmill.library.entries.marks import apply_marks
 from feedmill.library.entries.scopes import find_scope
 from feedmill.model.entry_lists import ALL_ENTRIES, EntryMarks, EntryOrder, EntryScope, EntryView, ListPosition

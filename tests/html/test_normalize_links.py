@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from feedmill.collect.entries.storable_fields import storable_entry
+from feedmill.collect.entries.storable_entry import storable_entry
 from feedmill.collect.parsing.parse_feed import parse_feed
-from feedmill.html.links import MAX_LENGTH, OTHER_SCHEMES, absolute_url, safe_link
+from feedmill.html.normalize_links import MAX_LENGTH, OTHER_SCHEMES, absolute_url, safe_link
 from feedmill.html.sanitize import render_article_html
 from feedmill.outbound import urls
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from feedmill.html.links import absolute_url, find_base_url
+from feedmill.html.normalize_links import absolute_url, find_base_url
 from feedmill.html.plain_text import plain_text
 from feedmill.html.tags import Tag, attributes, tags
 
