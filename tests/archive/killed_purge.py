@@ -15,26 +15,26 @@ from feedmill.archive.retention import RetentionPeriods, delete_garbage, purge
 from feedmill.store.drivers.sqlite import SqliteDatabase
 
 
-class Doom:
+class KillBeforeStep:
     """Counts steps, and ends it all before the one that was named."""
 
     def __init__(self, step: int) -> None:
         self._left = step
 
-    def over(self, step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def doomed(*args: Any) -> Any:
+    def wrap(self, step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def counted(*args: Any) -> Any:
             if self._left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             self._left -= 1
             return await step(*args)
 
-        return doomed
+        return counted
 
 
 async def main(folder: Path, now: datetime, step: int) -> None:
-    db, blobs, doom = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects"), Doom(step)
-    db.batch = doom.over(db.batch)  # type: ignore[method-assign]
-    blobs.delete_many = doom.over(blobs.delete_many)  # type: ignore[method-assign]
+    db, blobs, killer = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects"), KillBeforeStep(step)
+    db.batch = killer.wrap(db.batch)  # type: ignore[method-assign]
+    blobs.delete_many = killer.wrap(blobs.delete_many)  # type: ignore[method-assign]
     await purge(db, blobs, RetentionPeriods(), now)
     await record_orphans(db, blobs, RetentionPeriods().raw, now)
     await delete_garbage(db, blobs)

@@ -23,38 +23,38 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import entries, feeds, image_tasks, object_garbage, raw_bodies, tombstones
 from tests.databases import emptied
-from tests.flows.conftest import small_world
-from tests.flows.places import ArchiveWorld
-from tests.flows.world import HOUR, answer, item
+from tests.flows.conftest import open_environment
+from tests.flows.deployments import ArchiveEnvironment
+from tests.flows.refresh_environment import HOUR, answer, item
 
 LONG = timedelta(days=200)
 OLD = 20
 
 
 @pytest.fixture
-async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveWorld:
+async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveEnvironment:
     """A world with entries, images and raw bodies whose time has come, and an orphan; closed again."""
     folder = tmp_path / "prepared"
     folder.mkdir()
-    async with emptied(request, "sqlite", folder) as db, small_world(db, folder) as small:
-        world = ArchiveWorld(db, FolderBlobs(folder / "objects"), small.client, small.web)
-        feed = await world.add("/feed", answer(item("stays"), *(item(f"old {number}") for number in range(OLD))))
-        await world.refresh(feed)
-        await world.later(HOUR, feed, answer(item("stays")))
-        await ensure_store_ownership(db, world.blobs)
-        for row in await world.rows(entries):
-            await add_image(world, row["id"], feed.id, row["guid"])
-        await world.blobs.put(image_key(feed.id, "lost", 0, "png"), b"x", "image/png")
+    async with emptied(request, "sqlite", folder) as db, open_environment(db, folder) as small:
+        env = ArchiveEnvironment(db, FolderBlobs(folder / "objects"), small.client, small.web)
+        feed = await env.add("/feed", answer(item("stays"), *(item(f"old {number}") for number in range(OLD))))
+        await env.refresh(feed)
+        await env.later(HOUR, feed, answer(item("stays")))
+        await ensure_store_ownership(db, env.blobs)
+        for row in await env.rows(entries):
+            await add_image(env, row["id"], feed.id, row["guid"])
+        await env.blobs.put(image_key(feed.id, "lost", 0, "png"), b"x", "image/png")
         for path in (folder / "objects").rglob("*.*"):
-            os.utime(path, (world.now.timestamp(), world.now.timestamp()))
-        world.now += LONG
-    return world
+            os.utime(path, (env.now.timestamp(), env.now.timestamp()))
+        env.now += LONG
+    return env
 
 
-async def add_image(world: ArchiveWorld, entry_id: int, feed_id: int, guid: str) -> None:
-    key, at = image_key(feed_id, guid, 0, "png"), to_iso(world.now)
-    await world.blobs.put(key, b"x", "image/png")
-    await world.put(
+async def add_image(env: ArchiveEnvironment, entry_id: int, feed_id: int, guid: str) -> None:
+    key, at = image_key(feed_id, guid, 0, "png"), to_iso(env.now)
+    await env.blobs.put(key, b"x", "image/png")
+    await env.put(
         image_tasks,
         feed_id=feed_id,
         entry_id=entry_id,
@@ -68,13 +68,13 @@ async def add_image(world: ArchiveWorld, entry_id: int, feed_id: int, guid: str)
 
 
 @pytest.mark.external
-async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveWorld, tmp_path: Path) -> None:
+async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveEnvironment, tmp_path: Path) -> None:
     step, died = 0, True
     while died:
         folder = tmp_path / str(step)
         shutil.copytree(tmp_path / "prepared", folder)
 
-        died = run_doomed(folder, prepared, step)
+        died = run_and_kill(folder, prepared, step)
 
         await check(folder)
         await finish(folder, prepared)
@@ -83,20 +83,20 @@ async def test_killed_at_every_step_it_finishes_the_next_time(prepared: ArchiveW
     assert step > 10, "too few steps to have met them all"
 
 
-def run_doomed(folder: Path, world: ArchiveWorld, step: int) -> bool:
+def run_and_kill(folder: Path, env: ArchiveEnvironment, step: int) -> bool:
     """Whether it died, as it should unless the work has fewer steps than that."""
-    command = [sys.executable, "-m", "tests.archive.killed_purge", str(folder), world.now.isoformat(), str(step)]
+    command = [sys.executable, "-m", "tests.archive.killed_purge", str(folder), env.now.isoformat(), str(step)]
     root = Path(__file__).parents[2]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
-    done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+    done = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode != 0
 
 
-async def finish(folder: Path, world: ArchiveWorld) -> None:
+async def finish(folder: Path, env: ArchiveEnvironment) -> None:
     db, blobs = SqliteDatabase(folder / "feedmill.db"), FolderBlobs(folder / "objects")
-    await purge(db, blobs, RetentionPeriods(), world.now)
-    await record_orphans(db, blobs, RetentionPeriods().raw, world.now)
+    await purge(db, blobs, RetentionPeriods(), env.now)
+    await record_orphans(db, blobs, RetentionPeriods().raw, env.now)
     await delete_garbage(db, blobs)
     await db.close()
 

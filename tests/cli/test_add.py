@@ -1,7 +1,7 @@
 """`feedmill add`: any address, one request, and a clear word about what came of it."""
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer, Web
 
 FEED = answer(item("a"), item("b"), title="News")

@@ -11,7 +11,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from tests.cli.command import serving
 from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 
 async def collected(cli: CommandLine) -> None:

@@ -6,7 +6,7 @@ from base64 import b64encode
 from pathlib import Path
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer, Seen
 
 PASSWORD = "correct-horse-7391"

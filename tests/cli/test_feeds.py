@@ -1,7 +1,7 @@
 """`feedmill feeds`, `pause`, `resume` and `remove`."""
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer
 
 

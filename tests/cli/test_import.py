@@ -2,7 +2,7 @@
 
 from tests.cli import new_interpreter
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 OPML = """<opml version="2.0"><body>
 <outline text="Tech"><outline type="rss" text="One" xmlUrl="{one}" htmlUrl="https://one.example/"/></outline>

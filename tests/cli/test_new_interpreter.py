@@ -3,7 +3,7 @@
 from feedmill.cli import COMMANDS
 from tests.cli.command_line import CommandLine
 from tests.cli.new_interpreter import feedmill
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 # In this order, each on what those before it left; with a word that it prints. The feed is at {feed}.
 JOURNEY = {

@@ -1,7 +1,7 @@
 """`feedmill pool`: from a feed to a program, by commands alone."""
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 
 async def test_what_a_feed_brings_is_handed_on(cli: CommandLine) -> None:

@@ -10,7 +10,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import entries
 from tests.cli.command import assert_one_line, feedmill, serving
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.waiting import until
 
 

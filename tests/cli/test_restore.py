@@ -11,7 +11,7 @@ from feedmill.store.database import Step
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.schema import entries, facts, feeds
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 
 async def lost(cli: CommandLine, *names: str) -> list[str]:

@@ -1,7 +1,7 @@
 """`feedmill show`: a feed with its entries, an entry with its text."""
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import NOW, answer, item
+from tests.flows.refresh_environment import NOW, answer, item
 
 HTML = "<p>Fish &amp; <b>chips</b></p><script>alert(1)</script>"
 LATEST_KEYS = "id guid link title author sort_at published_at in_feed revision_count"

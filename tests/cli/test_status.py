@@ -1,7 +1,7 @@
 """`feedmill status`: counts, for a person and for a program."""
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 
 
 async def test_everything_is_counted(cli: CommandLine) -> None:

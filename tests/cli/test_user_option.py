@@ -13,7 +13,7 @@ from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer
 
 

@@ -3,7 +3,7 @@
 import re
 
 from tests.cli.command_line import CommandLine
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer
 
 

@@ -11,7 +11,7 @@ import uvicorn
 
 from feedmill.client import ApiError, Feedmill, ServerUnreachable
 from feedmill.model.user import SCOPES
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.pools.pool_rows import add_pool
 from tests.serve.rest.site import Site, running_site
 from tests.services.server import free_port

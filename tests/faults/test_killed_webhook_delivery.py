@@ -16,7 +16,7 @@ from feedmill.store.schema import deliveries, locks
 from tests.cli.command import environment
 from tests.databases import emptied, settings_of
 from tests.fork_server.client import ForkedProcess, fork_server
-from tests.library.webhooks.webhook_receivers import Receivers, open_client
+from tests.library.webhooks.webhook_setup import WebhookSetup, open_client
 from tests.www import Answer, Seen, Web, Wire
 
 DELIVERIES = 5
@@ -59,21 +59,23 @@ async def test_a_delivery_that_was_sent_and_not_marked_is_sent_again_under_its_i
     receiver = KillingReceiver()
 
     async with Web() as web, open_client() as client:
-        here = Receivers(db, client, web, datetime.now(UTC))
-        feed = await here.feed()
-        await here.hook(await here.reader("alice", feed), receiver.answer)
+        webhook_setup = WebhookSetup(db, client, web, datetime.now(UTC))
+        feed = await webhook_setup.feed()
+        await webhook_setup.hook(await webhook_setup.reader("alice", feed), receiver.answer)
         for _ in range(DELIVERIES):
-            await here.happens(feed)
+            await webhook_setup.queue_event(feed)
 
-        while {delivery.status for delivery in await here.outbox()} != {DeliveryStatus.DELIVERED}:
+        while {delivery.status for delivery in await webhook_setup.outbox()} != {DeliveryStatus.DELIVERED}:
             sender = start_sender(given, tmp_path)
             receiver.victim = sender.pid
             await asyncio.to_thread(sender.wait)
-            await db.batch([Step(END_LEASES.values(next_attempt_at=to_iso(here.now))), Step(END_ADDRESS_LEASES)])
+            await db.batch(
+                [Step(END_LEASES.values(next_attempt_at=to_iso(webhook_setup.now))), Step(END_ADDRESS_LEASES)]
+            )
 
         sent = [int(seen.headers["x-feedmill-delivery"]) for seen in web.requests]
         assert receiver.kills >= 3
-        assert set(sent) == {delivery.id for delivery in await here.outbox()}
+        assert set(sent) == {delivery.id for delivery in await webhook_setup.outbox()}
         assert receiver.kills / 2 <= len(sent) - DELIVERIES <= receiver.kills
 
 

@@ -16,7 +16,7 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database
-from tests.flows.world import World
+from tests.flows.refresh_environment import RefreshEnvironment
 from tests.waiting import LONGEST_WAIT
 from tests.www import ScriptedNames, Web
 
@@ -29,22 +29,22 @@ PATIENT = FetchLimits(
 
 
 @asynccontextmanager
-async def small_world(db: Database, folder: Path) -> AsyncIterator[World]:
+async def open_environment(db: Database, folder: Path) -> AsyncIterator[RefreshEnvironment]:
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
     policy = AddressPolicy(["127.0.0.0/8"])
     async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
-        yield World(db, FolderBlobs(folder / "objects"), client, web)
+        yield RefreshEnvironment(db, FolderBlobs(folder / "objects"), client, web)
 
 
 @pytest.fixture
-async def world(db: Database, tmp_path: Path) -> AsyncIterator[World]:
-    async with small_world(db, tmp_path) as made:
+async def env(db: Database, tmp_path: Path) -> AsyncIterator[RefreshEnvironment]:
+    async with open_environment(db, tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def any_world(any_db: Database, tmp_path: Path) -> AsyncIterator[World]:
-    async with small_world(any_db, tmp_path) as made:
+async def any_env(any_db: Database, tmp_path: Path) -> AsyncIterator[RefreshEnvironment]:
+    async with open_environment(any_db, tmp_path) as made:
         yield made
 
 

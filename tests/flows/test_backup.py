@@ -23,22 +23,22 @@ from feedmill.store.database import Database, Row
 from feedmill.store.drivers.d1 import D1Database
 from feedmill.store.schema import entries, feeds, folders, states
 from tests.databases import emptied
-from tests.flows.places import PLACES, ArchiveWorld, open_objects, world_at
-from tests.flows.world import HOUR, answer, item
+from tests.flows.deployments import DEPLOYMENTS, ArchiveEnvironment, open_deployment, open_objects
+from tests.flows.refresh_environment import HOUR, answer, item
 
 TARGETS = {"into SQLite": ("sqlite", "folder"), "into PostgreSQL": ("postgresql", "s3"), "into D1": ("d1", "s3")}
 
 
-@pytest.fixture(params=PLACES)
-async def placed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveWorld]:
-    async with world_at(request, request.param, tmp_path) as made:
+@pytest.fixture(params=DEPLOYMENTS)
+async def deployed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveEnvironment]:
+    async with open_deployment(request, request.param, tmp_path) as made:
         await fill(made)
         yield made
 
 
 @pytest.fixture
-async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveWorld]:
-    async with world_at(request, "one machine", tmp_path) as made:
+async def env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveEnvironment]:
+    async with open_deployment(request, "one machine", tmp_path) as made:
         await fill(made)
         yield made
 
@@ -48,22 +48,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "backup"
 
 
-async def fill(world: ArchiveWorld) -> None:
+async def fill(env: ArchiveEnvironment) -> None:
     """Some of everything: a feed with revisions and odd texts, a reader with marks."""
-    feed = await world.add("/feed", answer(item("a", "one"), item("日本 🦊", '"quoted" \\ and \u2028')))
-    alice = await world.user("Alice", 11)
-    await world.subscribe(alice, feed)
-    await world.refresh(feed)
-    await world.later(HOUR, feed, answer(item("a", "two")))
-    [entry] = await world.rows(entries, title="a")
-    await world.put(states, user_id=alice, entry_id=entry["id"], starred_at=to_iso(world.now))
-    await world.put(folders, user_id=alice, name="News")
-    await ensure_store_ownership(world.db, world.blobs)
-    await repair_descriptors(world.db, world.blobs, world.now)
+    feed = await env.add("/feed", answer(item("a", "one"), item("日本 🦊", '"quoted" \\ and \u2028')))
+    alice = await env.user("Alice", 11)
+    await env.subscribe(alice, feed)
+    await env.refresh(feed)
+    await env.later(HOUR, feed, answer(item("a", "two")))
+    [entry] = await env.rows(entries, title="a")
+    await env.put(states, user_id=alice, entry_id=entry["id"], starred_at=to_iso(env.now))
+    await env.put(folders, user_id=alice, name="News")
+    await ensure_store_ownership(env.db, env.blobs)
+    await repair_descriptors(env.db, env.blobs, env.now)
 
 
-async def write(world: ArchiveWorld, folder: Path, portable: bool = False, with_objects: bool = True) -> Manifest:
-    return await create_backup(world.db, world.blobs, folder, world.now, portable=portable, with_objects=with_objects)
+async def write(env: ArchiveEnvironment, folder: Path, portable: bool = False, with_objects: bool = True) -> Manifest:
+    return await create_backup(env.db, env.blobs, folder, env.now, portable=portable, with_objects=with_objects)
 
 
 async def everything(db: Database) -> dict[str, list[Any]]:
@@ -71,11 +71,11 @@ async def everything(db: Database) -> dict[str, list[Any]]:
 
 
 async def test_a_backup_put_back_is_the_same_rows_and_objects(
-    placed: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
+    deployed: ArchiveEnvironment, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    before, keys = await everything(placed.db), await placed.keys()
+    before, keys = await everything(deployed.db), await deployed.keys()
 
-    manifest = await write(placed, folder)
+    manifest = await write(deployed, folder)
 
     assert await check_backup(folder) == (manifest, [])
     elsewhere = tmp_path / "elsewhere"
@@ -93,11 +93,11 @@ async def test_a_backup_put_back_is_the_same_rows_and_objects(
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_backup_of_sqlite_moves_to_any_place(
-    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path, target: str, portable: bool
+    env: ArchiveEnvironment, folder: Path, request: pytest.FixtureRequest, tmp_path: Path, target: str, portable: bool
 ) -> None:
-    await write(world, folder, portable)
+    await write(env, folder, portable)
     database, objects = TARGETS[target]
-    before = await everything(world.db)
+    before = await everything(env.db)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 
@@ -106,7 +106,7 @@ async def test_a_backup_of_sqlite_moves_to_any_place(
         await load_backup(folder, db, blobs)
 
         assert await everything(db) == before
-        moved = ArchiveWorld(db, blobs, world.client, world.web, now=world.now)
+        moved = ArchiveEnvironment(db, blobs, env.client, env.web, now=env.now)
         feed = await moved.add("/feed")
         # It goes on from there: nothing twice, numbers that are free, raw bodies at hand.
         await moved.later(HOUR, feed, answer(item("a", "two"), item("new")))
@@ -115,22 +115,22 @@ async def test_a_backup_of_sqlite_moves_to_any_place(
 
 
 async def test_a_backup_is_of_one_moment_although_others_write(
-    placed: ArchiveWorld, folder: Path, monkeypatch: pytest.MonkeyPatch
+    deployed: ArchiveEnvironment, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def read_while_others_write(reader: SnapshotReader, table: Table) -> AsyncIterator[list[Row]]:
-        feed = await placed.add(f"/{token_hex(4)}")
+        feed = await deployed.add(f"/{token_hex(4)}")
         bare = dict.fromkeys(("sort_at", "refresh_token", "digest", "first_seen_at", "last_seen_at"), "x")
-        await placed.put(entries, feed_id=feed.id, guid="g", **bare)
+        await deployed.put(entries, feed_id=feed.id, guid="g", **bare)
         async for page in read_table(reader, table):
             yield page
 
     monkeypatch.setattr(create, "read_table", read_while_others_write)
-    manifest = await write(placed, folder, portable=True)
+    manifest = await write(deployed, folder, portable=True)
 
     kept_feeds, kept_entries = read_rows(folder, "feeds"), read_rows(folder, "entries")
     orphans = {entry["feed_id"] for entry in kept_entries} - {feed["id"] for feed in kept_feeds}
     # D1 has no moment that stands still, and the manifest says so.
-    assert manifest.consistent is not isinstance(placed.db, D1Database)
+    assert manifest.consistent is not isinstance(deployed.db, D1Database)
     assert manifest.consistent is not bool(orphans)
     assert (await check_backup(folder))[1] == []
 
@@ -139,8 +139,8 @@ def read_rows(folder: Path, table: str) -> list[dict[str, Any]]:
     return [row for lot in read_lines(folder / "rows" / f"{table}.jsonl.gz", dict, 100) for row in lot]
 
 
-async def test_a_listed_object_is_counted_and_not_copied_unless_asked(world: ArchiveWorld, folder: Path) -> None:
-    manifest = await write(world, folder, with_objects=False)
+async def test_a_listed_object_is_counted_and_not_copied_unless_asked(env: ArchiveEnvironment, folder: Path) -> None:
+    manifest = await write(env, folder, with_objects=False)
 
     assert (manifest.objects, manifest.with_objects) == (4, False)
     assert not (folder / "objects").exists()
@@ -165,8 +165,8 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-async def test_damage_is_found(world: ArchiveWorld, folder: Path, damage: str) -> None:
-    await write(world, folder)
+async def test_damage_is_found(env: ArchiveEnvironment, folder: Path, damage: str) -> None:
+    await write(env, folder)
     pattern, break_it, said = DAMAGE[damage]
     break_it(sorted(folder.glob(pattern))[0])
 
@@ -175,38 +175,42 @@ async def test_damage_is_found(world: ArchiveWorld, folder: Path, damage: str) -
     assert said in wrong
 
 
-async def test_a_backup_that_was_not_finished_is_none(world: ArchiveWorld, folder: Path) -> None:
-    await write(world, folder)
+async def test_a_backup_that_was_not_finished_is_none(env: ArchiveEnvironment, folder: Path) -> None:
+    await write(env, folder)
     (folder / "manifest.json").unlink()
 
     with pytest.raises(BadBackup):
         await check_backup(folder)
     with pytest.raises(BadBackup):
-        await load_backup(folder, world.db, world.blobs)
+        await load_backup(folder, env.db, env.blobs)
 
 
-async def test_a_backup_overwrites_nothing(world: ArchiveWorld, folder: Path) -> None:
+async def test_a_backup_overwrites_nothing(env: ArchiveEnvironment, folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "notes.txt").write_text("mine")
 
     with pytest.raises(BadDestination):
-        await write(world, folder)
+        await write(env, folder)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
-async def test_a_database_with_something_in_it_is_not_loaded_into(world: ArchiveWorld, folder: Path) -> None:
-    await write(world, folder)
-    before = await everything(world.db)
+async def test_a_database_with_something_in_it_is_not_loaded_into(env: ArchiveEnvironment, folder: Path) -> None:
+    await write(env, folder)
+    before = await everything(env.db)
 
     with pytest.raises(DatabaseNotEmpty):
-        await load_backup(folder, world.db, world.blobs)
-    assert await everything(world.db) == before
+        await load_backup(folder, env.db, env.blobs)
+    assert await everything(env.db) == before
 
 
 async def test_a_load_that_was_cut_off_goes_on(
-    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    env: ArchiveEnvironment,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await write(world, folder)
+    await write(env, folder)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     async with emptied(request, "sqlite", elsewhere) as db:
@@ -217,7 +221,7 @@ async def test_a_load_that_was_cut_off_goes_on(
 
         await load_backup(folder, db, FolderBlobs(elsewhere / "objects"))
 
-        assert await everything(db) == await everything(world.db)
+        assert await everything(db) == await everything(env.db)
 
 
 async def _fail(*args: object) -> None:
@@ -225,10 +229,10 @@ async def _fail(*args: object) -> None:
 
 
 async def test_rows_whose_owner_is_missing_are_left_out_and_told(
-    world: ArchiveWorld, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
+    env: ArchiveEnvironment, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """As a backup of D1 may have them, where no moment stands still."""
-    await write(world, folder, portable=True)
+    await write(env, folder, portable=True)
     (folder / "rows" / f"{feeds.name}.jsonl.gz").write_bytes(b"")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

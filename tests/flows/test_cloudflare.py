@@ -12,7 +12,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.schema import entries, image_tasks, raw_bodies, revisions, tombstones
 from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
-from tests.flows.world import NOW, answer, item
+from tests.flows.refresh_environment import NOW, answer, item
 from tests.services.s3 import s3_config
 from tests.services.server import Service, free_port
 from tests.www import Web

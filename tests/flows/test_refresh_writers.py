@@ -14,7 +14,7 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.claims import read_claim
 from feedmill.store.schema import audit, entries, fetch_log
-from tests.flows.world import NOW, World, answer, item
+from tests.flows.refresh_environment import NOW, RefreshEnvironment, answer, item
 
 ADD_NOTE = insert(audit, "at", "action", "subject")
 
@@ -38,63 +38,63 @@ async def writer_of_a_refused_step(claim: Claim, decision: RefreshDecision, /) -
     return [_note(None, decision)] if isinstance(decision, Updated) else ()
 
 
-async def test_the_extra_writers_join_the_batch_in_the_order_of_the_list(world: World) -> None:
-    feed = await world.add(served=answer(item("a")))
-    world.tools = replace(
-        world.tools,
+async def test_the_extra_writers_join_the_batch_in_the_order_of_the_list(env: RefreshEnvironment) -> None:
+    feed = await env.add(served=answer(item("a")))
+    env.tools = replace(
+        env.tools,
         writers=RefreshWriters(
             filters=NoteWriter("filters"), webhooks=NoteWriter("webhooks"), pools=NoteWriter("pools")
         ),
     )
 
-    await refresh_feed(world.tools, await world.claim(feed), NoteWriter("job"))
+    await refresh_feed(env.tools, await env.claim(feed), NoteWriter("job"))
 
     names = ["pools", "webhooks", "filters", "job"]
-    assert await _notes(world) == [(name, "Updated") for name in names]
-    assert await world.titles() == ["a"]
+    assert await _notes(env) == [(name, "Updated") for name in names]
+    assert await env.titles() == ["a"]
 
 
 @pytest.mark.parametrize("failing", ["pools", "webhooks", "filters"])
-async def test_a_writer_that_fails_leaves_nothing_of_the_refresh(world: World, failing: str) -> None:
-    feed = await world.add(served=answer(item("a")))
+async def test_a_writer_that_fails_leaves_nothing_of_the_refresh(env: RefreshEnvironment, failing: str) -> None:
+    feed = await env.add(served=answer(item("a")))
     others = RefreshWriters(NoteWriter("pools"), NoteWriter("webhooks"), NoteWriter("filters"))
-    world.tools = replace(world.tools, writers=replace(others, **{failing: crashing_writer}))
-    claim = await world.claim(feed)
-    before = await world.feed(feed)
+    env.tools = replace(env.tools, writers=replace(others, **{failing: crashing_writer}))
+    claim = await env.claim(feed)
+    before = await env.feed(feed)
 
     with pytest.raises(InfrastructureError):
-        await refresh_feed(world.tools, claim, NoteWriter("job"))
+        await refresh_feed(env.tools, claim, NoteWriter("job"))
 
-    assert await world.feed(feed) == before
-    assert await read_claim(world.db, feed.id, claim.token) is not None
-    assert await _written(world, feed) == []
-    assert world.said == []
+    assert await env.feed(feed) == before
+    assert await read_claim(env.db, feed.id, claim.token) is not None
+    assert await _written(env, feed) == []
+    assert env.announced == []
 
 
-async def test_a_step_that_the_database_refuses_is_recorded_as_a_failure_and_keeps_no_entry(world: World) -> None:
-    feed = await world.add(served=answer(item("a")))
-    world.tools = replace(
-        world.tools, writers=RefreshWriters(NoteWriter("pools"), write_nothing, writer_of_a_refused_step)
-    )
+async def test_a_step_that_the_database_refuses_is_recorded_as_a_failure_and_keeps_no_entry(
+    env: RefreshEnvironment,
+) -> None:
+    feed = await env.add(served=answer(item("a")))
+    env.tools = replace(env.tools, writers=RefreshWriters(NoteWriter("pools"), write_nothing, writer_of_a_refused_step))
 
-    decision = await refresh_feed(world.tools, await world.claim(feed), NoteWriter("job"))
+    decision = await refresh_feed(env.tools, await env.claim(feed), NoteWriter("job"))
 
     assert isinstance(decision, Failed)
     assert decision.kind == "not_stored"
-    assert await world.rows(entries) == []
-    assert [line["outcome"] for line in await world.rows(fetch_log)] == ["not_stored"]
-    assert await _notes(world) == [("pools", "Failed"), ("job", "Failed")]
+    assert await env.rows(entries) == []
+    assert [line["outcome"] for line in await env.rows(fetch_log)] == ["not_stored"]
+    assert await _notes(env) == [("pools", "Failed"), ("job", "Failed")]
 
 
 def _note(name: str | None, decision: RefreshDecision) -> Step:
     return Step(ADD_NOTE, {"at": to_iso(NOW), "action": name, "subject": type(decision).__name__})
 
 
-async def _notes(world: World) -> list[tuple[str, str]]:
+async def _notes(env: RefreshEnvironment) -> list[tuple[str, str]]:
     """The notes in the order in which they were written."""
-    return [(row["action"], row["subject"]) for row in await world.rows(audit)]
+    return [(row["action"], row["subject"]) for row in await env.rows(audit)]
 
 
-async def _written(world: World, feed: Feed) -> list[object]:
-    found = [await world.rows(table, feed_id=feed.id) for table in (entries, fetch_log)]
-    return [*(row for rows in found for row in rows), *await _notes(world)]
+async def _written(env: RefreshEnvironment, feed: Feed) -> list[object]:
+    found = [await env.rows(table, feed_id=feed.id) for table in (entries, fetch_log)]
+    return [*(row for rows in found for row in rows), *await _notes(env)]

@@ -3,23 +3,23 @@
 import pytest
 
 from feedmill.model.user import User
-from tests.flows.conftest import any_world, world
-from tests.flows.world import World
-from tests.library.readers import Readers
+from tests.flows.conftest import any_env, env
+from tests.flows.refresh_environment import RefreshEnvironment
+from tests.library.subscribers import Subscribers
 
-__all__ = ["any_world", "world"]
-
-
-@pytest.fixture
-def readers(world: World) -> Readers:
-    return Readers(world)
+__all__ = ["any_env", "env"]
 
 
 @pytest.fixture
-async def alice(readers: Readers) -> User:
-    return await readers.person("alice")
+def subscribers(env: RefreshEnvironment) -> Subscribers:
+    return Subscribers(env)
 
 
 @pytest.fixture
-async def bob(readers: Readers) -> User:
-    return await readers.person("bob")
+async def alice(subscribers: Subscribers) -> User:
+    return await subscribers.person("alice")
+
+
+@pytest.fixture
+async def bob(subscribers: Subscribers) -> User:
+    return await subscribers.person("bob")

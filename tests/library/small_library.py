@@ -22,7 +22,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @dataclass
-class Shelf:
+class SmallLibrary:
     """Entries are called by their titles; each is an hour newer than the one before unless a time is given."""
 
     db: Database

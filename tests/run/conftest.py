@@ -18,8 +18,8 @@ from feedmill.run.claim_keeper import ClaimKeeper
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.database import Database
-from tests.flows.conftest import logged, small_world
-from tests.flows.world import World
+from tests.flows.conftest import logged, open_environment
+from tests.flows.refresh_environment import RefreshEnvironment
 from tests.waiting import LONGEST_WAIT
 
 __all__ = ["logged"]
@@ -28,7 +28,7 @@ GRACE = timedelta(seconds=30)
 
 
 @dataclass
-class Mill:
+class EmbeddedProcess:
     """One process: what runs in it, and a way to end it well."""
 
     engine: InProcessEngine
@@ -42,22 +42,24 @@ class Mill:
         await self.batches.release(undone)
 
 
-MakeMill = Callable[..., Mill]
+MakeProcess = Callable[..., EmbeddedProcess]
 
 
 def host_of(feed: Feed) -> str:
     return urlsplit(feed.url).hostname or ""
 
 
-def mill_of(world: World, db: Database | None = None, at_once: int = 20, by_host: bool = False) -> Mill:
+def process_of(
+    env: RefreshEnvironment, db: Database | None = None, at_once: int = 20, by_host: bool = False
+) -> EmbeddedProcess:
     """A process on the world's web and clock, over a connection of its own if one is given."""
-    db = db or world.db
-    tools = replace(world.tools, db=db)
+    db = db or env.db
+    tools = replace(env.tools, db=db)
     handlers = JobHandlers(tools, ClaimKeeper(db, tools.clock), BatchRunningCheck(db))
     engine = InProcessEngine(handlers, at_once)
     lane_of = host_of if by_host else _no_lane
     scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)
-    return Mill(engine, handlers, scheduler, Batches(db, engine, handlers, lane_of, tools.clock))
+    return EmbeddedProcess(engine, handlers, scheduler, Batches(db, engine, handlers, lane_of, tools.clock))
 
 
 def _no_lane(feed: Feed) -> str:
@@ -65,20 +67,20 @@ def _no_lane(feed: Feed) -> str:
 
 
 @pytest.fixture
-async def world(db: Database, tmp_path: Path) -> AsyncIterator[World]:
-    async with small_world(db, tmp_path) as made:
+async def env(db: Database, tmp_path: Path) -> AsyncIterator[RefreshEnvironment]:
+    async with open_environment(db, tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def mill(world: World) -> AsyncIterator[Mill]:
-    async with running(world) as made:
+async def process(env: RefreshEnvironment) -> AsyncIterator[EmbeddedProcess]:
+    async with running(env) as made:
         yield made
 
 
 @asynccontextmanager
-async def running(world: World, **options: int) -> AsyncIterator[Mill]:
-    made = mill_of(world, **options)  # type: ignore[arg-type]
+async def running(env: RefreshEnvironment, **options: int) -> AsyncIterator[EmbeddedProcess]:
+    made = process_of(env, **options)  # type: ignore[arg-type]
     try:
         yield made
     finally:

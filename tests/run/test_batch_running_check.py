@@ -9,7 +9,7 @@ from feedmill.errors import DatabaseUnavailable
 from feedmill.run.batch_running_check import CACHE_SECONDS, BatchRunningCheck
 from feedmill.store.database import Database, Row
 from feedmill.store.jobs.batches import cancel_batch, start_batch
-from tests.flows.world import World
+from tests.flows.refresh_environment import RefreshEnvironment
 
 
 class Clock:
@@ -39,30 +39,32 @@ def counting(db: Database, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return asked
 
 
-async def test_jobs_that_begin_at_once_ask_once(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    asked = counting(world.db, monkeypatch)
-    cancellation = BatchRunningCheck(world.db, clock)
+async def test_jobs_that_begin_at_once_ask_once(
+    env: RefreshEnvironment, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
+    asked = counting(env.db, monkeypatch)
+    cancellation = BatchRunningCheck(env.db, clock)
 
     answers = await asyncio.gather(*(cancellation.is_running(batch_id) for _ in range(100)))
 
     assert (set(answers), len(asked)) == ({True}, 1)
 
 
-async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(world: World, clock: Clock) -> None:
-    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchRunningCheck(world.db, clock)
+async def test_a_cancelled_batch_is_wanted_no_more_a_moment_later(env: RefreshEnvironment, clock: Clock) -> None:
+    batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
+    cancellation = BatchRunningCheck(env.db, clock)
     before = await cancellation.is_running(batch_id)
 
-    await cancel_batch(world.db, batch_id, world.now)
+    await cancel_batch(env.db, batch_id, env.now)
     clock.now += CACHE_SECONDS
 
     assert (before, await cancellation.is_running(batch_id)) == (True, False)
 
 
-async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: World, clock: Clock) -> None:
-    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchRunningCheck(world.db, clock)
+async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(env: RefreshEnvironment, clock: Clock) -> None:
+    batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
+    cancellation = BatchRunningCheck(env.db, clock)
     first, second = [asyncio.ensure_future(cancellation.is_running(batch_id)) for _ in range(2)]
     await asyncio.sleep(0)
 
@@ -72,16 +74,16 @@ async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(world: Wor
 
 
 async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
-    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    env: RefreshEnvironment, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch_id, _ = await start_batch(world.db, "refresh_all", [], world.now)
-    cancellation = BatchRunningCheck(world.db, clock)
+    batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)
+    cancellation = BatchRunningCheck(env.db, clock)
 
     async def broken(statement: Any, params: Any = ()) -> list[Row]:
         raise DatabaseUnavailable("gone")
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.db, "query", broken)
+        patched.setattr(env.db, "query", broken)
         ends = await asyncio.gather(*(cancellation.is_running(batch_id) for _ in range(3)), return_exceptions=True)
     clock.now += CACHE_SECONDS
 

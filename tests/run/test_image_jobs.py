@@ -15,12 +15,12 @@ from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import image_tasks
 from tests.archive.images import sample_images
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.www import Answer, Web
 
 
 @asynccontextmanager
-async def mill(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts, list[Job]]]:
+async def process(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts, list[Job]]]:
     """A running world with three feeds of one image each, and the jobs that its engine is given."""
     settings = load_settings(data=str(folder), allow_private="127.0.0.0/8", host_gap=0)
     for n in range(3):
@@ -45,7 +45,7 @@ async def statuses(app: App) -> list[str]:
 
 
 async def test_a_single_refresh_sees_to_its_own_images(tmp_path: Path) -> None:
-    async with Web() as web, mill(tmp_path, web) as (app, parts, _):
+    async with Web() as web, process(tmp_path, web) as (app, parts, _):
         [feed, *_] = await all_feeds(app.db)
 
         await parts.engine.submit(RefreshFeed(feed.id), Priority.MANUAL)
@@ -55,7 +55,7 @@ async def test_a_single_refresh_sees_to_its_own_images(tmp_path: Path) -> None:
 
 
 async def test_a_batch_has_the_images_of_all_its_feeds_worked_off_at_once(tmp_path: Path) -> None:
-    async with Web() as web, mill(tmp_path, web) as (app, parts, jobs):
+    async with Web() as web, process(tmp_path, web) as (app, parts, jobs):
         await parts.batches.refresh("all", [feed.id for feed in await all_feeds(app.db)])
         await parts.engine.until_idle()
 
@@ -64,7 +64,7 @@ async def test_a_batch_has_the_images_of_all_its_feeds_worked_off_at_once(tmp_pa
 
 
 async def test_a_scan_has_what_was_left_worked_off(tmp_path: Path) -> None:
-    async with Web() as web, mill(tmp_path, web) as (app, parts, _):
+    async with Web() as web, process(tmp_path, web) as (app, parts, _):
         images = parts.handlers.images
         parts.handlers.images = None
         await parts.batches.refresh("all", [feed.id for feed in await all_feeds(app.db)])

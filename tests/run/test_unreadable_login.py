@@ -7,43 +7,45 @@ import pytest
 from feedmill.encryption import Encryption
 from feedmill.engine.jobs import RefreshFeed
 from feedmill.outbound.fetch_options import encrypt_options, same_options
-from tests.flows.world import ENCRYPTION, SECRET_KEY, World, answer, encrypted, item
-from tests.run.conftest import Mill
+from tests.flows.refresh_environment import ENCRYPTION, SECRET_KEY, RefreshEnvironment, answer, encrypted, item
+from tests.run.conftest import EmbeddedProcess
 
 LOGIN = '{"basic_auth": ["alice", "secret"]}'
 OTHER_KEY = Encryption(lambda: "b" * 40, lambda: "b" * 40)
 
 
-async def test_it_is_neither_asked_nor_blamed_and_the_others_go_on(world: World, mill: Mill, logged: list[Any]) -> None:
-    locked, other = await world.add("/locked", answer(item("a"))), await world.add("/open", answer(item("b")))
+async def test_it_is_neither_asked_nor_blamed_and_the_others_go_on(
+    env: RefreshEnvironment, process: EmbeddedProcess, logged: list[Any]
+) -> None:
+    locked, other = await env.add("/locked", answer(item("a"))), await env.add("/open", answer(item("b")))
     login = encrypt_options(OTHER_KEY, LOGIN)
     assert login is not None
-    await world.change(locked, http_options=login.value)
+    await env.change(locked, http_options=login.value)
 
-    stopped = await mill.handlers(RefreshFeed(locked.id))
-    others_wait = mill.handlers.breaker.is_open(world.now)
-    await mill.handlers(RefreshFeed(other.id))
+    stopped = await process.handlers(RefreshFeed(locked.id))
+    others_wait = process.handlers.breaker.is_open(env.now)
+    await process.handlers(RefreshFeed(other.id))
 
     assert stopped is not None
     assert (stopped.outcome, "secret_key" in str(stopped.message)) == ("failed", True)
     assert not others_wait
-    after = await world.feed(locked)
+    after = await env.feed(locked)
     assert (after.consecutive_failures, after.last_error, after.last_fetched_at) == (0, None, None)
     assert after.next_fetch_at is not None
-    assert world.web.seen("/locked") == []
+    assert env.web.seen("/locked") == []
     [line] = [one for one in logged if one.get("feed_id") == locked.id]
     assert ("secret_key" in line["reason"], line["exc_info"], SECRET_KEY in str(line)) == (True, None, False)
-    assert await world.titles() == ["b"]
+    assert await env.titles() == ["b"]
 
 
-async def test_it_is_fetched_once_the_key_is_there(world: World, mill: Mill) -> None:
-    locked = await world.add("/locked", answer(item("a")))
-    await world.change(locked, http_options=encrypted(LOGIN).value)
+async def test_it_is_fetched_once_the_key_is_there(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+    locked = await env.add("/locked", answer(item("a")))
+    await env.change(locked, http_options=encrypted(LOGIN).value)
 
-    await mill.handlers(RefreshFeed(locked.id))
+    await process.handlers(RefreshFeed(locked.id))
 
-    assert "authorization" in world.web.seen("/locked")[0].headers
-    assert await world.titles() == ["a"]
+    assert "authorization" in env.web.seen("/locked")[0].headers
+    assert await env.titles() == ["a"]
 
 
 @pytest.mark.parametrize(

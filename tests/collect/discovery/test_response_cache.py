@@ -7,7 +7,7 @@ from feedmill.collect.discovery.discover import FetchedFeed
 from feedmill.collect.discovery.response_cache import CACHE_LIFETIME, CACHE_MAX_BYTES, ENTRY_BYTES, ResponseCache
 from feedmill.model.fetch_outcome import Freshness, Response, Validators
 from feedmill.model.parsed_feed import ParsedEntry, ParsedFeed
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 
 ALICE, BOB = 1, 2
 

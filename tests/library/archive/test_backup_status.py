@@ -16,63 +16,63 @@ from feedmill.library.archive.backup_status import (
     record_backup_check,
 )
 from feedmill.store.admin.audit_log import audit_log_page
-from tests.flows.world import DAY, HOUR, World, answer, item
+from tests.flows.refresh_environment import DAY, HOUR, RefreshEnvironment, answer, item
 
 
-async def made(world: World, folder: Path) -> Manifest:
-    manifest = await create_backup(world.db, world.blobs, folder, world.now, portable=True, with_objects=True)
-    await record_backup(world.db, str(folder), manifest, world.now)
+async def made(env: RefreshEnvironment, folder: Path) -> Manifest:
+    manifest = await create_backup(env.db, env.blobs, folder, env.now, portable=True, with_objects=True)
+    await record_backup(env.db, str(folder), manifest, env.now)
     return manifest
 
 
-async def told(world: World) -> BackupStatus:
-    found = await last_backup(world.db)
+async def told(env: RefreshEnvironment) -> BackupStatus:
+    found = await last_backup(env.db)
     assert found is not None
     return found
 
 
-async def test_before_the_first_one_there_is_nothing_to_tell(world: World) -> None:
-    assert await last_backup(world.db) is None
+async def test_before_the_first_one_there_is_nothing_to_tell(env: RefreshEnvironment) -> None:
+    assert await last_backup(env.db) is None
 
 
 async def test_the_last_one_is_told_with_its_size_and_not_called_sound_before_it_was_read(
-    world: World, tmp_path: Path
+    env: RefreshEnvironment, tmp_path: Path
 ) -> None:
-    await world.refresh(await world.add("/feed", answer(item("a"))))
+    await env.refresh(await env.add("/feed", answer(item("a"))))
     folder = tmp_path / "kept"
-    await made(world, tmp_path / "older")
-    world.now += HOUR
-    await made(world, folder)
+    await made(env, tmp_path / "older")
+    env.now += HOUR
+    await made(env, folder)
 
-    found = await told(world)
+    found = await told(env)
 
     on_disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     assert (found.folder, found.sound, found.checked_at) == (str(folder), None, None)
     assert 0 < on_disk - found.size < 10_000
-    assert not found.is_old(world.now + WARNING_AGE)
-    assert found.is_old(world.now + WARNING_AGE + DAY)
-    assert [deed.action for deed in await audit_log_page(world.db, 2**53 - 1, 5)] == ["backup.make", "backup.make"]
+    assert not found.is_old(env.now + WARNING_AGE)
+    assert found.is_old(env.now + WARNING_AGE + DAY)
+    assert [deed.action for deed in await audit_log_page(env.db, 2**53 - 1, 5)] == ["backup.make", "backup.make"]
 
 
 @pytest.mark.parametrize("damaged", [False, True])
-async def test_a_check_of_the_last_one_is_remembered(world: World, tmp_path: Path, damaged: bool) -> None:
+async def test_a_check_of_the_last_one_is_remembered(env: RefreshEnvironment, tmp_path: Path, damaged: bool) -> None:
     folder = tmp_path / "kept"
-    await made(world, folder)
+    await made(env, folder)
     if damaged:
         (folder / "objects.jsonl.gz").write_bytes(b"gone")
 
-    await record_backup_check(world.db, *await check_backup(folder), world.now + timedelta(hours=1))
+    await record_backup_check(env.db, *await check_backup(folder), env.now + timedelta(hours=1))
 
-    found = await told(world)
+    found = await told(env)
     assert (found.sound, bool(found.wrong)) == (not damaged, damaged)
     assert found.checked_at is not None
 
 
-async def test_a_check_of_an_older_one_says_nothing_of_the_last(world: World, tmp_path: Path) -> None:
-    older = await made(world, tmp_path / "older")
-    world.now += HOUR
-    await made(world, tmp_path / "kept")
+async def test_a_check_of_an_older_one_says_nothing_of_the_last(env: RefreshEnvironment, tmp_path: Path) -> None:
+    older = await made(env, tmp_path / "older")
+    env.now += HOUR
+    await made(env, tmp_path / "kept")
 
-    await record_backup_check(world.db, older, [], world.now)
+    await record_backup_check(env.db, older, [], env.now)
 
-    assert (await told(world)).sound is None
+    assert (await told(env)).sound is None

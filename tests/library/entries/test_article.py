@@ -18,40 +18,42 @@ from feedmill.model.refresh import Revision
 from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.entries.add_entries import steps_to_add_revisions
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 SEEN = "2026-02-19T00:00:00.000Z"
 
 
-class Desk:
+class ArticleSetup:
     """Somebody who reads."""
 
     def __init__(self, db: Database, folder: Path) -> None:
-        self.db, self.shelf, self.blobs = db, Shelf(db), FolderBlobs(folder / "objects")
+        self.db, self.library, self.blobs = db, SmallLibrary(db), FolderBlobs(folder / "objects")
 
     async def open(self) -> None:
-        self.alice: User = await self.shelf.person()
-        self.feed = await self.shelf.feed()
-        self.subscription = await self.shelf.subscribe(self.alice, self.feed)
+        self.alice: User = await self.library.person()
+        self.feed = await self.library.feed()
+        self.subscription = await self.library.subscribe(self.alice, self.feed)
 
     async def read(self, entry_id: int, user: User | None = None, **more: object) -> Article:
         return await read_article(self.db, self.blobs, (user or self.alice).id, entry_id, NOW, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
-async def desk(db: Database, tmp_path: Path) -> Desk:
-    desk = Desk(db, tmp_path)
-    await desk.open()
-    return desk
+async def articles(db: Database, tmp_path: Path) -> ArticleSetup:
+    articles = ArticleSetup(db, tmp_path)
+    await articles.open()
+    return articles
 
 
-async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(desk: Desk) -> None:
+async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(articles: ArticleSetup) -> None:
     html = '<p onclick="x()">Hello <script>x()</script>world</p>'
     audio = Enclosure("https://example.org/a.mp3", "audio/mpeg", 1000, timedelta(seconds=90))
-    [entry] = await desk.shelf.arrive(desk.feed, "a", content_html=html, enclosures=(audio,), categories=("news",))
+    [entry] = await articles.library.arrive(
+        articles.feed, "a", content_html=html, enclosures=(audio,), categories=("news",)
+    )
 
-    article = await desk.read(entry)
-    raw = await desk.read(entry, raw=True)
+    article = await articles.read(entry)
+    raw = await articles.read(entry, raw=True)
 
     assert (article.html, article.raw_html, raw.raw_html) == ("<p>Hello world</p>", None, html)
     assert [(one.url, one.type, one.length, one.seconds) for one in article.enclosures] == [
@@ -60,44 +62,44 @@ async def test_an_article_is_safe_to_show_and_says_what_comes_with_it(desk: Desk
     assert (article.categories, article.minutes, article.unread) == (("news",), 1, True)
 
 
-async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_stays(desk: Desk) -> None:
-    [entry] = await desk.shelf.arrive(desk.feed, "first", content_html="<p>one word</p>")
+async def test_an_article_is_shown_as_the_feed_has_it_now_and_its_first_text_stays(articles: ArticleSetup) -> None:
+    [entry] = await articles.library.arrive(articles.feed, "first", content_html="<p>one word</p>")
     revision = Revision(entry, 1, "e", "https://example.org/", "second", None, None, "<p>another word</p>")
-    await desk.db.batch(steps_to_add_revisions([revision], SEEN))
+    await articles.db.batch(steps_to_add_revisions([revision], SEEN))
 
-    newest, first = await desk.read(entry), await desk.read(entry, version=0)
+    newest, first = await articles.read(entry), await articles.read(entry, version=0)
 
     assert (newest.title, newest.html, newest.version) == ("second", "<p>another word</p>", 1)
     assert (first.title, first.html, first.version) == ("first", "<p>one word</p>", 0)
-    assert await original_html(desk.db, desk.alice.id, entry) == "<p>one word</p>"
-    versions = await revisions_of(desk.db, desk.alice.id, entry)
+    assert await original_html(articles.db, articles.alice.id, entry) == "<p>one word</p>"
+    versions = await revisions_of(articles.db, articles.alice.id, entry)
     assert [(one.number, one.seen_at, one.title) for one in versions][1:] == [(1, SEEN, "second")]
-    changed = await diff_revisions(desk.db, desk.alice.id, entry, 0, 1)
+    changed = await diff_revisions(articles.db, articles.alice.id, entry, 0, 1)
     assert changed.text == [DiffPiece("removed", "one"), DiffPiece("added", "another"), DiffPiece("same", " word")]
     with pytest.raises(NotFound):
-        await desk.read(entry, version=2)
+        await articles.read(entry, version=2)
 
 
-async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(desk: Desk) -> None:
-    [entry] = await desk.shelf.arrive(desk.feed, "a")
-    charlie = await desk.shelf.person("charlie")
+async def test_whoever_may_not_see_an_entry_is_told_that_there_is_none(articles: ArticleSetup) -> None:
+    [entry] = await articles.library.arrive(articles.feed, "a")
+    charlie = await articles.library.person("charlie")
 
     with pytest.raises(NotFound, match="there is no such entry"):
-        await desk.read(entry, charlie)
+        await articles.read(entry, charlie)
     with pytest.raises(NotFound, match="there is no such entry"):
-        await revisions_of(desk.db, charlie.id, entry)
+        await revisions_of(articles.db, charlie.id, entry)
     with pytest.raises(NotFound, match="there is no such entry"):
-        await diff_revisions(desk.db, charlie.id, entry, 0, 0)
+        await diff_revisions(articles.db, charlie.id, entry, 0, 0)
 
 
 @pytest.mark.parametrize("order", EntryOrder)
-async def test_the_neighbours_are_those_of_the_list_that_is_read(desk: Desk, order: EntryOrder) -> None:
-    a, b, c, d = await desk.shelf.arrive(desk.feed, *"abcd")
-    await apply_marks(desk.db, desk.alice.id, [c], EntryMarks(read=True), NOW)
-    await apply_marks(desk.db, desk.alice.id, [a, d], EntryMarks(starred=True), NOW)
+async def test_the_neighbours_are_those_of_the_list_that_is_read(articles: ArticleSetup, order: EntryOrder) -> None:
+    a, b, c, d = await articles.library.arrive(articles.feed, *"abcd")
+    await apply_marks(articles.db, articles.alice.id, [c], EntryMarks(read=True), NOW)
+    await apply_marks(articles.db, articles.alice.id, [a, d], EntryMarks(starred=True), NOW)
 
     async def beside(entry: int, view: EntryView) -> tuple[int | None, int | None]:
-        article = await desk.read(entry, within=EntryListQuery(view, EntryScope((desk.subscription,)), order))
+        article = await articles.read(entry, within=EntryListQuery(view, EntryScope((articles.subscription,)), order))
         around = (article.previous_id, article.next_id)
         return around if order is EntryOrder.OLDEST else (around[1], around[0])
 

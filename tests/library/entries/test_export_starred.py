@@ -15,7 +15,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label
 from feedmill.store.schema import subscriptions
-from tests.library.small_library import HOUR, NOW, Shelf
+from tests.library.small_library import HOUR, NOW, SmallLibrary
 
 
 async def exported(db: Database, user: User) -> Any:
@@ -23,11 +23,11 @@ async def exported(db: Database, user: User) -> Any:
 
 
 async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_labels(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob, feed = await shelf.person(), await shelf.person("bob"), await shelf.feed()
-    mine = await shelf.subscribe(alice, feed, "Mine")
-    await shelf.subscribe(bob, feed)
-    first, second, _ = await shelf.arrive(feed, "one", "two", "three", content_html="<p>old</p><script>x</script>")
+    library = SmallLibrary(any_db)
+    alice, bob, feed = await library.person(), await library.person("bob"), await library.feed()
+    mine = await library.subscribe(alice, feed, "Mine")
+    await library.subscribe(bob, feed)
+    first, second, _ = await library.arrive(feed, "one", "two", "three", content_html="<p>old</p><script>x</script>")
     label = await add_label(any_db, alice.id, "later on")
     await apply_marks_to_entry(any_db, alice.id, first, EntryMarks(starred=True, add_labels=(label.id,)), NOW)
     await apply_marks_to_entry(any_db, alice.id, second, EntryMarks(starred=True), NOW + HOUR)
@@ -49,7 +49,7 @@ async def test_starred_entries_are_a_json_feed_with_their_newest_texts_and_label
 
 
 async def test_nothing_starred_is_an_empty_document(db: Database) -> None:
-    assert (await exported(db, await Shelf(db).person()))["items"] == []
+    assert (await exported(db, await SmallLibrary(db).person()))["items"] == []
 
 
 @pytest.mark.parametrize("starred_entries", [2, 3, 4])
@@ -57,10 +57,10 @@ async def test_many_come_page_by_page_each_once(
     db: Database, monkeypatch: pytest.MonkeyPatch, starred_entries: int
 ) -> None:
     monkeypatch.setattr(starred, "AT_ONCE", 2)
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    for id in await shelf.arrive(feed, *(str(n) for n in range(starred_entries))):
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    for id in await library.arrive(feed, *(str(n) for n in range(starred_entries))):
         await apply_marks_to_entry(db, alice.id, id, EntryMarks(starred=True), NOW + id * HOUR)
 
     titles = [item["title"] for item in (await exported(db, alice))["items"]]

@@ -18,8 +18,8 @@ from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
 from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
 from tests.html.test_readability import ARTICLE
-from tests.library.small_library import NOW, Shelf
-from tests.library.webhooks.webhook_receivers import open_client
+from tests.library.small_library import NOW, SmallLibrary
+from tests.library.webhooks.webhook_setup import open_client
 from tests.www import Answer, Web
 
 PAGE = Answer(
@@ -29,29 +29,29 @@ PAGE = Answer(
 
 
 @dataclass
-class House:
+class FullTextSetup:
     """A feed that sends no text, and the page of its one entry."""
 
     db: Database
     web: Web
     client: Client
-    shelf: Shelf = field(init=False)
+    library: SmallLibrary = field(init=False)
     feed: int = 0
     entry: int = 0
 
     def __post_init__(self) -> None:
-        self.shelf, self.now = Shelf(self.db), NOW
+        self.library, self.now = SmallLibrary(self.db), NOW
         self.work = FullTextFetcher(self.db, self.client, lambda: self.now)
 
     async def begin(self, served: Answer) -> None:
-        self.feed = await self.shelf.feed()
+        self.feed = await self.library.feed()
         link = self.web.serve("/page", served)
-        [self.entry] = await self.shelf.arrive(self.feed, "a", content_html=None, link=link)
+        [self.entry] = await self.library.arrive(self.feed, "a", content_html=None, link=link)
         await self.db.batch(steps_to_fetch_full_texts(self.feed, ["a"], self.now))
 
     async def reader(self, name: str, **settings: object) -> User:
-        user = await self.shelf.person(name)
-        subscription = await self.shelf.subscribe(user, self.feed)
+        user = await self.library.person(name)
+        subscription = await self.library.subscribe(user, self.feed)
         await self.db.batch([step_to_set_subscription_settings(user.id, subscription, FeedSettings(**settings))])  # type: ignore[arg-type]
         return user
 
@@ -64,86 +64,86 @@ class House:
 
 
 @pytest.fixture
-async def house(db: Database) -> AsyncIterator[House]:
+async def full_texts(db: Database) -> AsyncIterator[FullTextSetup]:
     async with Web() as web, open_client() as client:
-        yield House(db, web, client)
+        yield FullTextSetup(db, web, client)
 
 
-async def test_the_article_is_there_before_anybody_asks(house: House) -> None:
-    await house.begin(PAGE)
-    alice = await house.reader("alice", full_text=True)
+async def test_the_article_is_there_before_anybody_asks(full_texts: FullTextSetup) -> None:
+    await full_texts.begin(PAGE)
+    alice = await full_texts.reader("alice", full_text=True)
 
-    assert (await house.work.fetch(), await house.work.fetch()) == (1, 0)
+    assert (await full_texts.work.fetch(), await full_texts.work.fetch()) == (1, 0)
 
-    assert "The river rose" in (await house.shown(alice) or "")
-    assert await house.waiting() == []
-
-
-async def test_each_reads_it_as_they_want_it_cut_and_the_page_is_asked_for_once(house: House) -> None:
-    await house.begin(PAGE)
-    alice = await house.reader("alice", full_text=True, keep_selector=".box")
-    bob = await house.reader("bob", full_text=True)
-    charlie = await house.reader("charlie", drop_selector="p")
-
-    await house.work.fetch()
-
-    assert await house.shown(alice) == '<div class="box">In a box.</div>'
-    assert "The river rose" in (await house.shown(bob) or "")
-    assert await house.shown(charlie) is None
-    assert len(house.web.requests) == 1
+    assert "The river rose" in (await full_texts.shown(alice) or "")
+    assert await full_texts.waiting() == []
 
 
-async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_others(house: House) -> None:
-    await house.begin(PAGE)
-    alice, bob = await house.reader("alice", full_text=True), await house.reader("bob", full_text=True)
-    await house.work.fetch()
-    before = await house.shown(bob)
+async def test_each_reads_it_as_they_want_it_cut_and_the_page_is_asked_for_once(full_texts: FullTextSetup) -> None:
+    await full_texts.begin(PAGE)
+    alice = await full_texts.reader("alice", full_text=True, keep_selector=".box")
+    bob = await full_texts.reader("bob", full_text=True)
+    charlie = await full_texts.reader("charlie", drop_selector="p")
 
-    mine = (await find_entry(house.db, alice.id, house.entry)).subscription_id
-    await house.db.batch([step_to_set_subscription_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
-    gone = await house.shown(alice)
-    await fetch_full_text(house.db, house.client, alice.id, house.entry, house.now)
+    await full_texts.work.fetch()
 
-    assert (gone, await house.shown(alice)) == (None, '<div class="box">In a box.</div>')
-    assert await house.shown(bob) == before
+    assert await full_texts.shown(alice) == '<div class="box">In a box.</div>'
+    assert "The river rose" in (await full_texts.shown(bob) or "")
+    assert await full_texts.shown(charlie) is None
+    assert len(full_texts.web.requests) == 1
 
 
-async def test_a_page_that_is_away_is_asked_for_again_and_then_given_up(house: House) -> None:
-    await house.begin(Answer(status=500))
-    await house.reader("alice", full_text=True)
+async def test_other_selectors_bring_another_text_and_leave_the_old_one_to_others(full_texts: FullTextSetup) -> None:
+    await full_texts.begin(PAGE)
+    alice, bob = await full_texts.reader("alice", full_text=True), await full_texts.reader("bob", full_text=True)
+    await full_texts.work.fetch()
+    before = await full_texts.shown(bob)
+
+    mine = (await find_entry(full_texts.db, alice.id, full_texts.entry)).subscription_id
+    await full_texts.db.batch([step_to_set_subscription_settings(alice.id, mine, FeedSettings(keep_selector=".box"))])
+    gone = await full_texts.shown(alice)
+    await fetch_full_text(full_texts.db, full_texts.client, alice.id, full_texts.entry, full_texts.now)
+
+    assert (gone, await full_texts.shown(alice)) == (None, '<div class="box">In a box.</div>')
+    assert await full_texts.shown(bob) == before
+
+
+async def test_a_page_that_is_away_is_asked_for_again_and_then_given_up(full_texts: FullTextSetup) -> None:
+    await full_texts.begin(Answer(status=500))
+    await full_texts.reader("alice", full_text=True)
 
     tries = []
     for pause in (*PAUSES, PAUSES[-1]):
-        await house.work.fetch()
-        tries.append(await house.waiting())
-        house.now += pause
+        await full_texts.work.fetch()
+        tries.append(await full_texts.waiting())
+        full_texts.now += pause
 
     assert tries == [[1], [2], []]
 
 
 @pytest.mark.parametrize("served", [Answer(status=404), Answer(b"%PDF", headers={"Content-Type": "application/pdf"})])
-async def test_what_is_no_article_is_not_asked_for_again(house: House, served: Answer) -> None:
-    await house.begin(served)
-    alice = await house.reader("alice", full_text=True)
+async def test_what_is_no_article_is_not_asked_for_again(full_texts: FullTextSetup, served: Answer) -> None:
+    await full_texts.begin(served)
+    alice = await full_texts.reader("alice", full_text=True)
 
-    await house.work.fetch()
+    await full_texts.work.fetch()
 
-    assert (await house.waiting(), await house.shown(alice)) == ([], None)
+    assert (await full_texts.waiting(), await full_texts.shown(alice)) == ([], None)
 
 
-async def test_nobody_is_asked_when_nobody_wants_it_any_more(house: House) -> None:
-    await house.begin(PAGE)
-    await house.reader("alice", retention_days=3)
+async def test_nobody_is_asked_when_nobody_wants_it_any_more(full_texts: FullTextSetup) -> None:
+    await full_texts.begin(PAGE)
+    await full_texts.reader("alice", retention_days=3)
 
-    await house.work.fetch()
+    await full_texts.work.fetch()
 
-    assert (await house.waiting(), house.web.requests) == ([], [])
+    assert (await full_texts.waiting(), full_texts.web.requests) == ([], [])
 
 
 async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    feed = await shelf.feed()
-    await shelf.arrive(feed, "a", "b")
+    library = SmallLibrary(any_db)
+    feed = await library.feed()
+    await library.arrive(feed, "a", "b")
     await any_db.batch(
         [*steps_to_fetch_full_texts(feed, ["a", "b"], NOW), *steps_to_fetch_full_texts(feed, ["a"], NOW)]
     )
@@ -156,9 +156,9 @@ async def test_what_a_killed_process_had_in_hand_is_taken_again(any_db: Database
 
 
 async def test_they_go_with_their_entry(db: Database) -> None:
-    shelf = Shelf(db)
-    feed = await shelf.feed()
-    await shelf.arrive(feed, "a")
+    library = SmallLibrary(db)
+    feed = await library.feed()
+    await library.arrive(feed, "a")
     await db.batch(steps_to_fetch_full_texts(feed, ["a"], NOW))
 
     await db.batch([Step(entries.delete())])

@@ -16,16 +16,16 @@ from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.unread_lists import steps_to_drop_subscription
-from tests.library.small_library import DAY, HOUR, NOW, Shelf
+from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 
 async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice = await shelf.person()
-    first, second, third = [await shelf.feed(name) for name in ("one", "two", "three")]
-    one, two = await shelf.subscribe(alice, first), await shelf.subscribe(alice, second)
+    library = SmallLibrary(any_db)
+    alice = await library.person()
+    first, second, third = [await library.feed(name) for name in ("one", "two", "three")]
+    one, two = await library.subscribe(alice, first), await library.subscribe(alice, second)
     came = zip([first, second, first, second, third], "abcde", strict=True)
-    [[a], [b], [c], [d], _] = [await shelf.arrive(feed, title) for feed, title in came]
+    [[a], [b], [c], [d], _] = [await library.arrive(feed, title) for feed, title in came]
     label = (await add_label(any_db, alice.id, "red")).id
     await apply_marks(any_db, alice.id, [a, d], EntryMarks(read=True), NOW)
     await apply_marks(any_db, alice.id, [b, c], EntryMarks(starred=True, later=True), NOW)
@@ -58,12 +58,12 @@ async def test_every_view_of_every_scope_in_both_orders_shows_what_it_says(any_d
 
 @pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
 async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Database, view: EntryView) -> None:
-    shelf = Shelf(db)
-    alice = await shelf.person()
-    feed = await shelf.feed("one")
-    await shelf.subscribe(alice, feed)
+    library = SmallLibrary(db)
+    alice = await library.person()
+    feed = await library.feed("one")
+    await library.subscribe(alice, feed)
     for hour in range(6):
-        await shelf.arrive(feed, str(hour), at=NOW + HOUR * hour)
+        await library.arrive(feed, str(hour), at=NOW + HOUR * hour)
 
     async def pages(order: EntryOrder) -> list[list[str]]:
         first = await list_entries(db, alice.id, EntryListQuery(view, order=order, most=2, since=NOW + HOUR * 3), NOW)
@@ -79,16 +79,16 @@ async def test_a_list_since_a_moment_has_nothing_older_in_either_order(db: Datab
 @pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
 @pytest.mark.parametrize("order", EntryOrder)
 async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: EntryView, order: EntryOrder) -> None:
-    shelf = Shelf(db)
-    alice = await shelf.person()
-    feeds = [await shelf.feed(f"f{number}") for number in range(4)]
-    subscribed = tuple([await shelf.subscribe(alice, feed) for feed in feeds])
+    library = SmallLibrary(db)
+    alice = await library.person()
+    feeds = [await library.feed(f"f{number}") for number in range(4)]
+    subscribed = tuple([await library.subscribe(alice, feed) for feed in feeds])
     # A busy feed, a lazy one, an empty one, and times that several share.
     for number in range(30):
-        await shelf.arrive(feeds[0], f"busy {number:02}", at=NOW + HOUR * (number // 3))
-    await shelf.arrive(feeds[1], "lazy old", at=NOW - 30 * DAY)
-    await shelf.arrive(feeds[1], "lazy new", at=NOW + HOUR * 5)
-    await shelf.arrive(feeds[2], *(f"both {number}" for number in range(9)), at=NOW + HOUR * 5)
+        await library.arrive(feeds[0], f"busy {number:02}", at=NOW + HOUR * (number // 3))
+    await library.arrive(feeds[1], "lazy old", at=NOW - 30 * DAY)
+    await library.arrive(feeds[1], "lazy new", at=NOW + HOUR * 5)
+    await library.arrive(feeds[2], *(f"both {number}" for number in range(9)), at=NOW + HOUR * 5)
 
     walked = await _walk(db, alice, view, EntryScope(subscribed), order, page=4)
     plain = await _walk(db, alice, view, ALL_ENTRIES, order, page=100)
@@ -98,41 +98,41 @@ async def test_a_merge_of_feeds_is_as_one_list(db: Database, view: EntryView, or
 
 
 async def test_no_page_repeats_or_skips_while_entries_arrive(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
     there = [f"there {number}" for number in range(20)]
-    await shelf.arrive(feed, *there)
+    await library.arrive(feed, *there)
     seen, beyond = list[str](), None
 
     for number in range(5):
         page = await _page(db, alice, EntryListQuery(EntryView.UNREAD, beyond=beyond, most=4))
         seen += [item.title for item in page.items]
         beyond = from_cursor(page.next) if page.next else None
-        await shelf.arrive(feed, f"on top {number}", at=NOW)
-        await shelf.arrive(feed, f"deep down {number}", at=NOW - 100 * DAY - HOUR * number)
+        await library.arrive(feed, f"on top {number}", at=NOW)
+        await library.arrive(feed, f"deep down {number}", at=NOW - 100 * DAY - HOUR * number)
 
     assert seen == list(reversed(there))
     assert beyond is not None
 
 
 async def test_a_page_does_not_claim_to_have_seen_what_comes_after_it(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    [first] = await shelf.arrive(feed, "first")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    [first] = await library.arrive(feed, "first")
 
     page = await _page(db, alice, EntryListQuery())
-    [second] = await shelf.arrive(feed, "second", at=NOW - 100 * DAY)
+    [second] = await library.arrive(feed, "second", at=NOW - 100 * DAY)
 
     assert first <= page.as_of < second
 
 
 async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person("alice"), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "a", content_html=f"<p>It began <b>well</b>.</p><p>{'and went on ' * 500}")
+    library = SmallLibrary(db)
+    alice, feed = await library.person("alice"), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "a", content_html=f"<p>It began <b>well</b>.</p><p>{'and went on ' * 500}")
 
     [seen] = (await _page(db, alice, EntryListQuery(EntryView.ALL))).items
 
@@ -141,10 +141,10 @@ async def test_what_has_no_summary_shows_how_its_text_begins(db: Database) -> No
 
 
 async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
-    hers, _ = await shelf.subscribe(alice, feed, title="Mine"), await shelf.subscribe(bob, feed)
-    [entry] = await shelf.arrive(feed, "a", summary="<p>In&nbsp;short</p>")
+    library = SmallLibrary(db)
+    alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
+    hers, _ = await library.subscribe(alice, feed, title="Mine"), await library.subscribe(bob, feed)
+    [entry] = await library.arrive(feed, "a", summary="<p>In&nbsp;short</p>")
     label = (await add_label(db, alice.id, "red")).id
     await apply_marks(
         db, alice.id, [entry], EntryMarks(read=True, starred=True, later=NOW + DAY, add_labels=(label,)), NOW
@@ -160,10 +160,10 @@ async def test_a_row_says_what_its_reader_did_and_nothing_of_others(db: Database
 
 
 async def test_titles_are_plain_text(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "Fish &amp; <b>chips</b>\n at   noon")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "Fish &amp; <b>chips</b>\n at   noon")
 
     [item] = (await _page(db, alice, EntryListQuery())).items
 
@@ -171,10 +171,10 @@ async def test_titles_are_plain_text(db: Database) -> None:
 
 
 async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    hers = await shelf.subscribe(alice, feed)
-    starred, later, labelled, read = await shelf.arrive(feed, "starred", "later", "labelled", "read")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    hers = await library.subscribe(alice, feed)
+    starred, later, labelled, read = await library.arrive(feed, "starred", "later", "labelled", "read")
     label = (await add_label(db, alice.id, "red")).id
     await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
     await apply_marks(db, alice.id, [later], EntryMarks(later=True), NOW)
@@ -191,10 +191,10 @@ async def test_what_was_kept_stays_after_unsubscribing_and_the_rest_is_gone(db: 
 
 
 async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    [entry] = await shelf.arrive(feed, "a")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    [entry] = await library.arrive(feed, "a")
     await apply_marks(db, alice.id, [entry], EntryMarks(later=NOW + HOUR), NOW)
 
     before = await list_entries(db, alice.id, EntryListQuery(EntryView.LATER), NOW + HOUR - timedelta(minutes=1))
@@ -204,14 +204,14 @@ async def test_read_later_ends_when_it_was_said_to(db: Database) -> None:
 
 
 async def test_a_folder_stands_for_all_that_is_filed_below_it(db: Database) -> None:
-    shelf = Shelf(db)
-    alice = await shelf.person()
-    feeds = [await shelf.feed(name) for name in ("one", "two", "three")]
-    one, two, _ = [await shelf.subscribe(alice, feed) for feed in feeds]
+    library = SmallLibrary(db)
+    alice = await library.person()
+    feeds = [await library.feed(name) for name in ("one", "two", "three")]
+    one, two, _ = [await library.subscribe(alice, feed) for feed in feeds]
     for feed, title in zip(feeds, "abc", strict=True):
-        await shelf.arrive(feed, title)
-    top = await shelf.folder(alice, "top", one)
-    await shelf.folder(alice, "below", two, one, parent_id=top)
+        await library.arrive(feed, title)
+    top = await library.folder(alice, "top", one)
+    await library.folder(alice, "below", two, one, parent_id=top)
 
     scope = await find_scope(db, alice.id, None, top, None)
 
@@ -219,11 +219,11 @@ async def test_a_folder_stands_for_all_that_is_filed_below_it(db: Database) -> N
 
 
 async def test_an_empty_folder_is_empty(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "a")
-    folder = await shelf.folder(alice, "empty")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "a")
+    folder = await library.folder(alice, "empty")
 
     scope = await find_scope(db, alice.id, None, folder, None)
 
@@ -231,10 +231,10 @@ async def test_an_empty_folder_is_empty(db: Database) -> None:
 
 
 async def test_what_is_another_persons_sounds_like_what_is_not_there(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, charlie, feed = await shelf.person("alice"), await shelf.person("charlie"), await shelf.feed()
-    hers = await shelf.subscribe(alice, feed)
-    folder, label = await shelf.folder(alice, "f", hers), (await add_label(db, alice.id, "red")).id
+    library = SmallLibrary(db)
+    alice, charlie, feed = await library.person("alice"), await library.person("charlie"), await library.feed()
+    hers = await library.subscribe(alice, feed)
+    folder, label = await library.folder(alice, "f", hers), (await add_label(db, alice.id, "red")).id
 
     asked = [(hers, None, None), (None, folder, None), (None, None, label)]
     said = await asyncio.gather(

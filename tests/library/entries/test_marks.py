@@ -23,12 +23,12 @@ from feedmill.store.entries.retired_unread_lists import drop_retired_lists
 from feedmill.store.entries.undo_mark_all_read import UNDO_FOR
 from feedmill.store.entries.unread_lists import steps_to_drop_subscription
 from feedmill.store.schema import feeds, image_tasks, states, unread, unread_lists, users
-from tests.library.small_library import DAY, HOUR, NOW, Shelf
+from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 
 async def test_reading_and_unreading_change_the_count_by_what_they_change(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, ids = await _shelf_of_alice(shelf, "abcd")
+    library = SmallLibrary(any_db)
+    alice, ids = await _shelf_of_alice(library, "abcd")
 
     for marks, expected in (
         (EntryMarks(read=True), 1),
@@ -37,27 +37,27 @@ async def test_reading_and_unreading_change_the_count_by_what_they_change(any_db
         (EntryMarks(read=False), 4),
     ):
         await apply_marks(any_db, alice.id, ids[:3], marks, NOW)
-        assert await shelf.unread_of(alice) == (expected, expected)
+        assert await library.unread_of(alice) == (expected, expected)
 
 
 async def test_many_feeds_are_marked_at_once_and_counted_apart(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
     ids = []
     for name in ("one", "two", "three"):
-        feed = await shelf.feed(name)
-        await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
-        ids += await shelf.arrive(feed, f"{name} a", f"{name} b")
+        feed = await library.feed(name)
+        await library.subscribe(alice, feed), await library.subscribe(bob, feed)
+        ids += await library.arrive(feed, f"{name} a", f"{name} b")
 
     await apply_marks(any_db, alice.id, [ids[0], ids[1], ids[2]], EntryMarks(read=True), NOW)
 
-    assert await shelf.unread_of(alice) == (3, 3)
-    assert await shelf.unread_of(bob) == (6, 6)
+    assert await library.unread_of(alice) == (3, 3)
+    assert await library.unread_of(bob) == (6, 6)
 
 
 async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, [entry] = await _shelf_of_alice(shelf, "a")
+    library = SmallLibrary(any_db)
+    alice, [entry] = await _shelf_of_alice(library, "a")
 
     await apply_marks(any_db, alice.id, [entry], EntryMarks(starred=True, later=True), NOW)
     await apply_marks(any_db, alice.id, [entry], EntryMarks(starred=True, later=NOW + DAY), NOW + HOUR)
@@ -68,12 +68,12 @@ async def test_stars_and_later_hold_until_they_are_taken_back(any_db: Database) 
     assert state["starred_at"] == state["later_at"] == "2026-02-18T08:30:00.000Z"
     assert state["later_until"] == "2026-02-19T08:30:00.000Z"
     assert (after["starred_at"], after["later_at"], after["later_until"]) == (None, None, None)
-    assert await shelf.unread_of(alice) == (1, 1)
+    assert await library.unread_of(alice) == (1, 1)
 
 
 async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, ids = await _shelf_of_alice(shelf, "ab")
+    library = SmallLibrary(db)
+    alice, ids = await _shelf_of_alice(library, "ab")
     await apply_marks(db, alice.id, ids[:1], EntryMarks(later=True), NOW)
     await apply_marks(db, alice.id, ids[1:], EntryMarks(later=NOW + 60 * DAY), NOW)
 
@@ -85,8 +85,8 @@ async def test_later_is_for_thirty_days_unless_said(db: Database) -> None:
 
 
 async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, ids = await _shelf_of_alice(shelf, "a")
+    library = SmallLibrary(db)
+    alice, ids = await _shelf_of_alice(library, "a")
     settings = Settings(later_days=2)
 
     await apply_marks_to_entry(db, alice.id, ids[0], EntryMarks(later=True), NOW, settings.later_for)
@@ -96,16 +96,16 @@ async def test_later_is_for_as_long_as_the_operator_says(db: Database) -> None:
 
 
 async def test_later_can_not_end_before_it_begins(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, ids = await _shelf_of_alice(shelf, "a")
+    library = SmallLibrary(db)
+    alice, ids = await _shelf_of_alice(library, "a")
 
     with pytest.raises(BadInput):
         await apply_marks(db, alice.id, ids, EntryMarks(later=NOW), NOW)
 
 
 async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, [a, b] = await _shelf_of_alice(shelf, "ab")
+    library = SmallLibrary(any_db)
+    alice, [a, b] = await _shelf_of_alice(library, "ab")
     red, blue = [(await add_label(any_db, alice.id, name)).id for name in ("red", "blue")]
 
     await apply_marks(any_db, alice.id, [a, b], EntryMarks(add_labels=(red, blue)), NOW)
@@ -116,9 +116,9 @@ async def test_labels_are_put_on_and_taken_off(any_db: Database) -> None:
 
 
 async def test_the_label_of_another_is_not_there(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, ids = await _shelf_of_alice(shelf, "a")
-    charlie = await shelf.person("charlie")
+    library = SmallLibrary(db)
+    alice, ids = await _shelf_of_alice(library, "a")
+    charlie = await library.person("charlie")
     theirs = (await add_label(db, charlie.id, "red")).id
 
     with pytest.raises(NotFound):
@@ -126,39 +126,39 @@ async def test_the_label_of_another_is_not_there(db: Database) -> None:
 
 
 async def test_nobody_marks_what_they_may_not_see(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, ids = await _shelf_of_alice(shelf, "ab")
-    charlie = await shelf.person("charlie")
+    library = SmallLibrary(db)
+    alice, ids = await _shelf_of_alice(library, "ab")
+    charlie = await library.person("charlie")
 
     done = await apply_marks(db, charlie.id, [*ids, 10**9], EntryMarks(read=True, starred=True), NOW)
 
     assert (done.ids, done.missing) == ([], [*ids, 10**9])
     assert await db.query(select(states)) == []
-    assert await shelf.unread_of(alice) == (2, 2)
+    assert await library.unread_of(alice) == (2, 2)
     with pytest.raises(NotFound):
         await apply_marks_to_entry(db, charlie.id, ids[0], EntryMarks(starred=True), NOW)
 
 
 async def test_what_is_not_subscribed_to_any_more_can_not_become_unread(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    hers = await shelf.subscribe(alice, feed)
-    ids = await shelf.arrive(feed, "a")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    hers = await library.subscribe(alice, feed)
+    ids = await library.arrive(feed, "a")
     await apply_marks(db, alice.id, ids, EntryMarks(read=True, starred=True), NOW)
     await db.batch(steps_to_drop_subscription(alice.id, hers))
 
     done = await apply_marks(db, alice.id, ids, EntryMarks(read=False), NOW)
 
     assert done.ids == ids
-    assert await shelf.unread_of(alice) == (0, 0)
+    assert await library.unread_of(alice) == (0, 0)
 
 
 async def test_a_star_has_the_images_archived_where_the_feed_wants_that(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
     await db.batch([Step(feeds.update().values(archive_policy="starred"))])
-    starred, _ = await shelf.arrive(feed, "a", "b", content_html='<img src="https://example.org/a.png">')
+    starred, _ = await library.arrive(feed, "a", "b", content_html='<img src="https://example.org/a.png">')
 
     await apply_marks(db, alice.id, [starred], EntryMarks(starred=True), NOW)
 
@@ -169,47 +169,47 @@ async def test_a_star_has_the_images_archived_where_the_feed_wants_that(db: Data
 
 
 async def test_marking_all_read_touches_no_row_and_no_other_reader(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
-    await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
-    await shelf.arrive(feed, *"abc")
+    library = SmallLibrary(any_db)
+    alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
+    await library.subscribe(alice, feed), await library.subscribe(bob, feed)
+    await library.arrive(feed, *"abc")
 
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
-    await shelf.arrive(feed, "d")
+    await library.arrive(feed, "d")
 
     assert swept.marked == 3
-    assert await shelf.unread_of(alice) == (1, 1)
-    assert await shelf.unread_of(bob) == (4, 4)
+    assert await library.unread_of(alice) == (1, 1)
+    assert await library.unread_of(bob) == (4, 4)
     assert len(await any_db.query(select(unread))) == 8
 
 
 @pytest.mark.parametrize("old", [1, 5])
 async def test_marking_what_is_old_leaves_what_is_new_and_can_be_undone(any_db: Database, old: int) -> None:
     """With few old ones they are set apart; with many the new ones move."""
-    shelf = Shelf(any_db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, *(f"old {number}" for number in range(old)), at=NOW - 8 * DAY)
-    await shelf.arrive(feed, "new 1", "new 2", at=NOW - DAY)
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, *(f"old {number}" for number in range(old)), at=NOW - 8 * DAY)
+    await library.arrive(feed, "new 1", "new 2", at=NOW - DAY)
 
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(before=NOW - 7 * DAY), NOW)
-    await shelf.arrive(feed, "newer")
+    await library.arrive(feed, "newer")
 
     assert swept.marked == old
     assert sorted(await _unread(any_db, alice)) == ["new 1", "new 2", "newer"]
-    assert await shelf.unread_of(alice) == (3, 3)
+    assert await library.unread_of(alice) == (3, 3)
     await undo_mark_all_read(any_db, alice.id, swept.undo, NOW)
-    assert await shelf.unread_of(alice) == (old + 3, old + 3)
+    assert await library.unread_of(alice) == (old + 3, old + 3)
 
 
 async def test_what_arrives_while_somebody_looks_is_not_marked_with_the_rest(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "seen")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "seen")
     looked = await list_entries(db, alice.id, EntryListQuery(), NOW)
     # Dated before everything else: only its id says that it came later.
-    await shelf.arrive(feed, "unseen", at=NOW - 100 * DAY)
+    await library.arrive(feed, "unseen", at=NOW - 100 * DAY)
 
     await mark_unread_as_read(db, alice.id, MarkAllRead(up_to=looked.as_of), NOW)
 
@@ -218,11 +218,11 @@ async def test_what_arrives_while_somebody_looks_is_not_marked_with_the_rest(db:
 
 @pytest.mark.parametrize("scope", ["subscription", "folder", "label", "several"])
 async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> None:
-    shelf = Shelf(db)
-    alice = await shelf.person()
-    feeds = [await shelf.feed(name) for name in ("one", "two", "three")]
-    one, two, _ = [await shelf.subscribe(alice, feed) for feed in feeds]
-    [[a], _, _] = [await shelf.arrive(feed, title) for feed, title in zip(feeds, "abc", strict=True)]
+    library = SmallLibrary(db)
+    alice = await library.person()
+    feeds = [await library.feed(name) for name in ("one", "two", "three")]
+    one, two, _ = [await library.subscribe(alice, feed) for feed in feeds]
+    [[a], _, _] = [await library.arrive(feed, title) for feed, title in zip(feeds, "abc", strict=True)]
     label = (await add_label(db, alice.id, "red")).id
     await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     scopes = {
@@ -237,12 +237,12 @@ async def test_a_scope_is_marked_and_nothing_else(db: Database, scope: str) -> N
     left = ["c"] if scope == "folder" else ["c", "b"]
     assert (await _unread(db, alice), swept.marked) == (left, 3 - len(left))
     await undo_mark_all_read(db, alice.id, swept.undo, NOW)
-    assert await shelf.unread_of(alice) == (3, 3)
+    assert await library.unread_of(alice) == (3, 3)
 
 
 async def test_undo_brings_back_what_was_marked_but_not_what_was_read_since(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, ids = await _shelf_of_alice(shelf, "abc")
+    library = SmallLibrary(any_db)
+    alice, ids = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
     await apply_marks(any_db, alice.id, ids[:1], EntryMarks(read=True), NOW + HOUR)
     await apply_marks(any_db, alice.id, ids[1:2], EntryMarks(read=False), NOW + HOUR)
@@ -250,13 +250,13 @@ async def test_undo_brings_back_what_was_marked_but_not_what_was_read_since(any_
     await undo_mark_all_read(any_db, alice.id, swept.undo, NOW + HOUR)
 
     assert await _unread(any_db, alice) == ["c", "b"]
-    assert await shelf.unread_of(alice) == (2, 2)
+    assert await library.unread_of(alice) == (2, 2)
 
 
 async def test_an_undo_works_once_for_its_owner_and_for_a_day(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, _ = await _shelf_of_alice(shelf, "ab")
-    charlie = await shelf.person("charlie")
+    library = SmallLibrary(db)
+    alice, _ = await _shelf_of_alice(library, "ab")
+    charlie = await library.person("charlie")
     swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
 
     for user, token, now in (
@@ -268,72 +268,72 @@ async def test_an_undo_works_once_for_its_owner_and_for_a_day(db: Database) -> N
             await undo_mark_all_read(db, user.id, token, now)
     await undo_mark_all_read(db, alice.id, swept.undo, NOW + UNDO_FOR)
 
-    assert await shelf.unread_of(alice) == (2, 2)
+    assert await library.unread_of(alice) == (2, 2)
     with pytest.raises(NotFound):
         await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
 
 async def test_two_markings_are_undone_in_any_order(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, *"abc")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, *"abc")
     first = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
-    await shelf.arrive(feed, "d")
+    await library.arrive(feed, "d")
     second = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
 
     await undo_mark_all_read(db, alice.id, first.undo, NOW)
-    assert await shelf.unread_of(alice) == (3, 3)
+    assert await library.unread_of(alice) == (3, 3)
     await undo_mark_all_read(db, alice.id, second.undo, NOW)
-    assert await shelf.unread_of(alice) == (4, 4)
+    assert await library.unread_of(alice) == (4, 4)
 
 
 async def test_old_lists_are_emptied_and_the_one_in_use_stays(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, *"abcdefg")
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, *"abcdefg")
     await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
-    await shelf.arrive(feed, "new")
+    await library.arrive(feed, "new")
 
     assert await drop_retired_lists(any_db, NOW) == 0
     assert await drop_retired_lists(any_db, NOW + HOUR, lot=3) == 1
 
-    assert await shelf.unread_of(alice) == (1, 1)
+    assert await library.unread_of(alice) == (1, 1)
     assert len(await any_db.query(select(unread))) == 1
     assert len(await any_db.query(select(unread_lists))) == 1
 
 
 async def test_what_somebody_left_unread_goes_after_them(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob, feed = await shelf.person("alice"), await shelf.person("bob"), await shelf.feed()
-    await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
-    await shelf.arrive(feed, *"abc")
+    library = SmallLibrary(any_db)
+    alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
+    await library.subscribe(alice, feed), await library.subscribe(bob, feed)
+    await library.arrive(feed, *"abc")
 
     await any_db.batch([Step(users.delete().where(users.c.id == alice.id))])
     emptied = await drop_retired_lists(any_db, NOW - HOUR)
 
     assert emptied == 1
     assert len(await any_db.query(select(unread))) == 3
-    assert await shelf.unread_of(bob) == (3, 3)
+    assert await library.unread_of(bob) == (3, 3)
 
 
 async def test_a_list_that_was_had_back_is_not_emptied(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, _ = await _shelf_of_alice(shelf, "abc")
+    library = SmallLibrary(db)
+    alice, _ = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(db, alice.id, MarkAllRead(), NOW)
     await undo_mark_all_read(db, alice.id, swept.undo, NOW)
 
     await drop_retired_lists(db, NOW + HOUR)
 
-    assert await shelf.unread_of(alice) == (3, 3)
+    assert await library.unread_of(alice) == (3, 3)
 
 
 async def test_a_list_that_is_had_back_while_it_is_emptied_stays(
     any_db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = Shelf(any_db)
-    alice, _ = await _shelf_of_alice(shelf, "abc")
+    library = SmallLibrary(any_db)
+    alice, _ = await _shelf_of_alice(library, "abc")
     swept = await mark_unread_as_read(any_db, alice.id, MarkAllRead(), NOW)
     find_unused = retired_unread_lists._unused_lists
 
@@ -345,15 +345,15 @@ async def test_a_list_that_is_had_back_while_it_is_emptied_stays(
     monkeypatch.setattr(retired_unread_lists, "_unused_lists", had_back_meanwhile)
     assert await drop_retired_lists(any_db, NOW + HOUR, lot=2) == 1
 
-    assert await shelf.unread_of(alice) == (3, 3)
+    assert await library.unread_of(alice) == (3, 3)
 
 
 # --- at once -----------------------------------------------------------------------------------------------
 
 
 async def test_the_count_is_right_when_two_mark_the_same_at_once(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, ids = await _shelf_of_alice(shelf, "abcdef")
+    library = SmallLibrary(any_db)
+    alice, ids = await _shelf_of_alice(library, "abcdef")
 
     for read in (True, False, True):
         await asyncio.gather(
@@ -363,51 +363,51 @@ async def test_the_count_is_right_when_two_mark_the_same_at_once(any_db: Databas
             )
         )
         expected = 0 if read else 6
-        assert await shelf.unread_of(alice) == (expected, expected)
+        assert await library.unread_of(alice) == (expected, expected)
 
 
 async def test_the_count_is_right_whatever_happens_at_once(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    ids = await shelf.arrive(feed, *"abcdef")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    ids = await library.arrive(feed, *"abcdef")
 
     for number in range(15):
         swept = await mark_unread_as_read(db, alice.id, MarkAllRead(before=NOW - 29 * DAY), NOW)
         await asyncio.gather(
-            shelf.arrive(feed, f"more {number}"),
+            library.arrive(feed, f"more {number}"),
             mark_unread_as_read(db, alice.id, MarkAllRead(), NOW),
             apply_marks(db, alice.id, ids, EntryMarks(read=number % 2 == 0), NOW),
             undo_mark_all_read(db, alice.id, swept.undo, NOW),
             mark_unread_as_read(db, alice.id, MarkAllRead(up_to=ids[number % 6]), NOW),
         )
-        listed, counted = await shelf.unread_of(alice)
+        listed, counted = await library.unread_of(alice)
         assert listed == counted
 
 
 async def test_what_arrives_while_others_are_marked_or_brought_back_is_unread(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    old = await shelf.arrive(feed, *(f"old {number}" for number in range(40)))
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    old = await library.arrive(feed, *(f"old {number}" for number in range(40)))
 
     for number in range(10):
         await apply_marks(db, alice.id, old, EntryMarks(read=False), NOW)
         during = (
             mark_unread_as_read(db, alice.id, MarkAllRead(up_to=old[-1]), NOW),
-            shelf.arrive(feed, f"during {number}"),
+            library.arrive(feed, f"during {number}"),
         )
         swept, _ = await asyncio.gather(*during)
         assert f"during {number}" in await _unread(db, alice)
 
-        await asyncio.gather(undo_mark_all_read(db, alice.id, swept.undo, NOW), shelf.arrive(feed, f"after {number}"))
+        await asyncio.gather(undo_mark_all_read(db, alice.id, swept.undo, NOW), library.arrive(feed, f"after {number}"))
         assert f"after {number}" in await _unread(db, alice)
 
 
-async def _shelf_of_alice(shelf: Shelf, titles: Sequence[str]) -> tuple[User, list[int]]:
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    return alice, await shelf.arrive(feed, *titles)
+async def _shelf_of_alice(library: SmallLibrary, titles: Sequence[str]) -> tuple[User, list[int]]:
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    return alice, await library.arrive(feed, *titles)
 
 
 async def _unread(db: Database, user: User) -> list[str]:

@@ -17,7 +17,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from feedmill.store.entries.unread_lists import steps_to_drop_subscription, steps_to_fill_unread
 from tests.examples import examples
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 from tests.sqlite_template import copy_template
 
 FEEDS = 2
@@ -33,7 +33,7 @@ class Reading(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.path = Path(self.folder.name) / "feedmill.db"
         self.db = SqliteDatabase(self.path)
-        self.shelf = Shelf(self.db)
+        self.library = SmallLibrary(self.db)
         self.now = NOW
         self.feeds: list[int] = []
         self.subscribed: dict[int, int] = {}
@@ -48,17 +48,17 @@ class Reading(RuleBasedStateMachine):
 
     async def _open(self) -> None:
         await copy_template(self.path)
-        self.user: User = await self.shelf.person()
-        self.feeds = [await self.shelf.feed(f"f{number}") for number in range(FEEDS)]
+        self.user: User = await self.library.person()
+        self.feeds = [await self.library.feed(f"f{number}") for number in range(FEEDS)]
         for feed in self.feeds:
-            self.subscribed[feed] = await self.shelf.subscribe(self.user, feed)
+            self.subscribed[feed] = await self.library.subscribe(self.user, feed)
 
     @rule(place=places, count=st.integers(1, 3), days=st.integers(0, 20))
     def arrive(self, place: int, count: int, days: int) -> None:
         feed = self.feeds[place % FEEDS]
         titles = [f"{len(self.feed_of)} {number}" for number in range(count)]
         at = NOW - timedelta(days=days)
-        ids = self.loop.run_until_complete(self.shelf.arrive(feed, *titles, at=at))
+        ids = self.loop.run_until_complete(self.library.arrive(feed, *titles, at=at))
         self.feed_of |= dict.fromkeys(ids, feed)
         if feed in self.subscribed:
             self.unread |= set(ids)
@@ -118,7 +118,7 @@ class Reading(RuleBasedStateMachine):
         self.undos = [(token, brought - gone) for token, brought in self.undos]
 
     def _subscribe(self, feed: int) -> None:
-        self.subscribed[feed] = self.loop.run_until_complete(self.shelf.subscribe(self.user, feed))
+        self.subscribed[feed] = self.loop.run_until_complete(self.library.subscribe(self.user, feed))
         self.loop.run_until_complete(self.db.batch(steps_to_fill_unread(self.user.id, feed, newest=1000)))
         self.unread |= {id for id, of in self.feed_of.items() if of == feed and id not in self.read_by_itself}
 
@@ -128,7 +128,7 @@ class Reading(RuleBasedStateMachine):
             return
         page = self.loop.run_until_complete(list_entries(self.db, self.user.id, EntryListQuery(most=1000), NOW))
         assert {item.id for item in page.items} == self.unread
-        assert self.loop.run_until_complete(self.shelf.unread_of(self.user)) == (len(self.unread), len(self.unread))
+        assert self.loop.run_until_complete(self.library.unread_of(self.user)) == (len(self.unread), len(self.unread))
 
     def teardown(self) -> None:
         self.loop.run_until_complete(self.db.close())

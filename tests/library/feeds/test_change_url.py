@@ -6,7 +6,7 @@ from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.model.user import Actor
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.feeds.read_feeds import all_feeds
-from tests.flows.world import ENCRYPTION, NOW, World, decrypted, encrypted
+from tests.flows.refresh_environment import ENCRYPTION, NOW, RefreshEnvironment, decrypted, encrypted
 
 LOGIN = '{"basic_auth":["me","secret"]}'
 
@@ -21,12 +21,12 @@ LOGIN = '{"basic_auth":["me","secret"]}'
     ],
 )
 async def test_the_login_of_a_feed_goes_along_only_to_the_same_server(
-    world: World, url: str, login: str | None
+    env: RefreshEnvironment, url: str, login: str | None
 ) -> None:
-    await add_feeds(world.db, [NewFeed("https://example.org/feed", http_options=encrypted(LOGIN))], NOW, NOW)
-    [feed] = await all_feeds(world.db)
+    await add_feeds(env.db, [NewFeed("https://example.org/feed", http_options=encrypted(LOGIN))], NOW, NOW)
+    [feed] = await all_feeds(env.db)
 
-    await change_feed_url(world.db, ENCRYPTION, feed, url, Actor(1), NOW)
+    await change_feed_url(env.db, ENCRYPTION, feed, url, Actor(1), NOW)
 
-    after = await world.feed(feed)
+    after = await env.feed(feed)
     assert (after.url, decrypted(after)) == (url, login)

@@ -7,21 +7,21 @@ import pytest
 from feedmill.library.feeds.feed_table import NO_FOLDER, WEEKS, FeedTable, FeedTableQuery, entries_by_week, feed_table
 from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.model.user import User
-from tests.flows.world import DAY, NOW, World, answer, item
-from tests.library.readers import Readers
+from tests.flows.refresh_environment import DAY, NOW, RefreshEnvironment, answer, item
+from tests.library.subscribers import Subscribers
 from tests.www import Answer
 
 
 @pytest.fixture
-async def furnished(world: World, readers: Readers, alice: User) -> dict[str, int]:
+async def furnished(env: RefreshEnvironment, subscribers: Subscribers, alice: User) -> dict[str, int]:
     """Three feeds of Alice's; the folders are `Work`, in it `Code`."""
-    folders = await ensure_folders(world.db, alice.id, [("Work", "Code")])
+    folders = await ensure_folders(env.db, alice.id, [("Work", "Code")])
     zebra = answer(item("z1", date=NOW - DAY), item("z2", date=NOW - 9 * DAY), title="Zebra")
-    await readers.subscribe(alice, world.web.serve("/zebra", zebra), folder_ids=(folders["Work", "Code"],))
-    await readers.subscribe(alice, world.web.serve("/apple", answer(item("a"), title="apple pie")))
-    broken = await readers.subscribe(alice, world.web.serve("/middle", answer(item("m"), title="Middle")))
-    world.web.serve("/middle", Answer(status=404))
-    await readers.refresh(broken.subscription)
+    await subscribers.subscribe(alice, env.web.serve("/zebra", zebra), folder_ids=(folders["Work", "Code"],))
+    await subscribers.subscribe(alice, env.web.serve("/apple", answer(item("a"), title="apple pie")))
+    broken = await subscribers.subscribe(alice, env.web.serve("/middle", answer(item("m"), title="Middle")))
+    env.web.serve("/middle", Answer(status=404))
+    await subscribers.refresh(broken.subscription)
     return {"/".join(path): id for path, id in folders.items()}
 
 
@@ -29,15 +29,19 @@ def titles(table: FeedTable) -> list[str]:
     return [row.subscription.title for row in table.rows]
 
 
-async def test_feeds_are_ordered_by_title_whatever_their_case(world: World, alice: User, furnished: object) -> None:
-    table = await feed_table(world.db, alice.id, FeedTableQuery(), NOW)
+async def test_feeds_are_ordered_by_title_whatever_their_case(
+    env: RefreshEnvironment, alice: User, furnished: object
+) -> None:
+    table = await feed_table(env.db, alice.id, FeedTableQuery(), NOW)
 
     assert titles(table) == ["apple pie", "Middle", "Zebra"]
     assert (table.found, table.every, table.states) == (3, 3, {"healthy": 2, "failing": 1})
 
 
-async def test_a_row_has_its_folders_its_size_and_its_weeks(world: World, alice: User, furnished: object) -> None:
-    [row] = (await feed_table(world.db, alice.id, FeedTableQuery(text="zebra"), NOW)).rows
+async def test_a_row_has_its_folders_its_size_and_its_weeks(
+    env: RefreshEnvironment, alice: User, furnished: object
+) -> None:
+    [row] = (await feed_table(env.db, alice.id, FeedTableQuery(text="zebra"), NOW)).rows
 
     assert row.folders == ["Work / Code"]
     assert row.bytes > 200
@@ -59,25 +63,27 @@ async def test_a_row_has_its_folders_its_size_and_its_weeks(world: World, alice:
     ],
 )
 async def test_what_is_asked_for_is_found(
-    world: World, alice: User, furnished: object, asked: FeedTableQuery, found: list[str]
+    env: RefreshEnvironment, alice: User, furnished: object, asked: FeedTableQuery, found: list[str]
 ) -> None:
-    assert titles(await feed_table(world.db, alice.id, asked, NOW)) == found
+    assert titles(await feed_table(env.db, alice.id, asked, NOW)) == found
 
 
 async def test_a_folder_has_what_is_in_the_folders_inside_it(
-    world: World, alice: User, furnished: dict[str, int]
+    env: RefreshEnvironment, alice: User, furnished: dict[str, int]
 ) -> None:
-    assert titles(await feed_table(world.db, alice.id, FeedTableQuery(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
+    assert titles(await feed_table(env.db, alice.id, FeedTableQuery(folder_id=furnished["Work"]), NOW)) == ["Zebra"]
 
 
-async def test_the_largest_archive_comes_first_when_asked(world: World, alice: User, furnished: object) -> None:
-    rows = (await feed_table(world.db, alice.id, FeedTableQuery(sort="size", down=True), NOW)).rows
+async def test_the_largest_archive_comes_first_when_asked(
+    env: RefreshEnvironment, alice: User, furnished: object
+) -> None:
+    rows = (await feed_table(env.db, alice.id, FeedTableQuery(sort="size", down=True), NOW)).rows
 
     assert [row.bytes for row in rows] == sorted((row.bytes for row in rows), reverse=True)
 
 
-async def test_nobody_has_anothers_feeds(world: World, bob: User, furnished: object) -> None:
-    assert (await feed_table(world.db, bob.id, FeedTableQuery(), NOW)).every == 0
+async def test_nobody_has_anothers_feeds(env: RefreshEnvironment, bob: User, furnished: object) -> None:
+    assert (await feed_table(env.db, bob.id, FeedTableQuery(), NOW)).every == 0
 
 
 def test_days_fall_into_weeks() -> None:

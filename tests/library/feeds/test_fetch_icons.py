@@ -27,8 +27,8 @@ from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.icons import IconFailure, IconTask
 from feedmill.store.schema import feeds, icons
 from tests.archive.images import sample_images
-from tests.library.small_library import NOW, Shelf
-from tests.library.webhooks.webhook_receivers import open_client
+from tests.library.small_library import NOW, SmallLibrary
+from tests.library.webhooks.webhook_setup import open_client
 from tests.www import Answer, Web
 
 FAVICON = "/favicon.ico"
@@ -37,7 +37,7 @@ SECRETS = '{"basic_auth": ["alice", "secret"], "cookie": "sid=secret", "headers"
 
 
 @dataclass
-class House:
+class IconSetup:
     """Feeds that Alice subscribes to, and the web that has their icons."""
 
     db: Database
@@ -47,13 +47,13 @@ class House:
     alice: User = field(init=False)
 
     def __post_init__(self) -> None:
-        self.shelf, self.now = Shelf(self.db), NOW
+        self.library, self.now = SmallLibrary(self.db), NOW
         self.work = IconFetcher(self.db, self.client, lambda: self.now)
 
     async def feed(self, path: str = "/feed", **facts: Any) -> int:
         """A feed of the web, which says this of itself."""
         feed = (await add_feed(self.db, self.web.url(path), self.now)).id
-        await self.shelf.subscribe(self.alice, feed)
+        await self.library.subscribe(self.alice, feed)
         said = {"last_success_at": to_iso(self.now), "site_url": self.web.url("/about/")} | facts
         await self.db.batch([Step(feeds.update().where(feeds.c.id == feed).values(said))])
         return feed
@@ -69,50 +69,50 @@ class House:
 
 
 @pytest.fixture
-async def house(db: Database) -> AsyncIterator[House]:
+async def icon_setup(db: Database) -> AsyncIterator[IconSetup]:
     async with Web() as web, open_client() as client:
-        house = House(db, web, client)
-        house.alice = await house.shelf.person()
-        yield house
+        icon_setup = IconSetup(db, web, client)
+        icon_setup.alice = await icon_setup.library.person()
+        yield icon_setup
 
 
-async def test_an_icon_is_fetched_kept_and_left_alone_for_a_month(house: House) -> None:
-    await house.feed()
-    house.web.serve(FAVICON, Answer(sample_images.ICO, headers={"Content-Type": "text/html"}))
+async def test_an_icon_is_fetched_kept_and_left_alone_for_a_month(icon_setup: IconSetup) -> None:
+    await icon_setup.feed()
+    icon_setup.web.serve(FAVICON, Answer(sample_images.ICO, headers={"Content-Type": "text/html"}))
 
-    lots = [await house.work.fetch(), await house.work.fetch()]
-    house.now += FRESH
-    lots.append(await house.work.fetch())
+    lots = [await icon_setup.work.fetch(), await icon_setup.work.fetch()]
+    icon_setup.now += FRESH
+    lots.append(await icon_setup.work.fetch())
 
-    [row] = await house.rows()
+    [row] = await icon_setup.rows()
     assert lots == [1, 0, 1]
-    assert (row["address"], row["media_type"]) == (house.web.url(FAVICON), "image/x-icon")
-    assert await house.kept() == [sample_images.ICO]
-    assert house.asked() == [FAVICON, FAVICON]
+    assert (row["address"], row["media_type"]) == (icon_setup.web.url(FAVICON), "image/x-icon")
+    assert await icon_setup.kept() == [sample_images.ICO]
+    assert icon_setup.asked() == [FAVICON, FAVICON]
 
 
-async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fails(house: House) -> None:
-    await house.feed(icon_url=house.web.url("/logo.png"))
-    house.web.serve(FAVICON, Answer(sample_images.ICO))
+async def test_the_icon_that_a_feed_names_comes_first_and_the_sites_when_that_fails(icon_setup: IconSetup) -> None:
+    await icon_setup.feed(icon_url=icon_setup.web.url("/logo.png"))
+    icon_setup.web.serve(FAVICON, Answer(sample_images.ICO))
 
-    await house.work.fetch()
-    house.now += PAUSES[0]
-    await house.work.fetch()
+    await icon_setup.work.fetch()
+    icon_setup.now += PAUSES[0]
+    await icon_setup.work.fetch()
 
-    assert house.asked() == ["/logo.png", FAVICON]
-    assert await house.kept() == [sample_images.ICO]
-    assert [row["attempts"] for row in await house.rows()] == [0]
+    assert icon_setup.asked() == ["/logo.png", FAVICON]
+    assert await icon_setup.kept() == [sample_images.ICO]
+    assert [row["attempts"] for row in await icon_setup.rows()] == [0]
 
 
-async def test_a_site_without_an_icon_is_asked_ever_more_rarely(house: House) -> None:
-    await house.feed()
+async def test_a_site_without_an_icon_is_asked_ever_more_rarely(icon_setup: IconSetup) -> None:
+    await icon_setup.feed()
 
     waits = []
     for _ in range(4):
-        await house.work.fetch()
-        [row] = await house.rows()
-        waits.append(next(pause for pause in PAUSES if to_iso(house.now + pause) == row["next_attempt_at"]).days)
-        house.now += timedelta(days=waits[-1])
+        await icon_setup.work.fetch()
+        [row] = await icon_setup.rows()
+        waits.append(next(pause for pause in PAUSES if to_iso(icon_setup.now + pause) == row["next_attempt_at"]).days)
+        icon_setup.now += timedelta(days=waits[-1])
 
     assert waits == [1, 7, 30, 30]
 
@@ -129,61 +129,61 @@ async def test_a_site_without_an_icon_is_asked_ever_more_rarely(house: House) ->
     ],
     ids=["a page", "SVG", "what browsers can't show", "too large", "nothing", "a page of errors"],
 )
-async def test_what_is_no_small_picture_is_not_kept(house: House, served: Answer) -> None:
-    await house.feed()
-    house.web.serve(FAVICON, served)
+async def test_what_is_no_small_picture_is_not_kept(icon_setup: IconSetup, served: Answer) -> None:
+    await icon_setup.feed()
+    icon_setup.web.serve(FAVICON, served)
 
-    await house.work.fetch()
+    await icon_setup.work.fetch()
 
-    assert house.asked() == [FAVICON]
-    assert await house.kept() == [None]
+    assert icon_setup.asked() == [FAVICON]
+    assert await icon_setup.kept() == [None]
 
 
 async def test_a_redirect_to_a_private_address_is_refused(db: Database) -> None:
     async with Web() as web, open_client(AddressPolicy(["127.0.0.1/32"])) as client:
-        house = House(db, web, client)
-        house.alice = await house.shelf.person()
-        await house.feed()
+        icon_setup = IconSetup(db, web, client)
+        icon_setup.alice = await icon_setup.library.person()
+        await icon_setup.feed()
         web.serve(FAVICON, Answer(status=302, headers={"Location": web.url("/secret.png", host="127.0.0.2")}))
         web.serve("/secret.png", Answer(sample_images.PNG))
 
-        await house.work.fetch()
+        await icon_setup.work.fetch()
 
-        assert (house.asked(), await house.kept()) == ([FAVICON], [None])
-
-
-async def test_a_login_stays_with_its_feed(house: House) -> None:
-    place = house.web.url("").removeprefix("http://")
-    await house.feed("/feed#user=1", http_options=SECRETS, site_url=f"http://alice:secret@{place}/")
-    await house.feed("/other", http_options=SECRETS, icon_url=f"http://alice:secret@{place}/logo.png")
-    house.web.serve(FAVICON, Answer(sample_images.ICO))
-    house.web.serve("/logo.png", Answer(sample_images.PNG))
-
-    await house.work.fetch()
-
-    assert sorted(house.asked()) == [FAVICON, "/logo.png"]
-    assert "secret" not in str([seen.headers for seen in house.web.requests])
-    assert "secret" not in str([row["address"] for row in await house.rows()])
+        assert (icon_setup.asked(), await icon_setup.kept()) == ([FAVICON], [None])
 
 
-async def test_a_site_with_many_feeds_is_asked_once(house: House) -> None:
+async def test_a_login_stays_with_its_feed(icon_setup: IconSetup) -> None:
+    place = icon_setup.web.url("").removeprefix("http://")
+    await icon_setup.feed("/feed#user=1", http_options=SECRETS, site_url=f"http://alice:secret@{place}/")
+    await icon_setup.feed("/other", http_options=SECRETS, icon_url=f"http://alice:secret@{place}/logo.png")
+    icon_setup.web.serve(FAVICON, Answer(sample_images.ICO))
+    icon_setup.web.serve("/logo.png", Answer(sample_images.PNG))
+
+    await icon_setup.work.fetch()
+
+    assert sorted(icon_setup.asked()) == [FAVICON, "/logo.png"]
+    assert "secret" not in str([seen.headers for seen in icon_setup.web.requests])
+    assert "secret" not in str([row["address"] for row in await icon_setup.rows()])
+
+
+async def test_a_site_with_many_feeds_is_asked_once(icon_setup: IconSetup) -> None:
     for number in range(3):
-        await house.feed(f"/feed/{number}")
-    house.web.serve(FAVICON, Answer(sample_images.GIF))
+        await icon_setup.feed(f"/feed/{number}")
+    icon_setup.web.serve(FAVICON, Answer(sample_images.GIF))
 
-    await house.work.fetch()
+    await icon_setup.work.fetch()
 
-    assert house.asked() == [FAVICON]
-    assert await house.kept() == [sample_images.GIF] * 3
+    assert icon_setup.asked() == [FAVICON]
+    assert await icon_setup.kept() == [sample_images.GIF] * 3
 
 
-async def test_a_new_feed_waits_until_feeds_are_looked_for_again(house: House) -> None:
-    await house.work.fetch()
-    await house.feed()
+async def test_a_new_feed_waits_until_feeds_are_looked_for_again(icon_setup: IconSetup) -> None:
+    await icon_setup.work.fetch()
+    await icon_setup.feed()
 
-    lots = [await house.work.fetch()]
-    house.now += ENROL_EVERY
-    lots.append(await house.work.fetch())
+    lots = [await icon_setup.work.fetch()]
+    icon_setup.now += ENROL_EVERY
+    lots.append(await icon_setup.work.fetch())
 
     assert lots == [0, 1]
 

@@ -13,48 +13,48 @@ from feedmill.model.subscription import Subscription
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.store.schema import feeds, fetch_log
-from tests.flows.world import DAY, HOUR, NOW, World, answer, item
-from tests.library.readers import Readers
+from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
+from tests.library.subscribers import Subscribers
 from tests.www import Answer
 
 LOGIN = msgspec.json.encode({"basic_auth": ("alice", "open sesame")}).decode()
 
 
-async def subscribed(readers: Readers, user: User, path: str = "/feed", **more: Any) -> Subscription:
+async def subscribed(subscribers: Subscribers, user: User, path: str = "/feed", **more: Any) -> Subscription:
     """To a feed of two items, fetched for the first time."""
-    dated = [item(f"{path}-{age}", date=readers.world.now - age * HOUR) for age in (1, 49)]
-    url = readers.world.web.serve(path, answer(*dated, headers={"ETag": '"1"'}, title=path))
-    return (await readers.subscribe(user, url, **more)).subscription
+    dated = [item(f"{path}-{age}", date=subscribers.env.now - age * HOUR) for age in (1, 49)]
+    url = subscribers.env.web.serve(path, answer(*dated, headers={"ETag": '"1"'}, title=path))
+    return (await subscribers.subscribe(user, url, **more)).subscription
 
 
-async def health_of(readers: Readers, user: User, mine: Subscription) -> FeedHealth:
-    return await read_feed_health(readers.world.db, user.id, mine.id, readers.world.now)
+async def health_of(subscribers: Subscribers, user: User, mine: Subscription) -> FeedHealth:
+    return await read_feed_health(subscribers.env.db, user.id, mine.id, subscribers.env.now)
 
 
-async def look(readers: Readers, user: User) -> HealthOverview:
-    return await health_overview(readers.world.db, user.id, readers.world.now)
+async def look(subscribers: Subscribers, user: User) -> HealthOverview:
+    return await health_overview(subscribers.env.db, user.id, subscribers.env.now)
 
 
-async def log(world: World, feed_id: int, age: timedelta, **values: Any) -> None:
+async def log(env: RefreshEnvironment, feed_id: int, age: timedelta, **values: Any) -> None:
     line = {"outcome": "updated", "bytes": 1000, "ms": 100, "new_entries": 0, "revised_entries": 0} | values
-    await world.put(fetch_log, feed_id=feed_id, at=to_iso(world.now - age), **line)
+    await env.put(fetch_log, feed_id=feed_id, at=to_iso(env.now - age), **line)
 
 
 # --- one feed ---------------------------------------------------------------------------------------------
 
 
-async def test_fetches_answers_and_entries_are_told_on_every_database(any_world: World) -> None:
-    readers = Readers(any_world)
-    alice = await readers.person("alice")
-    mine = await subscribed(readers, alice)
-    any_world.web.serve("/feed", Answer(b"", 304))
-    any_world.now += HOUR
-    await readers.refresh(mine)
-    any_world.web.serve("/feed", Answer(b"<html>sorry</html>"))
-    any_world.now += HOUR
-    await readers.refresh(mine)
+async def test_fetches_answers_and_entries_are_told_on_every_database(any_env: RefreshEnvironment) -> None:
+    subscribers = Subscribers(any_env)
+    alice = await subscribers.person("alice")
+    mine = await subscribed(subscribers, alice)
+    any_env.web.serve("/feed", Answer(b"", 304))
+    any_env.now += HOUR
+    await subscribers.refresh(mine)
+    any_env.web.serve("/feed", Answer(b"<html>sorry</html>"))
+    any_env.now += HOUR
+    await subscribers.refresh(mine)
 
-    health = await health_of(readers, alice, mine)
+    health = await health_of(subscribers, alice, mine)
 
     assert [fetch.outcome for fetch in health.fetches] == ["not_a_feed", "not_modified", "updated"]
     assert health.share_not_modified == 0.5
@@ -69,54 +69,54 @@ async def test_fetches_answers_and_entries_are_told_on_every_database(any_world:
     assert any("failed" in str(sentence) for sentence in health.sentences)
 
 
-async def test_what_happened_long_ago_counts_no_more(readers: Readers, alice: User) -> None:
-    mine = await subscribed(readers, alice)
-    await log(readers.world, mine.feed_id, 31 * DAY, outcome="dns", message="the host name was not found")
-    await log(readers.world, mine.feed_id, 29 * DAY, outcome="timeout", message="the server took too long")
+async def test_what_happened_long_ago_counts_no_more(subscribers: Subscribers, alice: User) -> None:
+    mine = await subscribed(subscribers, alice)
+    await log(subscribers.env, mine.feed_id, 31 * DAY, outcome="dns", message="the host name was not found")
+    await log(subscribers.env, mine.feed_id, 29 * DAY, outcome="timeout", message="the server took too long")
 
-    health = await health_of(readers, alice, mine)
+    health = await health_of(subscribers, alice, mine)
 
     assert [error.kind for error in health.errors] == ["timeout"]
     assert health.fetched == 2
 
 
-async def test_a_feed_that_never_answered_has_a_health_too(readers: Readers, alice: User) -> None:
-    url = readers.world.web.serve("/feed", Answer(b"no", 404))
-    readers.world.web.serve("/down", Answer(b"", 500))
-    mine = (await readers.subscribe(alice, url.replace("/feed", "/down"), anyway=True)).subscription
+async def test_a_feed_that_never_answered_has_a_health_too(subscribers: Subscribers, alice: User) -> None:
+    url = subscribers.env.web.serve("/feed", Answer(b"no", 404))
+    subscribers.env.web.serve("/down", Answer(b"", 500))
+    mine = (await subscribers.subscribe(alice, url.replace("/feed", "/down"), anyway=True)).subscription
 
-    health = await health_of(readers, alice, mine)
+    health = await health_of(subscribers, alice, mine)
 
     assert (health.fetches, health.errors, health.answers, health.published) == ([], [], [], 0)
     assert health.share_not_modified is None
 
 
-async def test_after_asking_for_all_the_next_request_has_no_validators(readers: Readers, alice: User) -> None:
-    mine = await subscribed(readers, alice)
+async def test_after_asking_for_all_the_next_request_has_no_validators(subscribers: Subscribers, alice: User) -> None:
+    mine = await subscribed(subscribers, alice)
 
-    await force_full_fetch(readers.world.db, alice.id, mine.id)
-    readers.world.now += HOUR
-    await readers.refresh(mine)
+    await force_full_fetch(subscribers.env.db, alice.id, mine.id)
+    subscribers.env.now += HOUR
+    await subscribers.refresh(mine)
 
-    asked = [seen.headers.get("if-none-match") for seen in readers.world.web.seen("/feed")]
+    asked = [seen.headers.get("if-none-match") for seen in subscribers.env.web.seen("/feed")]
     assert asked[-1] is None
-    [feed] = await readers.world.rows(feeds)
+    [feed] = await subscribers.env.rows(feeds)
     assert feed["etag"] == '"1"'
 
 
-async def test_nobody_learns_of_anothers_feed(readers: Readers, alice: User, bob: User) -> None:
-    mine = await subscribed(readers, alice)
+async def test_nobody_learns_of_anothers_feed(subscribers: Subscribers, alice: User, bob: User) -> None:
+    mine = await subscribed(subscribers, alice)
 
     with pytest.raises(NotFound):
-        await health_of(readers, bob, mine)
+        await health_of(subscribers, bob, mine)
     with pytest.raises(NotFound):
-        await force_full_fetch(readers.world.db, bob.id, mine.id)
+        await force_full_fetch(subscribers.env.db, bob.id, mine.id)
 
 
-async def test_a_report_has_the_facts_and_no_login(readers: Readers, alice: User) -> None:
-    mine = await subscribed(readers, alice, http_options=LOGIN)
+async def test_a_report_has_the_facts_and_no_login(subscribers: Subscribers, alice: User) -> None:
+    mine = await subscribed(subscribers, alice, http_options=LOGIN)
 
-    text = health_report(await health_of(readers, alice, mine), readers.world.now)
+    text = health_report(await health_of(subscribers, alice, mine), subscribers.env.now)
 
     assert f"Feed: {mine.url}\n" in text
     assert "updated  HTTP 200" in text
@@ -128,25 +128,25 @@ async def test_a_report_has_the_facts_and_no_login(readers: Readers, alice: User
 # --- all of them ------------------------------------------------------------------------------------------
 
 
-async def test_feeds_that_are_well_are_not_noted_on_any_database(any_world: World) -> None:
-    readers = Readers(any_world)
-    alice, bob = await readers.person("alice"), await readers.person("bob")
-    mine = await subscribed(readers, alice)
-    await readers.world.change(await readers.feed(await subscribed(readers, bob, "/bobs")), status="error")
-    await log(any_world, mine.feed_id, HOUR)
+async def test_feeds_that_are_well_are_not_noted_on_any_database(any_env: RefreshEnvironment) -> None:
+    subscribers = Subscribers(any_env)
+    alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
+    mine = await subscribed(subscribers, alice)
+    await subscribers.env.change(await subscribers.feed(await subscribed(subscribers, bob, "/bobs")), status="error")
+    await log(any_env, mine.feed_id, HOUR)
 
-    found = await look(readers, alice)
+    found = await look(subscribers, alice)
 
     assert (found.total, found.is_well) == (1, True)
 
 
-async def test_broken_feeds_come_with_the_worst_first(readers: Readers, alice: User) -> None:
+async def test_broken_feeds_come_with_the_worst_first(subscribers: Subscribers, alice: User) -> None:
     names = {"/failing": 2, "/worse": 5, "/broken": 10}
     for path, failures in names.items():
-        feed = await readers.feed(await subscribed(readers, alice, path))
-        await readers.world.change(feed, consecutive_failures=failures, status="error" if failures > 9 else "active")
+        feed = await subscribers.feed(await subscribed(subscribers, alice, path))
+        await subscribers.env.change(feed, consecutive_failures=failures, status="error" if failures > 9 else "active")
 
-    assert [feed.title for feed in (await look(readers, alice)).broken] == ["/broken", "/worse", "/failing"]
+    assert [feed.title for feed in (await look(subscribers, alice)).broken] == ["/broken", "/worse", "/failing"]
 
 
 @pytest.mark.parametrize(
@@ -162,35 +162,37 @@ async def test_broken_feeds_come_with_the_worst_first(readers: Readers, alice: U
     ],
 )
 async def test_a_feed_is_idle_after_three_times_its_rhythm(
-    readers: Readers, alice: User, rhythm: timedelta | None, silent: timedelta, is_idle: bool
+    subscribers: Subscribers, alice: User, rhythm: timedelta | None, silent: timedelta, is_idle: bool
 ) -> None:
-    feed = await readers.feed(await subscribed(readers, alice))
+    feed = await subscribers.feed(await subscribed(subscribers, alice))
     seconds = int(rhythm.total_seconds()) if rhythm else None
-    last = to_iso(readers.world.now - silent)
-    await readers.world.change(feed, rhythm_seconds=seconds, last_entry_at=last)
+    last = to_iso(subscribers.env.now - silent)
+    await subscribers.env.change(feed, rhythm_seconds=seconds, last_entry_at=last)
 
-    idle = (await look(readers, alice)).idle
+    idle = (await look(subscribers, alice)).idle
 
     assert [noted.figure for noted in idle] == ([silent / DAY] if is_idle else [])
 
 
-async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(readers: Readers, alice: User, bob: User) -> None:
-    slow, heavy, once = [await subscribed(readers, alice, path) for path in ("/slow", "/heavy", "/once")]
-    await readers.subscribe(bob, heavy.url)
+async def test_slow_and_heavy_feeds_are_noted_by_what_they_did_lately(
+    subscribers: Subscribers, alice: User, bob: User
+) -> None:
+    slow, heavy, once = [await subscribed(subscribers, alice, path) for path in ("/slow", "/heavy", "/once")]
+    await subscribers.subscribe(bob, heavy.url)
     for hours in range(1, 5):
-        await log(readers.world, slow.feed_id, hours * HOUR, ms=9000)
-        await log(readers.world, heavy.feed_id, hours * HOUR, bytes=2_000_000)
-    await log(readers.world, once.feed_id, 3 * DAY, ms=60_000, bytes=15_000_000)
+        await log(subscribers.env, slow.feed_id, hours * HOUR, ms=9000)
+        await log(subscribers.env, heavy.feed_id, hours * HOUR, bytes=2_000_000)
+    await log(subscribers.env, once.feed_id, 3 * DAY, ms=60_000, bytes=15_000_000)
 
-    found = await look(readers, alice)
+    found = await look(subscribers, alice)
 
     assert [noted.feed.title for noted in found.slow] == ["/slow"]
     assert [noted.feed.title for noted in found.heavy] == ["/heavy"]
     assert found.heavy[0].figure == pytest.approx(8_000_000 * 15, rel=0.01)
 
 
-async def test_feeds_that_are_there_twice_are_put_side_by_side(readers: Readers, alice: User) -> None:
-    mine = await subscribed(readers, alice)
+async def test_feeds_that_are_there_twice_are_put_side_by_side(subscribers: Subscribers, alice: User) -> None:
+    mine = await subscribed(subscribers, alice)
     fields = msgspec.structs.asdict(mine)
 
     def other(id: int, **changes: Any) -> Subscription:

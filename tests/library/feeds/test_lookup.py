@@ -4,12 +4,12 @@ import pytest
 
 from feedmill.library.feeds.lookup import NoSuchFeed, feed_references, find_feed_ids
 from feedmill.store.database import Database
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 
 
 async def test_feeds_are_named_by_id_or_address_each_once(db: Database) -> None:
-    shelf = Shelf(db)
-    first, second = await shelf.feed("a"), await shelf.feed("b")
+    library = SmallLibrary(db)
+    first, second = await library.feed("a"), await library.feed("b")
 
     found = await find_feed_ids(db, [str(second), "https://a.example.org/", "https://b.example.org/"])
 
@@ -20,7 +20,7 @@ async def test_feeds_are_named_by_id_or_address_each_once(db: Database) -> None:
 
 @pytest.mark.parametrize("name", ["999", "https://nobody.example/", "no address", "9" * 400])
 async def test_what_is_no_feed_is_refused(db: Database, name: str) -> None:
-    await Shelf(db).feed("a")
+    await SmallLibrary(db).feed("a")
 
     with pytest.raises(NoSuchFeed):
         await find_feed_ids(db, ["https://a.example.org/", name])

@@ -29,7 +29,7 @@ from feedmill.store.schema import (
     subscriptions,
 )
 from feedmill.store.users.users import add_user, user_of_id
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 AT = to_iso(NOW)
 ADDRESS = "https://news.example/feed"
@@ -39,7 +39,7 @@ class Killed(BaseException):
     """What kill -9 does: nothing that comes after it runs."""
 
 
-class Dying:
+class KilledBeforeBatch:
     """A database whose process is killed before a batch of it."""
 
     def __init__(self, db: Database, batches: int) -> None:
@@ -61,10 +61,10 @@ async def people(db: Database) -> tuple[User, User]:
 
 async def private_feed(db: Database, user: User) -> int:
     """A feed of the user's own with something in every table that hangs on a feed, and their subscription to it."""
-    shelf = Shelf(db)
+    library = SmallLibrary(db)
     feed = (await add_feed(db, private_url(ADDRESS, user.id), NOW)).id
-    await shelf.subscribe(user, feed)
-    one, _ = await shelf.arrive(feed, f"{user.name} one", f"{user.name} two")
+    await library.subscribe(user, feed)
+    one, _ = await library.arrive(feed, f"{user.name} one", f"{user.name} two")
     revision = Revision(one, 1, "digest", ADDRESS, "changed", None, None, "<p>changed</p>")
     await db.batch(steps_to_add_revisions([revision], AT))
     group = f"group of {user.name}"
@@ -89,8 +89,8 @@ async def private_feed(db: Database, user: User) -> int:
 async def test_a_private_feed_goes_with_its_account_and_others_stay(any_db: Database) -> None:
     alice, bob = await people(any_db)
     gone, stays = await private_feed(any_db, bob), await private_feed(any_db, alice)
-    shared = await Shelf(any_db).feed("shared")
-    await Shelf(any_db).subscribe(bob, shared)
+    shared = await SmallLibrary(any_db).feed("shared")
+    await SmallLibrary(any_db).subscribe(bob, shared)
 
     await remove_user(any_db, bob, Actor(), NOW)
 
@@ -111,7 +111,7 @@ async def test_a_deletion_that_is_killed_anywhere_is_finished_by_the_next(any_db
     killed = 0
     while await user_of_id(any_db, bob.id):
         try:
-            await remove_user(Dying(any_db, killed), bob, Actor(), NOW)  # type: ignore[arg-type]
+            await remove_user(KilledBeforeBatch(any_db, killed), bob, Actor(), NOW)  # type: ignore[arg-type]
         except Killed:
             killed += 1
         objects = {row["object_key"] for row in await any_db.query(image_tasks.select())}

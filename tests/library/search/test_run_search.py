@@ -11,7 +11,7 @@ from feedmill.model.search_query import SearchOrder
 from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import add_label
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 ORDERS: tuple[SearchOrder, ...] = ("rank", "date")
 
@@ -32,16 +32,16 @@ async def walked(db: Database, user: User, text: str, order: SearchOrder, most: 
 
 
 async def test_names_are_the_persons_own(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
-    one, two = await shelf.feed("one"), await shelf.feed("two")
-    first = await shelf.subscribe(alice, one, "Café News")
-    second = await shelf.subscribe(alice, two, "每日新闻")
-    await shelf.subscribe(bob, one, "Other")
-    outer = await shelf.folder(alice, "Outer")
-    await shelf.folder(alice, "Inner", second, parent_id=outer)
-    [a] = await shelf.arrive(one, "a")
-    await shelf.arrive(two, "b")
+    library = SmallLibrary(db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    one, two = await library.feed("one"), await library.feed("two")
+    first = await library.subscribe(alice, one, "Café News")
+    second = await library.subscribe(alice, two, "每日新闻")
+    await library.subscribe(bob, one, "Other")
+    outer = await library.folder(alice, "Outer")
+    await library.folder(alice, "Inner", second, parent_id=outer)
+    [a] = await library.arrive(one, "a")
+    await library.arrive(two, "b")
     label = (await add_label(db, alice.id, "To Read")).id
     await apply_marks(db, alice.id, [a], EntryMarks(add_labels=(label,)), NOW)
     expected = {
@@ -67,14 +67,14 @@ async def test_names_are_the_persons_own(db: Database) -> None:
 
 
 async def test_everybody_finds_their_own(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, bob, charlie = [await shelf.person(name) for name in ("alice", "bob", "charlie")]
-    shared, own = await shelf.feed("shared"), await shelf.feed("own")
-    await shelf.subscribe(alice, shared)
-    await shelf.subscribe(alice, own)
-    await shelf.subscribe(bob, shared)
-    await shelf.arrive(shared, "for both", content_html="gnus")
-    await shelf.arrive(own, "for alice", content_html="gnus")
+    library = SmallLibrary(db)
+    alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
+    shared, own = await library.feed("shared"), await library.feed("own")
+    await library.subscribe(alice, shared)
+    await library.subscribe(alice, own)
+    await library.subscribe(bob, shared)
+    await library.arrive(shared, "for both", content_html="gnus")
+    await library.arrive(own, "for alice", content_html="gnus")
     texts = [
         "gnus",
         "-nothing",
@@ -95,10 +95,10 @@ async def test_everybody_finds_their_own(db: Database) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, *(f"gnus {number:02}" for number in range(20)))
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, *(f"gnus {number:02}" for number in range(20)))
 
     titles = await walked(db, alice, "gnus", order, 7)
 
@@ -108,10 +108,10 @@ async def test_pages_follow_each_other_and_end(db: Database, order: SearchOrder)
 
 
 async def test_nothing_that_is_typed_reaches_a_database_as_its_own_language(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "near a b c", content_html="it's 100% title and not or rowid select")
+    library = SmallLibrary(any_db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "near a b c", content_html="it's 100% title and not or rowid select")
     finding = [
         "near",
         '"NEAR(a b)"',
@@ -153,17 +153,17 @@ NO_DATE = to_cursor(ListPosition("2026-13-45T99:00:00.000Z", 1))
     ("order", "cursor"), [("rank", "x"), ("rank", "r999999"), ("date", "r50"), ("date", "%%"), ("date", NO_DATE)]
 )
 async def test_a_cursor_of_somebody_elses_making_is_refused(db: Database, order: SearchOrder, cursor: str) -> None:
-    alice = await Shelf(db).person()
+    alice = await SmallLibrary(db).person()
 
     with pytest.raises(NotFound):
         await run_search(db, alice.id, SearchRequest("a", order, cursor), NOW)
 
 
 async def test_a_cursor_from_the_end_of_time_begins_at_the_top(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    await shelf.arrive(feed, "a")
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    await library.arrive(feed, "a")
     last = to_cursor(ListPosition("9999-12-31T23:59:59.999Z", 2**53 - 1))
 
     page = await run_search(db, alice.id, SearchRequest("a", "date", last), NOW)

@@ -9,7 +9,7 @@ from feedmill.model.user import User
 from feedmill.store.database import Database
 from feedmill.store.subscriptions.folders import FolderExists, folders_of
 from feedmill.store.users.users import add_user
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 
 
 @pytest.fixture

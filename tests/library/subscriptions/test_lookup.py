@@ -12,14 +12,14 @@ from feedmill.library.subscriptions.lookup import (
     subscriptions_of_user,
 )
 from feedmill.store.database import Database
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 
 
 async def test_a_subscription_is_found_by_its_feed_for_its_owner_alone(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, bob, charlie = [await shelf.person(name) for name in ("alice", "bob", "charlie")]
-    feed = await shelf.feed()
-    hers, his = await shelf.subscribe(alice, feed), await shelf.subscribe(bob, feed)
+    library = SmallLibrary(db)
+    alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
+    feed = await library.feed()
+    hers, his = await library.subscribe(alice, feed), await library.subscribe(bob, feed)
 
     found = [await find_subscription_of_feed(db, user.id, feed) for user in (alice, bob)]
 
@@ -31,10 +31,10 @@ async def test_a_subscription_is_found_by_its_feed_for_its_owner_alone(db: Datab
 
 
 async def test_lists_and_addresses_name_only_what_is_the_users(db: Database) -> None:
-    shelf = Shelf(db)
-    alice, charlie = await shelf.person("alice"), await shelf.person("charlie")
-    feed = await shelf.feed()
-    hers = await shelf.subscribe(alice, feed)
+    library = SmallLibrary(db)
+    alice, charlie = await library.person("alice"), await library.person("charlie")
+    feed = await library.feed()
+    hers = await library.subscribe(alice, feed)
     [subscription] = await subscriptions_of_user(db, alice.id)
     urls = [subscription.url, "https://nowhere.example.org/"]
 

@@ -12,8 +12,8 @@ from feedmill.collect.parsing import parse_off_loop
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, discover, subscribe_to_candidate
 from feedmill.model.user import User
 from feedmill.store.feeds.add_feeds import NewFeed
-from tests.flows.world import World, answer, item
-from tests.library.readers import Readers
+from tests.flows.refresh_environment import RefreshEnvironment, answer, item
+from tests.library.subscribers import Subscribers
 from tests.serve.rest.subscribing import page_with
 from tests.www import Answer
 
@@ -45,64 +45,64 @@ def feed_larger_than(size: int) -> Answer:
 
 
 async def test_a_feed_that_is_subscribed_to_is_parsed_once(
-    world: World, readers: Readers, alice: User, parses: list[str]
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a")))
+    url = env.web.serve("/feed", answer(item("a")))
 
-    done = await readers.subscribe(alice, url)
+    done = await subscribers.subscribe(alice, url)
 
     assert (done.subscription.unread_count, parses) == (1, [HERE])
 
 
 async def test_a_feed_that_is_discovered_and_then_chosen_is_parsed_once(
-    world: World, readers: Readers, alice: User, parses: list[str]
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a")))
-    await discover(world.tools, alice, url, readers.answers)
+    url = env.web.serve("/feed", answer(item("a")))
+    await discover(env.tools, alice, url, subscribers.answers)
 
-    done = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(url), readers.answers)
+    done = await subscribe_to_candidate(env.tools, alice, SubscribeRequest(url), subscribers.answers)
 
     assert (done.subscription.unread_count, parses) == (1, [HERE])
 
 
 async def test_each_feed_of_a_page_is_parsed_once(
-    world: World, readers: Readers, alice: User, parses: list[str]
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
-    one = world.web.serve("/one", answer(item("a")))
-    world.web.serve("/two", answer(item("b")))
-    page = world.web.serve("/", page_with("/one", "/two"))
-    await discover(world.tools, alice, page, readers.answers)
+    one = env.web.serve("/one", answer(item("a")))
+    env.web.serve("/two", answer(item("b")))
+    page = env.web.serve("/", page_with("/one", "/two"))
+    await discover(env.tools, alice, page, subscribers.answers)
 
-    done = await readers.subscribe(alice, one)
+    done = await subscribers.subscribe(alice, one)
 
     assert (done.subscription.unread_count, parses) == (1, [HERE] * len(("page", "one", "two")))
 
 
-async def test_a_feed_that_is_added_by_command_is_parsed_once(world: World, parses: list[str]) -> None:
-    found = await discover_feeds_at(world.client, world.web.serve("/feed", answer(item("a"))))
+async def test_a_feed_that_is_added_by_command_is_parsed_once(env: RefreshEnvironment, parses: list[str]) -> None:
+    found = await discover_feeds_at(env.client, env.web.serve("/feed", answer(item("a"))))
     assert isinstance(found, FetchedFeed)
 
-    feed, _ = await add_fetched_feed(world.tools, NewFeed(found.url), found)
+    feed, _ = await add_fetched_feed(env.tools, NewFeed(found.url), found)
 
     assert (feed.entry_count, parses) == (1, [HERE])
 
 
 async def test_a_medium_feed_is_parsed_once_in_a_thread(
-    world: World, readers: Readers, alice: User, parses: list[str]
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
-    url = world.web.serve("/feed", feed_larger_than(parse_off_loop.INLINE_WELL_FORMED))
+    url = env.web.serve("/feed", feed_larger_than(parse_off_loop.INLINE_WELL_FORMED))
 
-    done = await readers.subscribe(alice, url)
+    done = await subscribers.subscribe(alice, url)
 
     assert (done.subscription.unread_count, parses) == (1, [IN_A_THREAD])
 
 
 @pytest.mark.external
 async def test_a_large_feed_is_parsed_once_in_a_process_of_its_own(
-    world: World, readers: Readers, alice: User, parses: list[str]
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, parses: list[str]
 ) -> None:
-    url = world.web.serve("/feed", feed_larger_than(parse_off_loop.THREAD_WELL_FORMED))
+    url = env.web.serve("/feed", feed_larger_than(parse_off_loop.THREAD_WELL_FORMED))
 
-    done = await readers.subscribe(alice, url)
+    done = await subscribers.subscribe(alice, url)
 
     assert (done.subscription.unread_count, parses) == (1, [IN_A_PROCESS])

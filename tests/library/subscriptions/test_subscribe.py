@@ -16,8 +16,8 @@ from feedmill.model.user import User
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds
 from feedmill.store.feeds.claims import claim_due_feeds
 from feedmill.store.schema import entries, feeds, states, subscriptions
-from tests.flows.world import DAY, HOUR, NOW, World, answer, encrypted, item
-from tests.library.readers import Readers
+from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, encrypted, item
+from tests.library.subscribers import Subscribers
 from tests.serve.rest.subscribing import page_with
 from tests.www import Answer, Seen
 
@@ -32,64 +32,66 @@ def for_alice_alone(seen: Seen) -> Answer:
 
 
 async def test_subscribing_asks_the_site_once_and_its_entries_are_unread(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a"), item("b"), title="News"))
+    url = env.web.serve("/feed", answer(item("a"), item("b"), title="News"))
 
-    done = await readers.subscribe(alice, url)
+    done = await subscribers.subscribe(alice, url)
 
     mine = done.subscription
     assert (done.is_fetched, mine.title, mine.state, mine.unread_count) == (True, "News", "healthy", 2)
-    assert await readers.unread(alice) == 2
-    assert len(world.web.requests) == 1
+    assert await subscribers.unread(alice) == 2
+    assert len(env.web.requests) == 1
 
 
-async def test_a_page_with_one_feed_leads_to_it(world: World, readers: Readers, alice: User) -> None:
-    world.web.serve("/feed", answer(item("a")))
-    page = world.web.serve("/", page_with("/feed"))
+async def test_a_page_with_one_feed_leads_to_it(env: RefreshEnvironment, subscribers: Subscribers, alice: User) -> None:
+    env.web.serve("/feed", answer(item("a")))
+    page = env.web.serve("/", page_with("/feed"))
 
-    done = await readers.subscribe(alice, page)
+    done = await subscribers.subscribe(alice, page)
 
-    assert done.subscription.url == world.web.url("/feed", "127.0.0.1")
-    assert [seen.path for seen in world.web.requests] == ["/", "/feed"]
+    assert done.subscription.url == env.web.url("/feed", "127.0.0.1")
+    assert [seen.path for seen in env.web.requests] == ["/", "/feed"]
 
 
 async def test_who_looks_first_and_then_subscribes_asks_each_feed_once(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    world.web.serve("/one", answer(item("a", date=NOW - DAY), item("b", date=NOW - HOUR), title="One"))
-    world.web.serve("/two", answer(title="Two"))
-    page = world.web.serve("/", page_with("/one", "/two"))
+    env.web.serve("/one", answer(item("a", date=NOW - DAY), item("b", date=NOW - HOUR), title="One"))
+    env.web.serve("/two", answer(title="Two"))
+    page = env.web.serve("/", page_with("/one", "/two"))
 
-    found = await discover(world.tools, alice, page, readers.answers)
-    done = await readers.subscribe(alice, found.candidates[0].url)
+    found = await discover(env.tools, alice, page, subscribers.answers)
+    done = await subscribers.subscribe(alice, found.candidates[0].url)
 
     assert [(each.title, each.items) for each in found.candidates] == [("One", 2), ("Two", 0)]
     assert (found.candidates[0].last_entry_at, found.candidates[0].type) == (NOW - HOUR, "rss20")
     assert [str(each.answer).partition(",")[0] for each in found.tried] == ["HTTP 200"] * 3
     assert done.subscription.unread_count == 2
-    assert sorted(seen.path for seen in world.web.requests) == ["/", "/one", "/two"]
+    assert sorted(seen.path for seen in env.web.requests) == ["/", "/one", "/two"]
 
 
 async def test_what_one_person_looked_at_is_not_taken_for_what_another_asks(
-    world: World, readers: Readers, alice: User, bob: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a")))
-    await discover(world.tools, alice, url, readers.answers)
+    url = env.web.serve("/feed", answer(item("a")))
+    await discover(env.tools, alice, url, subscribers.answers)
 
-    await readers.subscribe(bob, url)
+    await subscribers.subscribe(bob, url)
 
-    assert len(world.web.requests) == 2
+    assert len(env.web.requests) == 2
 
 
-async def test_a_page_with_several_feeds_has_somebody_choose(world: World, readers: Readers, alice: User) -> None:
-    page = world.web.serve("/", page_with("/one", "/two"))
+async def test_a_page_with_several_feeds_has_somebody_choose(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
+) -> None:
+    page = env.web.serve("/", page_with("/one", "/two"))
 
     with pytest.raises(SeveralFeeds) as raised:
-        await readers.subscribe(alice, page)
+        await subscribers.subscribe(alice, page)
 
     assert [each["url"].rpartition("/")[2] for each in raised.value.more["candidates"]] == ["one", "two"]
-    assert await readers.mine(alice) == []
+    assert await subscribers.mine(alice) == []
 
 
 @pytest.mark.parametrize(
@@ -105,17 +107,17 @@ async def test_a_page_with_several_feeds_has_somebody_choose(world: World, reade
     ],
 )
 async def test_each_way_to_fail_has_its_code(
-    world: World, readers: Readers, alice: User, served: Answer, code: str, reason: str
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, served: Answer, code: str, reason: str
 ) -> None:
-    url = world.web.serve("/feed", served)
+    url = env.web.serve("/feed", served)
 
     with pytest.raises(NotSubscribable) as raised:
-        await readers.subscribe(alice, url)
+        await subscribers.subscribe(alice, url)
 
     assert (raised.value.code, raised.value.more["reason"]) == (code, reason)
     assert raised.value.more["tried"][0]["url"] == url
-    assert await readers.mine(alice) == []
-    assert await world.rows(feeds) == []
+    assert await subscribers.mine(alice) == []
+    assert await env.rows(feeds) == []
 
 
 @pytest.mark.parametrize(
@@ -128,191 +130,201 @@ async def test_each_way_to_fail_has_its_code(
         ("http://", "bad_address"),
     ],
 )
-async def test_addresses_that_lead_nowhere_are_told_apart(readers: Readers, alice: User, url: str, code: str) -> None:
+async def test_addresses_that_lead_nowhere_are_told_apart(
+    subscribers: Subscribers, alice: User, url: str, code: str
+) -> None:
     with pytest.raises(NotSubscribable) as raised:
-        await readers.subscribe(alice, url)
+        await subscribers.subscribe(alice, url)
 
     assert raised.value.code == code
 
 
 async def test_a_feed_that_is_down_can_be_added_anyway_and_is_due_at_once(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", Answer(status=502))
+    url = env.web.serve("/feed", Answer(status=502))
 
-    done = await readers.subscribe(alice, url, anyway=True)
+    done = await subscribers.subscribe(alice, url, anyway=True)
 
     assert (done.is_fetched, done.subscription.state) == (False, "queued")
-    assert [claim.feed.id for claim in await claim_due_feeds(world.db, world.now, 10)] == [done.subscription.feed_id]
+    assert [claim.feed.id for claim in await claim_due_feeds(env.db, env.now, 10)] == [done.subscription.feed_id]
 
 
-async def test_an_address_that_may_not_be_asked_is_not_added_anyway(readers: Readers, alice: User) -> None:
+async def test_an_address_that_may_not_be_asked_is_not_added_anyway(subscribers: Subscribers, alice: User) -> None:
     with pytest.raises(NotSubscribable):
-        await readers.subscribe(alice, "http://10.0.0.1/feed", anyway=True)
+        await subscribers.subscribe(alice, "http://10.0.0.1/feed", anyway=True)
 
 
 async def test_a_second_reader_shares_the_feed_and_finds_its_newest_entries_unread(
-    world: World, readers: Readers, alice: User, bob: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
-    url = world.web.serve("/feed", answer(*(item(str(n), date=NOW - n * HOUR) for n in range(60))))
-    await readers.subscribe(alice, url)
-    [read] = await world.rows(entries, guid="guid-0")
-    await world.put(states, user_id=bob.id, entry_id=read["id"], read_at=to_iso(NOW))
+    url = env.web.serve("/feed", answer(*(item(str(n), date=NOW - n * HOUR) for n in range(60))))
+    await subscribers.subscribe(alice, url)
+    [read] = await env.rows(entries, guid="guid-0")
+    await env.put(states, user_id=bob.id, entry_id=read["id"], read_at=to_iso(NOW))
 
-    done = await readers.subscribe(bob, url)
+    done = await subscribers.subscribe(bob, url)
 
-    assert len(world.web.requests) == 1
-    assert (done.is_fetched, done.subscription.unread_count, await readers.unread(bob)) == (True, 49, 49)
-    assert [await readers.unread(alice), len(await world.rows(feeds))] == [60, 1]
+    assert len(env.web.requests) == 1
+    assert (done.is_fetched, done.subscription.unread_count, await subscribers.unread(bob)) == (True, 49, 49)
+    assert [await subscribers.unread(alice), len(await env.rows(feeds))] == [60, 1]
 
 
 async def test_a_second_subscription_to_the_same_feed_is_told_which_one_it_is(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a")))
-    done = await readers.subscribe(alice, url)
+    url = env.web.serve("/feed", answer(item("a")))
+    done = await subscribers.subscribe(alice, url)
 
     with pytest.raises(AlreadySubscribed) as raised:
-        await readers.subscribe(alice, url)
+        await subscribers.subscribe(alice, url)
 
     assert raised.value.more == {"subscription_id": done.subscription.id}
 
 
-async def test_two_clicks_at_once_make_one_subscription(world: World, readers: Readers, alice: User) -> None:
-    url = world.web.serve("/feed", answer(item("a"), item("b")))
+async def test_two_clicks_at_once_make_one_subscription(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
+) -> None:
+    url = env.web.serve("/feed", answer(item("a"), item("b")))
 
-    done = await asyncio.gather(*(readers.subscribe(alice, url) for _ in range(2)), return_exceptions=True)
+    done = await asyncio.gather(*(subscribers.subscribe(alice, url) for _ in range(2)), return_exceptions=True)
 
     assert all(not isinstance(each, BaseException) or isinstance(each, CallerError) for each in done)
-    assert len(await world.rows(subscriptions)) == 1
-    assert [mine.unread_count for mine in await readers.mine(alice)] == [await readers.unread(alice)] == [2]
+    assert len(await env.rows(subscriptions)) == 1
+    assert [mine.unread_count for mine in await subscribers.mine(alice)] == [await subscribers.unread(alice)] == [2]
 
 
-async def test_nobody_has_more_feeds_than_their_quota(world: World, readers: Readers) -> None:
-    charlie = await readers.person("charlie", quota_feeds=1)
-    await readers.subscribe(charlie, world.web.serve("/1", answer()))
+async def test_nobody_has_more_feeds_than_their_quota(env: RefreshEnvironment, subscribers: Subscribers) -> None:
+    charlie = await subscribers.person("charlie", quota_feeds=1)
+    await subscribers.subscribe(charlie, env.web.serve("/1", answer()))
 
     with pytest.raises(QuotaReached):
-        await readers.subscribe(charlie, world.web.serve("/2", answer()))
+        await subscribers.subscribe(charlie, env.web.serve("/2", answer()))
     with pytest.raises(AlreadySubscribed):
-        await readers.subscribe(charlie, world.web.url("/1", "127.0.0.1"))
+        await subscribers.subscribe(charlie, env.web.url("/1", "127.0.0.1"))
 
 
 async def test_a_crash_before_the_first_fetch_leaves_a_feed_that_is_due(
-    world: World, readers: Readers, alice: User, monkeypatch: pytest.MonkeyPatch
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a")))
+    url = env.web.serve("/feed", answer(item("a")))
 
     async def crash(*given: object) -> None:
         raise SystemExit
 
     monkeypatch.setattr("feedmill.library.subscriptions.subscribe.refresh_with_fetched", crash)
     with pytest.raises(SystemExit):
-        await readers.subscribe(alice, url)
+        await subscribers.subscribe(alice, url)
 
-    [mine] = await readers.mine(alice)
-    assert await claim_due_feeds(world.db, world.now, 10) == []
-    assert [claim.feed.id for claim in await claim_due_feeds(world.db, world.now + HEAD_START, 10)] == [mine.feed_id]
+    [mine] = await subscribers.mine(alice)
+    assert await claim_due_feeds(env.db, env.now, 10) == []
+    assert [claim.feed.id for claim in await claim_due_feeds(env.db, env.now + HEAD_START, 10)] == [mine.feed_id]
 
 
 # --- what a login opens -----------------------------------------------------------------------------------
 
 
 async def test_what_one_readers_login_opens_nobody_else_gets(
-    world: World, readers: Readers, alice: User, bob: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
-    hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
+    url = env.web.serve("/feed", for_alice_alone)
+    hers = (await subscribers.subscribe(alice, url, http_options=LOGIN)).subscription
 
-    his = (await readers.subscribe(bob, url)).subscription
+    his = (await subscribers.subscribe(bob, url)).subscription
 
     assert (hers.url, hers.is_private, hers.title) == (url, True, "Members")
     assert (his.url, his.is_private, his.title) == (url, False, "Open")
-    await readers.refresh(his)
-    assert [row["feed_id"] for row in await world.rows(entries, title="for Alice's eyes")] == [hers.feed_id]
-    assert [await readers.unread(alice), await readers.unread(bob)] == [1, 1]
+    await subscribers.refresh(his)
+    assert [row["feed_id"] for row in await env.rows(entries, title="for Alice's eyes")] == [hers.feed_id]
+    assert [await subscribers.unread(alice), await subscribers.unread(bob)] == [1, 1]
 
 
-async def test_a_login_in_the_address_is_as_private(world: World, readers: Readers, alice: User, bob: User) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
-    hers = (await readers.subscribe(alice, url.replace("://", "://alice:secret@"))).subscription
+async def test_a_login_in_the_address_is_as_private(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
+) -> None:
+    url = env.web.serve("/feed", for_alice_alone)
+    hers = (await subscribers.subscribe(alice, url.replace("://", "://alice:secret@"))).subscription
 
-    his = (await readers.subscribe(bob, url)).subscription
+    his = (await subscribers.subscribe(bob, url)).subscription
 
     assert (hers.url, hers.title, hers.is_private, his.title) == (url, "Members", True, "Open")
 
 
 async def test_what_a_login_showed_does_not_become_the_first_fetch_of_a_shared_feed(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
-    await discover(world.tools, alice, url.replace("://", "://alice:secret@"), readers.answers)
+    url = env.web.serve("/feed", for_alice_alone)
+    await discover(env.tools, alice, url.replace("://", "://alice:secret@"), subscribers.answers)
 
-    shared = (await readers.subscribe(alice, url)).subscription
+    shared = (await subscribers.subscribe(alice, url)).subscription
 
     assert (shared.is_private, shared.title) == (False, "Open")
 
 
-async def test_a_feed_that_the_operators_login_opens_is_not_shared(world: World, readers: Readers, bob: User) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
-    await add_feeds(world.db, [NewFeed(url, http_options=encrypted(LOGIN))], NOW, NOW)
+async def test_a_feed_that_the_operators_login_opens_is_not_shared(
+    env: RefreshEnvironment, subscribers: Subscribers, bob: User
+) -> None:
+    url = env.web.serve("/feed", for_alice_alone)
+    await add_feeds(env.db, [NewFeed(url, http_options=encrypted(LOGIN))], NOW, NOW)
 
-    his = (await readers.subscribe(bob, url)).subscription
+    his = (await subscribers.subscribe(bob, url)).subscription
 
     assert (his.is_private, his.title) == (True, "Open")
-    assert len(await world.rows(feeds)) == 2
+    assert len(await env.rows(feeds)) == 2
 
 
 async def test_a_private_feed_stays_where_it_is_whatever_its_server_says(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
-    hers = (await readers.subscribe(alice, url, http_options=LOGIN)).subscription
-    new_home = world.web.serve("/new", answer(item("for everybody")))
-    world.web.serve("/feed", Answer(status=301, headers={"Location": new_home}))
+    url = env.web.serve("/feed", for_alice_alone)
+    hers = (await subscribers.subscribe(alice, url, http_options=LOGIN)).subscription
+    new_home = env.web.serve("/new", answer(item("for everybody")))
+    env.web.serve("/feed", Answer(status=301, headers={"Location": new_home}))
 
     for _ in range(4):
-        await readers.refresh(hers)
+        await subscribers.refresh(hers)
 
-    [now] = await readers.mine(alice)
+    [now] = await subscribers.mine(alice)
     assert (now.feed_id, now.url, now.state) == (hers.feed_id, url, "healthy")
 
 
 async def test_a_shared_feed_is_not_merged_with_one_that_a_login_opens(
-    world: World, readers: Readers, bob: User
+    env: RefreshEnvironment, subscribers: Subscribers, bob: User
 ) -> None:
-    locked = world.web.serve("/locked", for_alice_alone)
-    await add_feeds(world.db, [NewFeed(locked, http_options=encrypted(LOGIN))], NOW, NOW)
-    his = (await readers.subscribe(bob, world.web.serve("/open", answer(item("a"))))).subscription
-    world.web.serve("/open", Answer(status=301, headers={"Location": locked}))
+    locked = env.web.serve("/locked", for_alice_alone)
+    await add_feeds(env.db, [NewFeed(locked, http_options=encrypted(LOGIN))], NOW, NOW)
+    his = (await subscribers.subscribe(bob, env.web.serve("/open", answer(item("a"))))).subscription
+    env.web.serve("/open", Answer(status=301, headers={"Location": locked}))
 
     for _ in range(4):
-        await readers.refresh(his)
+        await subscribers.refresh(his)
 
-    [now] = await readers.mine(bob)
+    [now] = await subscribers.mine(bob)
     assert (now.feed_id, now.url) == (his.feed_id, his.url)
 
 
 async def test_what_was_found_is_subscribed_to_without_asking_again(
-    world: World, readers: Readers, alice: User
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
-    url = world.web.serve("/feed", answer(item("a"), title="News"))
-    await discover(world.tools, alice, url, readers.answers)
+    url = env.web.serve("/feed", answer(item("a"), title="News"))
+    await discover(env.tools, alice, url, subscribers.answers)
 
-    remembered = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(url), readers.answers)
-    forgotten = await subscribe_to_candidate(world.tools, alice, SubscribeRequest(f"{url}?other"), readers.answers)
+    remembered = await subscribe_to_candidate(env.tools, alice, SubscribeRequest(url), subscribers.answers)
+    forgotten = await subscribe_to_candidate(env.tools, alice, SubscribeRequest(f"{url}?other"), subscribers.answers)
 
     assert (remembered.is_fetched, remembered.subscription.unread_count) == (True, 1)
     assert (forgotten.is_fetched, forgotten.subscription.state) == (False, "queued")
-    assert len(world.web.requests) == 1
+    assert len(env.web.requests) == 1
 
 
-async def test_each_step_of_looking_is_told_as_it_begins_and_ends(world: World, readers: Readers, alice: User) -> None:
-    feed = world.web.serve("/feed", answer(item("a")))
-    page = world.web.serve("/", page_with("/feed"))
+async def test_each_step_of_looking_is_told_as_it_begins_and_ends(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
+) -> None:
+    feed = env.web.serve("/feed", answer(item("a")))
+    page = env.web.serve("/", page_with("/feed"))
     told: list[DiscoveryStep] = []
 
-    await discover(world.tools, alice, page, readers.answers, on_step=told.append)
+    await discover(env.tools, alice, page, subscribers.answers, on_step=told.append)
 
     assert [(step.url, bool(step.answer)) for step in told] == [
         (page, False),
@@ -322,10 +334,12 @@ async def test_each_step_of_looking_is_told_as_it_begins_and_ends(world: World, 
     ]
 
 
-async def test_looking_with_a_login_is_remembered_for_nobody(world: World, readers: Readers, alice: User) -> None:
-    url = world.web.serve("/feed", for_alice_alone)
+async def test_looking_with_a_login_is_remembered_for_nobody(
+    env: RefreshEnvironment, subscribers: Subscribers, alice: User
+) -> None:
+    url = env.web.serve("/feed", for_alice_alone)
 
-    found = await discover(world.tools, alice, url, readers.answers, http_options=LOGIN)
+    found = await discover(env.tools, alice, url, subscribers.answers, http_options=LOGIN)
 
     assert [each.title for each in found.candidates] == ["Members"]
-    assert readers.answers.take(alice.id, url) is None
+    assert subscribers.answers.take(alice.id, url) is None

@@ -11,7 +11,7 @@ from feedmill.model.user import User
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import raw_bodies, users
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: Database, few: None) -> None:
-    alice, bob = await Shelf(db).person("alice"), await Shelf(db).person("bob")
+    alice, bob = await SmallLibrary(db).person("alice"), await SmallLibrary(db).person("bob")
     for name in ("one", "two"):
         await make_label(db, alice.id, name)
         await make_folder(db, alice.id, name, 0, 0)
@@ -43,11 +43,11 @@ async def test_nobody_has_more_labels_folders_and_searches_than_anybody_may(db: 
 
 
 async def test_the_quota_of_bytes_counts_what_is_kept_of_the_feeds_of_a_person(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
-    hers, theirs, other = [await shelf.feed(name) for name in ("hers", "theirs", "other")]
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    hers, theirs, other = [await library.feed(name) for name in ("hers", "theirs", "other")]
     for user, feed in ((alice, hers), (alice, theirs), (bob, theirs), (bob, other)):
-        await shelf.subscribe(user, feed)
+        await library.subscribe(user, feed)
     for feed in (hers, theirs, other):
         await _keep_body(any_db, feed, 400)
 

@@ -21,37 +21,37 @@ from feedmill.store.schema import states, unread, unread_lists
 from feedmill.store.users.api_tokens import add_token, tokens_of
 from feedmill.store.users.sessions import sessions_of
 from feedmill.store.users.users import add_user, user_of_id, user_with_password_hash
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 GOOD = "correct horse"
 LATEST = 2**53 - 1
 
 
 async def test_the_first_admin_finds_all_that_was_collected_before_unread(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    await shelf.arrive(await shelf.feed("a"), "one", "two")
-    await shelf.arrive(await shelf.feed("b"), "three")
-    await shelf.feed("silent")
+    library = SmallLibrary(any_db)
+    await library.arrive(await library.feed("a"), "one", "two")
+    await library.arrive(await library.feed("b"), "three")
+    await library.feed("silent")
     assert await manage_users.needs_setup(any_db)
 
     admin = await manage_users.create_first_admin(any_db, "Alice", GOOD, NOW)
 
     assert (admin.name, admin.is_admin, await manage_users.needs_setup(any_db)) == ("alice", True, False)
-    assert await shelf.unread_of(admin) == (3, 3)
+    assert await library.unread_of(admin) == (3, 3)
     found = await read_user_summary(any_db, admin.id)
     assert found is not None
     assert found.feeds == 3
 
 
 async def test_what_arrives_after_the_set_up_is_counted_once(db: Database) -> None:
-    shelf = Shelf(db)
-    feed = await shelf.feed()
-    await shelf.arrive(feed, "before")
+    library = SmallLibrary(db)
+    feed = await library.feed()
+    await library.arrive(feed, "before")
     admin = await manage_users.create_first_admin(db, "alice", GOOD, NOW)
 
-    await shelf.arrive(feed, "after")
+    await library.arrive(feed, "after")
 
-    assert await shelf.unread_of(admin) == (2, 2)
+    assert await library.unread_of(admin) == (2, 2)
 
 
 async def test_of_many_who_set_up_at_the_same_moment_one_does(any_db: Database) -> None:
@@ -216,19 +216,19 @@ async def test_admins_who_demote_each_other_at_once_leave_one(any_db: Database) 
 
 
 async def test_who_is_deleted_takes_along_what_was_theirs_and_nothing_else(any_db: Database) -> None:
-    shelf = Shelf(any_db)
+    library = SmallLibrary(any_db)
     alice = await add_user(any_db, "alice", None, True, NOW)
-    bob, charlie, feed = await shelf.person("bob"), await shelf.person("charlie"), await shelf.feed()
-    await shelf.subscribe(bob, feed)
-    await shelf.subscribe(charlie, feed)
-    [entry] = await shelf.arrive(feed, "entry")
+    bob, charlie, feed = await library.person("bob"), await library.person("charlie"), await library.feed()
+    await library.subscribe(bob, feed)
+    await library.subscribe(charlie, feed)
+    [entry] = await library.arrive(feed, "entry")
     await any_db.batch([Step(states.insert().values(user_id=bob.id, entry_id=entry, read_at=to_iso(NOW)))])
     await begin_session(any_db, bob, RequestOrigin(), NOW)
 
     await manage_users.remove_user(any_db, bob, Actor(alice.id, "192.0.2.1"), NOW)
 
     assert await user_of_id(any_db, bob.id) is None
-    assert await shelf.unread_of(charlie) == (1, 1)
+    assert await library.unread_of(charlie) == (1, 1)
     assert len(await feeds_of_ids(any_db, [feed])) == 1
     assert [len(await any_db.query(table.select())) for table in (states, unread)] == [0, 1]
     assert {row["user_id"] for row in await any_db.query(unread_lists.select())} == {alice.id, charlie.id}

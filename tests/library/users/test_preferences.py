@@ -5,11 +5,11 @@ from dataclasses import replace
 from feedmill.library.users.preferences import preferences_of, save_preferences
 from feedmill.store.database import Database
 from feedmill.store.users.users import user_of_id
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 
 
 async def test_preferences_are_kept_beside_those_that_are_not_named(db: Database) -> None:
-    alice = await Shelf(db).person()
+    alice = await SmallLibrary(db).person()
 
     changed = await save_preferences(db, alice, {"theme": "dark", "zone": "Asia/Shanghai"})
     await save_preferences(db, changed, {"theme": "sepia"})
@@ -20,7 +20,7 @@ async def test_preferences_are_kept_beside_those_that_are_not_named(db: Database
 
 
 async def test_settings_that_nobody_can_read_count_as_none(db: Database) -> None:
-    alice = await Shelf(db).person()
+    alice = await SmallLibrary(db).person()
 
     assert preferences_of(alice) == {}
     assert preferences_of(replace(alice, settings="{")) == {}

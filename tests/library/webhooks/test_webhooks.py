@@ -23,7 +23,7 @@ from feedmill.store.leases import LEASE
 from feedmill.store.schema import subscriptions, webhooks
 from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
 from feedmill.store.webhooks.delivery_queue import WEBHOOK_SUCCEEDED
-from tests.library.webhooks.webhook_receivers import EVERYTHING, MINUTE, NOW, Receivers, open_client
+from tests.library.webhooks.webhook_setup import ALL_EVENTS, MINUTE, NOW, WebhookSetup, open_client
 from tests.waiting import slow_pace
 from tests.www import Answer, Seen, Web, Wire
 from tests.www.web import Script
@@ -42,7 +42,7 @@ def silent() -> tuple[Script, asyncio.Event]:
     return answer, begun
 
 
-class Fading:
+class FailsToRecordSuccess:
     """A database that does not take how one webhook fared."""
 
     def __init__(self, db: Database, webhook_id: int) -> None:
@@ -56,23 +56,23 @@ class Fading:
 
 
 @pytest.fixture
-async def here(db: Database) -> AsyncIterator[Receivers]:
+async def webhook_setup(db: Database) -> AsyncIterator[WebhookSetup]:
     async with Web() as web, open_client() as client:
-        yield Receivers(db, client, web)
+        yield WebhookSetup(db, client, web)
 
 
-async def _outcome(here: Receivers) -> list[DeliveryStatus]:
-    return [delivery.status for delivery in await here.outbox()]
+async def _outcome(webhook_setup: WebhookSetup) -> list[DeliveryStatus]:
+    return [delivery.status for delivery in await webhook_setup.outbox()]
 
 
-async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here: Receivers) -> None:
-    feed = await here.feed()
-    hook = await here.hook(await here.reader("alice", feed, title="My feed"), OK)
-    await here.happens(feed, titles=("one", "two"))
+async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    hook = await webhook_setup.hook(await webhook_setup.reader("alice", feed, title="My feed"), OK)
+    await webhook_setup.queue_event(feed, titles=("one", "two"))
 
-    assert await here.deliver() == 1
+    assert await webhook_setup.deliver() == 1
 
-    [told], [seen] = here.told(), here.web.requests
+    [told], [seen] = webhook_setup.received(), webhook_setup.web.requests
     assert (told["event"], told["webhook_id"], told["entry_count"]) == ("entries.new", hook.id, 2)
     assert (told["feed"]["title"], {entry["title"] for entry in told["entries"]}) == ("My feed", {"one", "two"})
     assert told["entries"][0]["summary"] == "x"
@@ -82,91 +82,91 @@ async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(here
     assert seen.headers["x-feedmill-delivery"] == str(told["delivery_id"])
 
 
-async def settle(here: Receivers, user: User, **settings: object) -> None:
-    [row] = await here.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
-    await here.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
+async def settle(webhook_setup: WebhookSetup, user: User, **settings: object) -> None:
+    [row] = await webhook_setup.db.query(subscriptions.select().where(subscriptions.c.user_id == user.id))
+    await webhook_setup.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
 
 
-async def test_what_a_person_blocks_they_are_not_told_of(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    await here.hook(alice, OK)
-    await settle(here, alice, block_rules="ads")
+async def test_what_a_person_blocks_they_are_not_told_of(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    await webhook_setup.hook(alice, OK)
+    await settle(webhook_setup, alice, block_rules="ads")
 
-    await here.happens(feed, titles=("ads", "news"))
-    await here.happens(feed, titles=("more ads",))
-    await here.deliver()
+    await webhook_setup.queue_event(feed, titles=("ads", "news"))
+    await webhook_setup.queue_event(feed, titles=("more ads",))
+    await webhook_setup.deliver()
 
-    [told] = here.told()
+    [told] = webhook_setup.received()
     assert (told["entry_count"], [entry["title"] for entry in told["entries"]]) == (1, ["news"])
     assert "settings" not in told["feed"]
-    assert await _outcome(here) == [DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED]
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED]
 
 
-async def test_who_wants_no_word_of_a_feed_is_not_told_and_others_are(here: Receivers) -> None:
-    feed = await here.feed()
-    alice, bob = await here.reader("alice", feed), await here.reader("bob", feed)
-    await here.hook(alice, OK, "/alice")
-    await here.hook(bob, OK, "/bob")
-    await settle(here, alice, notify=False, block_rules='"notify":true')
-    await settle(here, bob, block_rules='"notify":false')
+async def test_who_wants_no_word_of_a_feed_is_not_told_and_others_are(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice, bob = await webhook_setup.reader("alice", feed), await webhook_setup.reader("bob", feed)
+    await webhook_setup.hook(alice, OK, "/alice")
+    await webhook_setup.hook(bob, OK, "/bob")
+    await settle(webhook_setup, alice, notify=False, block_rules='"notify":true')
+    await settle(webhook_setup, bob, block_rules='"notify":false')
 
-    await here.happens(feed)
-    await here.deliver()
+    await webhook_setup.queue_event(feed)
+    await webhook_setup.deliver()
 
-    assert [seen.path for seen in here.web.requests] == ["/bob"]
-
-
-async def test_what_arrived_is_not_sent_again(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed)
-
-    await here.deliver()
-    here.now += LEASE
-
-    assert await here.deliver() == 0
-    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+    assert [seen.path for seen in webhook_setup.web.requests] == ["/bob"]
 
 
-async def test_only_who_subscribes_and_wants_to_know_is_told(here: Receivers) -> None:
-    feed, other = await here.feed(), await here.feed("https://example.org/other")
-    alice = await here.reader("alice", feed)
-    charlie, dora = await here.reader("charlie", other), await here.reader("dora", feed, paused=True)
-    await here.hook(alice, OK, "/alice")
-    await here.webhooks.create(alice.id, here.web.serve("/broken", OK), [WebhookEvent.FEED_FAILING])
-    await here.hook(charlie, OK, "/charlie")
-    await here.hook(dora, OK, "/dora")
+async def test_what_arrived_is_not_sent_again(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+    await webhook_setup.queue_event(feed)
 
-    await here.happens(feed)
-    await here.deliver()
+    await webhook_setup.deliver()
+    webhook_setup.now += LEASE
 
-    assert [seen.path for seen in here.web.requests] == ["/alice"]
+    assert await webhook_setup.deliver() == 0
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_a_failing_feed_says_how_it_fails(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed, WebhookEvent.FEED_FAILING)
+async def test_only_who_subscribes_and_wants_to_know_is_told(webhook_setup: WebhookSetup) -> None:
+    feed, other = await webhook_setup.feed(), await webhook_setup.feed("https://example.org/other")
+    alice = await webhook_setup.reader("alice", feed)
+    charlie, dora = await webhook_setup.reader("charlie", other), await webhook_setup.reader("dora", feed, paused=True)
+    await webhook_setup.hook(alice, OK, "/alice")
+    await webhook_setup.webhooks.create(alice.id, webhook_setup.web.serve("/broken", OK), [WebhookEvent.FEED_FAILING])
+    await webhook_setup.hook(charlie, OK, "/charlie")
+    await webhook_setup.hook(dora, OK, "/dora")
 
-    await here.deliver()
+    await webhook_setup.queue_event(feed)
+    await webhook_setup.deliver()
 
-    [told] = here.told()
+    assert [seen.path for seen in webhook_setup.web.requests] == ["/alice"]
+
+
+async def test_a_failing_feed_says_how_it_fails(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+    await webhook_setup.queue_event(feed, WebhookEvent.FEED_FAILING)
+
+    await webhook_setup.deliver()
+
+    [told] = webhook_setup.received()
     assert (told["event"], told["feed"]["id"], "entries" in told) == ("feed.failing", feed.id, False)
 
 
-async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), BROKEN)
-    await here.happens(feed)
+async def test_a_delivery_is_tried_again_after_a_minute_and_then_twice_as_long(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), BROKEN)
+    await webhook_setup.queue_event(feed)
     pauses = []
 
     for _ in range(4):
-        await here.deliver()
-        [delivery] = await here.outbox()
+        await webhook_setup.deliver()
+        [delivery] = await webhook_setup.outbox()
         assert delivery.next_attempt_at is not None
-        pauses.append(delivery.next_attempt_at - here.now)
-        here.now = delivery.next_attempt_at
+        pauses.append(delivery.next_attempt_at - webhook_setup.now)
+        webhook_setup.now = delivery.next_attempt_at
 
     assert pauses == [MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE]
     assert (delivery.attempts, delivery.http_status) == (4, 500)
@@ -181,54 +181,56 @@ def test_the_pause_grows_to_six_hours_and_the_last_try_is_the_tenth() -> None:
     assert pauses[9] is None
 
 
-async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under_its_id(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, BROKEN)
-    await here.happens(feed)
+async def test_after_its_last_try_a_delivery_is_dead_and_can_be_sent_again_under_its_id(
+    webhook_setup: WebhookSetup,
+) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, BROKEN)
+    await webhook_setup.queue_event(feed)
     for _ in range(MAX_ATTEMPTS):
-        await here.deliver()
-        here.now += timedelta(hours=6)
-    [dead] = await here.outbox()
+        await webhook_setup.deliver()
+        webhook_setup.now += timedelta(hours=6)
+    [dead] = await webhook_setup.outbox()
 
-    here.web.serve("/hook", OK)
-    await here.webhooks.redeliver(alice.id, hook.id, dead.id)
-    await here.deliver()
+    webhook_setup.web.serve("/hook", OK)
+    await webhook_setup.webhooks.redeliver(alice.id, hook.id, dead.id)
+    await webhook_setup.deliver()
 
     assert dead.status is DeliveryStatus.DEAD
-    assert here.told()[-1]["delivery_id"] == dead.id
-    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+    assert webhook_setup.received()[-1]["delivery_id"] == dead.id
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_a_delivery_that_is_tried_anyway_is_not_sent_again_on_top(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, OK)
-    await here.happens(feed)
-    [delivery] = await here.outbox()
+async def test_a_delivery_that_is_tried_anyway_is_not_sent_again_on_top(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, OK)
+    await webhook_setup.queue_event(feed)
+    [delivery] = await webhook_setup.outbox()
 
     with pytest.raises(StillPending):
-        await here.webhooks.redeliver(alice.id, hook.id, delivery.id)
+        await webhook_setup.webhooks.redeliver(alice.id, hook.id, delivery.id)
 
 
-async def test_two_workers_never_send_the_same_delivery_at_once(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
+async def test_two_workers_never_send_the_same_delivery_at_once(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
     for number in range(5):
-        await here.hook(alice, OK, f"/{number}")
+        await webhook_setup.hook(alice, OK, f"/{number}")
     for _ in range(4):
-        await here.happens(feed)
+        await webhook_setup.queue_event(feed)
 
-    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+    while sum(await asyncio.gather(*(webhook_setup.deliver() for _ in range(4)))):
         pass
 
-    ids = [seen.headers["x-feedmill-delivery"] for seen in here.web.requests]
+    ids = [seen.headers["x-feedmill-delivery"] for seen in webhook_setup.web.requests]
     assert len(ids) == len(set(ids)) == 20
 
 
-async def test_two_workers_never_send_to_one_address_at_once(here: Receivers) -> None:
-    feed = await here.feed()
-    bob = await here.reader("bob", feed)
+async def test_two_workers_never_send_to_one_address_at_once(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    bob = await webhook_setup.reader("bob", feed)
     at_work, most_at_work = 0, 0
 
     async def answer(seen: Seen, wire: Wire) -> None:
@@ -241,55 +243,57 @@ async def test_two_workers_never_send_to_one_address_at_once(here: Receivers) ->
         await wire.send(OK.encode())
 
     for _ in range(2):
-        await here.hook(bob, answer)
+        await webhook_setup.hook(bob, answer)
     for _ in range(15):
-        await here.happens(feed)
+        await webhook_setup.queue_event(feed)
 
-    while sum(await asyncio.gather(*(here.deliver() for _ in range(4)))):
+    while sum(await asyncio.gather(*(webhook_setup.deliver() for _ in range(4)))):
         pass
 
-    assert (most_at_work, len(here.told())) == (1, 30)
+    assert (most_at_work, len(webhook_setup.received())) == (1, 30)
 
 
-async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed)
+async def test_what_a_dead_worker_had_is_sent_when_its_lease_is_over(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+    await webhook_setup.queue_event(feed)
     silence, asked = silent()
-    here.web.serve("/hook", silence)
-    sending = asyncio.create_task(Receivers(here.db, here.client, here.web, here.now).deliver())
+    webhook_setup.web.serve("/hook", silence)
+    sending = asyncio.create_task(
+        WebhookSetup(webhook_setup.db, webhook_setup.client, webhook_setup.web, webhook_setup.now).deliver()
+    )
     await asked.wait()
 
-    assert await here.deliver() == 0
-    here.now += LEASE
-    here.web.serve("/hook", OK)
-    assert await here.deliver() == 1
+    assert await webhook_setup.deliver() == 0
+    webhook_setup.now += LEASE
+    webhook_setup.web.serve("/hook", OK)
+    assert await webhook_setup.deliver() == 1
 
-    first, second = here.told()
+    first, second = webhook_setup.received()
     assert first["delivery_id"] == second["delivery_id"]
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
-    assert await _outcome(here) == [DeliveryStatus.DELIVERED]
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_a_stopped_worker_gives_back_what_it_did_not_send(here: Receivers) -> None:
-    feed = await here.feed()
+async def test_a_stopped_worker_gives_back_what_it_did_not_send(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
     silence, asked = silent()
-    await here.hook(await here.reader("alice", feed), silence)
-    await here.happens(feed)
-    sending = asyncio.create_task(here.deliver())
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), silence)
+    await webhook_setup.queue_event(feed)
+    sending = asyncio.create_task(webhook_setup.deliver())
     await asked.wait()
 
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
-    here.web.serve("/hook", OK)
+    webhook_setup.web.serve("/hook", OK)
 
-    assert await here.deliver() == 1
+    assert await webhook_setup.deliver() == 1
 
 
-async def test_a_failing_database_does_not_cut_short_what_others_send(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
+async def test_a_failing_database_does_not_cut_short_what_others_send(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
     answered = asyncio.Event()
 
     async def slow(seen: Seen, wire: Wire) -> None:
@@ -300,197 +304,201 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(here: Rece
         asyncio.get_running_loop().call_later(0.05, answered.set)
         return OK
 
-    first, second = await here.hook(alice, quick, "/quick"), await here.hook(alice, slow, "/slow")
-    await here.happens(feed)
-    here.webhooks.sender = replace(here.webhooks.sender, db=Fading(here.db, first.id))
+    first, second = await webhook_setup.hook(alice, quick, "/quick"), await webhook_setup.hook(alice, slow, "/slow")
+    await webhook_setup.queue_event(feed)
+    webhook_setup.webhooks.sender = replace(
+        webhook_setup.webhooks.sender, db=FailsToRecordSuccess(webhook_setup.db, first.id)
+    )
 
     with pytest.raises(DatabaseUnavailable):
-        await here.deliver()
+        await webhook_setup.deliver()
 
-    assert (await here.webhooks.one(alice.id, second.id)).last_success_at == here.now
-    statuses = {delivery.webhook_id: delivery.status for delivery in await here.outbox()}
+    assert (await webhook_setup.webhooks.one(alice.id, second.id)).last_success_at == webhook_setup.now
+    statuses = {delivery.webhook_id: delivery.status for delivery in await webhook_setup.outbox()}
     assert statuses == {first.id: DeliveryStatus.PENDING, second.id: DeliveryStatus.DELIVERED}
 
 
-async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, BROKEN)
+async def test_a_webhook_that_fails_fifty_times_in_a_row_is_paused_and_says_so(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, BROKEN)
     for _ in range(PAUSE_AFTER + 10):
-        await here.happens(feed)
+        await webhook_setup.queue_event(feed)
 
-    while await here.deliver():
+    while await webhook_setup.deliver():
         pass
 
-    paused = await here.webhooks.one(alice.id, hook.id)
+    paused = await webhook_setup.webhooks.one(alice.id, hook.id)
     assert paused.paused
     assert "paused" in str(paused.last_error)
-    assert PAUSE_AFTER <= len(here.web.requests) <= PAUSE_AFTER + 10
+    assert PAUSE_AFTER <= len(webhook_setup.web.requests) <= PAUSE_AFTER + 10
 
 
-async def test_a_webhook_that_is_started_again_gets_what_waited(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, OK)
-    await here.happens(feed)
-    await here.webhooks.change(alice.id, hook.id, paused=True)
-    assert await here.deliver() == 0
+async def test_a_webhook_that_is_started_again_gets_what_waited(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, OK)
+    await webhook_setup.queue_event(feed)
+    await webhook_setup.webhooks.change(alice.id, hook.id, paused=True)
+    assert await webhook_setup.deliver() == 0
 
-    again = await here.webhooks.change(alice.id, hook.id, paused=False)
+    again = await webhook_setup.webhooks.change(alice.id, hook.id, paused=False)
 
-    assert await here.deliver() == 1
+    assert await webhook_setup.deliver() == 1
     assert (again.paused, again.consecutive_failures) == (False, 0)
 
 
-async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.webhooks.create(alice.id, "http://127.0.0.1:9/hook", EVERYTHING)
+async def test_a_receiver_that_is_away_is_asked_once_and_the_others_wait(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.webhooks.create(alice.id, "http://127.0.0.1:9/hook", ALL_EVENTS)
     for _ in range(30):
-        await here.happens(feed)
+        await webhook_setup.queue_event(feed)
 
-    await here.deliver()
+    await webhook_setup.deliver()
 
-    assert (await here.webhooks.one(alice.id, hook.id)).consecutive_failures == 1
-    assert await here.deliver() == 0
-    assert all(delivery.next_attempt_at == here.now + MINUTE for delivery in await here.outbox())
+    assert (await webhook_setup.webhooks.one(alice.id, hook.id)).consecutive_failures == 1
+    assert await webhook_setup.deliver() == 0
+    assert all(delivery.next_attempt_at == webhook_setup.now + MINUTE for delivery in await webhook_setup.outbox())
 
 
-async def test_a_receiver_that_wants_a_rest_gets_it(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), Answer(status=503, headers={"Retry-After": "3600"}))
-    await here.happens(feed)
+async def test_a_receiver_that_wants_a_rest_gets_it(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(
+        await webhook_setup.reader("alice", feed), Answer(status=503, headers={"Retry-After": "3600"})
+    )
+    await webhook_setup.queue_event(feed)
 
-    await here.deliver()
+    await webhook_setup.deliver()
 
-    [delivery] = await here.outbox()
+    [delivery] = await webhook_setup.outbox()
     assert delivery.next_attempt_at is not None
-    assert delivery.next_attempt_at > here.now + timedelta(minutes=30)
+    assert delivery.next_attempt_at > webhook_setup.now + timedelta(minutes=30)
 
 
-async def test_a_receiver_that_is_gone_is_not_called_any_more(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, Answer(status=410))
-    await here.happens(feed)
+async def test_a_receiver_that_is_gone_is_not_called_any_more(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, Answer(status=410))
+    await webhook_setup.queue_event(feed)
 
-    await here.deliver()
+    await webhook_setup.deliver()
 
-    assert (await here.webhooks.one(alice.id, hook.id)).paused
-    assert await _outcome(here) == [DeliveryStatus.DEAD]
+    assert (await webhook_setup.webhooks.one(alice.id, hook.id)).paused
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DEAD]
 
 
-async def test_a_success_forgets_earlier_failures(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    hook = await here.hook(alice, BROKEN)
-    await here.happens(feed)
-    await here.deliver()
-    here.now += MINUTE
-    here.web.serve("/hook", OK)
+async def test_a_success_forgets_earlier_failures(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    hook = await webhook_setup.hook(alice, BROKEN)
+    await webhook_setup.queue_event(feed)
+    await webhook_setup.deliver()
+    webhook_setup.now += MINUTE
+    webhook_setup.web.serve("/hook", OK)
 
-    await here.deliver()
+    await webhook_setup.deliver()
 
-    mended = await here.webhooks.one(alice.id, hook.id)
-    assert (mended.consecutive_failures, mended.last_error, mended.last_success_at) == (0, None, here.now)
+    mended = await webhook_setup.webhooks.one(alice.id, hook.id)
+    assert (mended.consecutive_failures, mended.last_error, mended.last_success_at) == (0, None, webhook_setup.now)
 
 
 async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> None:
     async with Web() as web, open_client(AddressPolicy()) as client:
-        here = Receivers(db, client, web)
-        feed = await here.feed()
-        await here.hook(await here.reader("alice", feed), OK)
-        await here.happens(feed)
+        webhook_setup = WebhookSetup(db, client, web)
+        feed = await webhook_setup.feed()
+        await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+        await webhook_setup.queue_event(feed)
 
-        await here.deliver()
+        await webhook_setup.deliver()
 
         assert web.requests == []
-        assert await _outcome(here) == [DeliveryStatus.DEAD]
+        assert await _outcome(webhook_setup) == [DeliveryStatus.DEAD]
 
 
-async def test_what_a_person_no_longer_reads_is_not_told(here: Receivers) -> None:
-    feed = await here.feed()
-    alice = await here.reader("alice", feed)
-    await here.hook(alice, OK)
-    await here.happens(feed)
-    await here.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == alice.id))])
+async def test_what_a_person_no_longer_reads_is_not_told(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice = await webhook_setup.reader("alice", feed)
+    await webhook_setup.hook(alice, OK)
+    await webhook_setup.queue_event(feed)
+    await webhook_setup.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == alice.id))])
 
-    await here.deliver()
+    await webhook_setup.deliver()
 
-    assert here.web.requests == []
-    assert await _outcome(here) == [DeliveryStatus.DROPPED]
-
-
-async def test_what_waits_survives_the_merge_of_its_feed(here: Receivers) -> None:
-    feed, target = await here.feed(), await here.feed("https://example.org/new")
-    await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed)
-
-    await merge_feeds(here.db, Merge(feed.id, feed.url, target.id, target.url), here.now)
-    await here.deliver()
-
-    assert here.told()[0]["feed"]["id"] == feed.id
+    assert webhook_setup.web.requests == []
+    assert await _outcome(webhook_setup) == [DeliveryStatus.DROPPED]
 
 
-async def test_a_test_event_reaches_a_paused_webhook_too(here: Receivers) -> None:
-    alice = await here.reader("alice", await here.feed())
-    hook = await here.hook(alice, OK)
-    await here.webhooks.change(alice.id, hook.id, paused=True)
+async def test_what_waits_survives_the_merge_of_its_feed(webhook_setup: WebhookSetup) -> None:
+    feed, target = await webhook_setup.feed(), await webhook_setup.feed("https://example.org/new")
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+    await webhook_setup.queue_event(feed)
 
-    tested = await here.webhooks.test(alice.id, hook.id)
-    await here.deliver()
+    await merge_feeds(webhook_setup.db, Merge(feed.id, feed.url, target.id, target.url), webhook_setup.now)
+    await webhook_setup.deliver()
 
-    assert (here.told()[0]["event"], here.told()[0]["delivery_id"]) == ("test", tested.id)
-
-
-async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(here: Receivers) -> None:
-    assert not await here.webhooks._has_webhooks()
-    await here.db.batch([Step(webhooks.delete())])
-    alice = await here.reader("alice", await here.feed())
-
-    await here.hook(alice, OK)
-
-    assert await here.webhooks._has_webhooks()
+    assert webhook_setup.received()[0]["feed"]["id"] == feed.id
 
 
-async def test_old_deliveries_are_forgotten(here: Receivers) -> None:
-    feed = await here.feed()
-    await here.hook(await here.reader("alice", feed), OK)
-    await here.happens(feed)
+async def test_a_test_event_reaches_a_paused_webhook_too(webhook_setup: WebhookSetup) -> None:
+    alice = await webhook_setup.reader("alice", await webhook_setup.feed())
+    hook = await webhook_setup.hook(alice, OK)
+    await webhook_setup.webhooks.change(alice.id, hook.id, paused=True)
 
-    assert await here.webhooks.prune(here.now + timedelta(days=29)) == 0
-    assert await here.webhooks.prune(here.now + timedelta(days=31)) == 1
+    tested = await webhook_setup.webhooks.test(alice.id, hook.id)
+    await webhook_setup.deliver()
+
+    assert (webhook_setup.received()[0]["event"], webhook_setup.received()[0]["delivery_id"]) == ("test", tested.id)
 
 
-async def test_one_person_sees_nothing_of_anothers(here: Receivers) -> None:
-    feed = await here.feed()
-    alice, charlie = await here.reader("alice", feed), await here.reader("charlie", feed)
-    hook = await here.hook(alice, OK)
-    await here.happens(feed)
-    [delivery] = await here.outbox()
+async def test_nothing_is_asked_of_the_database_again_while_nobody_has_a_webhook(webhook_setup: WebhookSetup) -> None:
+    assert not await webhook_setup.webhooks._has_webhooks()
+    await webhook_setup.db.batch([Step(webhooks.delete())])
+    alice = await webhook_setup.reader("alice", await webhook_setup.feed())
 
-    assert await here.webhooks.all(charlie.id) == []
+    await webhook_setup.hook(alice, OK)
+
+    assert await webhook_setup.webhooks._has_webhooks()
+
+
+async def test_old_deliveries_are_forgotten(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    await webhook_setup.hook(await webhook_setup.reader("alice", feed), OK)
+    await webhook_setup.queue_event(feed)
+
+    assert await webhook_setup.webhooks.prune(webhook_setup.now + timedelta(days=29)) == 0
+    assert await webhook_setup.webhooks.prune(webhook_setup.now + timedelta(days=31)) == 1
+
+
+async def test_one_person_sees_nothing_of_anothers(webhook_setup: WebhookSetup) -> None:
+    feed = await webhook_setup.feed()
+    alice, charlie = await webhook_setup.reader("alice", feed), await webhook_setup.reader("charlie", feed)
+    hook = await webhook_setup.hook(alice, OK)
+    await webhook_setup.queue_event(feed)
+    [delivery] = await webhook_setup.outbox()
+
+    assert await webhook_setup.webhooks.all(charlie.id) == []
     for attempt in (
-        here.webhooks.one(charlie.id, hook.id),
-        here.webhooks.delete(charlie.id, hook.id),
-        here.webhooks.test(charlie.id, hook.id),
-        here.webhooks.new_secret(charlie.id, hook.id),
-        here.webhooks.redeliver(charlie.id, hook.id, delivery.id),
+        webhook_setup.webhooks.one(charlie.id, hook.id),
+        webhook_setup.webhooks.delete(charlie.id, hook.id),
+        webhook_setup.webhooks.test(charlie.id, hook.id),
+        webhook_setup.webhooks.new_secret(charlie.id, hook.id),
+        webhook_setup.webhooks.redeliver(charlie.id, hook.id, delivery.id),
     ):
         with pytest.raises(NotFound):
             await attempt
 
 
-async def test_there_is_an_end_to_how_many_a_person_may_have(here: Receivers) -> None:
-    alice = await here.reader("alice", await here.feed())
+async def test_there_is_an_end_to_how_many_a_person_may_have(webhook_setup: WebhookSetup) -> None:
+    alice = await webhook_setup.reader("alice", await webhook_setup.feed())
     for number in range(MAX_COUNTS["webhooks"]):
-        await here.hook(alice, OK, f"/{number}")
+        await webhook_setup.hook(alice, OK, f"/{number}")
 
     with pytest.raises(LimitExceeded):
-        await here.hook(alice, OK)
+        await webhook_setup.hook(alice, OK)
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "https://", "https://me:secret@example.org/hook", "x" * 3000])
-async def test_what_can_not_be_called_is_refused_at_once(here: Receivers, url: str) -> None:
+async def test_what_can_not_be_called_is_refused_at_once(webhook_setup: WebhookSetup, url: str) -> None:
     with pytest.raises(BadInput):
-        await here.webhooks.create(1, url, EVERYTHING)
+        await webhook_setup.webhooks.create(1, url, ALL_EVENTS)

@@ -28,7 +28,7 @@ from feedmill.store.schema import entries, feeds, image_tasks
 from feedmill.store.users.api_tokens import add_token
 from feedmill.store.users.users import add_user, user_of_name
 from tests.archive.images import sample_images
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.virtual_time import jump
 
 BODY = sample_images.PNG + bytes(range(256))

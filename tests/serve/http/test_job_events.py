@@ -17,7 +17,7 @@ from feedmill.store.database import Database
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.jobs.batches import start_batch, step_to_end_job
 from feedmill.store.jobs.feeds_in_progress import FeedInProgress, feeds_in_progress
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 LONG_AGO = datetime(2026, 2, 18, tzinfo=UTC)
 Event = tuple[str, int | None, dict[str, Any]]
@@ -76,11 +76,11 @@ async def test_each_feed_is_told_once_with_its_number_and_then_the_end(db: Datab
 
 
 async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
-    fetched, waiting, bobs, over, stranger = [await shelf.feed(name) for name in ("a", "b", "c", "d", "e")]
-    mine = [await shelf.subscribe(alice, feed, f"feed {feed}") for feed in (fetched, waiting, over, stranger)]
-    await shelf.subscribe(bob, bobs)
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
+    fetched, waiting, bobs, over, stranger = [await library.feed(name) for name in ("a", "b", "c", "d", "e")]
+    mine = [await library.subscribe(alice, feed, f"feed {feed}") for feed in (fetched, waiting, over, stranger)]
+    await library.subscribe(bob, bobs)
     batch_id, _ = await start_batch(any_db, "refresh_all", [fetched, waiting, bobs, over], NOW)
     await any_db.batch([step_to_end_job(batch_id, JobOutcome(over, "updated"), NOW)])
     running = (fetched, bobs, over, stranger)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.flows.world import answer, item
+from tests.flows.refresh_environment import answer, item
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer
 

@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.api_schemas.entries import SearchResultPage
 from feedmill.library.search.run_search import SearchResult
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 from tests.serve.rest.site import Person, Site
 
 
@@ -15,10 +15,10 @@ def test_what_is_sent_is_what_is_described() -> None:
 
 
 async def test_pages_of_a_search_lead_to_each_other(site: Site, alice: Person) -> None:
-    shelf = Shelf(site.app.db)
-    feed = await shelf.feed()
-    await shelf.subscribe(alice.user, feed)
-    await shelf.arrive(feed, *(f"gnus {number}" for number in range(5)))
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed()
+    await library.subscribe(alice.user, feed)
+    await library.arrive(feed, *(f"gnus {number}" for number in range(5)))
 
     first = (await alice.get("/search", params={"q": "gnus", "order": "date", "limit": 3})).json()
     last = (

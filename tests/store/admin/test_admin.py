@@ -24,14 +24,14 @@ from feedmill.store.jobs.activity import (
 )
 from feedmill.store.jobs.batches import start_batch
 from feedmill.store.migrations import sqlalchemy_dialect
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 from tests.sqlite_template import copy_template
 
 
 async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, feed_id = await shelf.person(), await shelf.feed("a")
-    await shelf.subscribe(alice, feed_id)
+    library = SmallLibrary(any_db)
+    alice, feed_id = await library.person(), await library.feed("a")
+    await library.subscribe(alice, feed_id)
     batch_id, _ = await start_batch(any_db, "refresh_all", [feed_id], NOW)
     found = await read_admin_feed(any_db, feed_id)
     assert found is not None
@@ -51,9 +51,9 @@ async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
 
 
 async def test_what_runs_and_what_waits_for_its_host_is_told_by_every_database(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, running, waiting = await shelf.person(), await shelf.feed("a"), await shelf.feed("b")
-    await shelf.subscribe(alice, running)
+    library = SmallLibrary(any_db)
+    alice, running, waiting = await library.person(), await library.feed("a"), await library.feed("b")
+    await library.subscribe(alice, running)
     await claim_feeds(any_db, [running], NOW)
     later = NOW + timedelta(seconds=40)
 

@@ -9,7 +9,7 @@ from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.visibility import is_visible, visible_entry_ids
 from feedmill.store.entries.visible_entries import read_listed_entries, visible_entries, visible_entry
 from feedmill.store.schema import entries
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 USER = bindparam("user_id", type_=BigInteger())
 BY_CONDITION = select(entries.c.id).where(is_visible(USER))
@@ -17,12 +17,12 @@ BY_LIST = select(visible_entry_ids(USER).subquery("visible"))
 
 
 async def test_every_form_names_the_same_entries(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob, charlie = [await shelf.person(name) for name in ("alice", "bob", "charlie")]
-    feed = await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    subscribed = await shelf.subscribe(bob, feed)
-    ids = await shelf.arrive(feed, "none", "read", "starred", "later", "labelled", "labelled by alice")
+    library = SmallLibrary(any_db)
+    alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
+    feed = await library.feed()
+    await library.subscribe(alice, feed)
+    subscribed = await library.subscribe(bob, feed)
+    ids = await library.arrive(feed, "none", "read", "starred", "later", "labelled", "labelled by alice")
     _, read, starred, later, labelled, labelled_by_alice = ids
     label, label_of_alice = [(await add_label(any_db, user.id, "red")).id for user in (bob, alice)]
     await apply_marks(any_db, bob.id, [read], EntryMarks(read=True), NOW)

@@ -21,7 +21,7 @@ from feedmill.store.leases import LEASE
 from feedmill.store.schema import feeds, icons
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.archive.images import sample_images
-from tests.library.small_library import NOW, Shelf
+from tests.library.small_library import NOW, SmallLibrary
 
 ADDRESS = "https://feed.example.org/favicon.ico"
 ICON = DownloadedImage(ICO, sample_images.ICO)
@@ -31,10 +31,10 @@ NEXT = NOW + timedelta(days=30)
 
 async def _read_by_alice(db: Database, *names: str) -> tuple[User, list[int]]:
     """Feeds that were read and that Alice subscribes to."""
-    shelf = Shelf(db)
-    alice, found = await shelf.person(), [await shelf.feed(name) for name in names]
+    library = SmallLibrary(db)
+    alice, found = await library.person(), [await library.feed(name) for name in names]
     for feed in found:
-        await shelf.subscribe(alice, feed)
+        await library.subscribe(alice, feed)
     await db.batch([Step(feeds.update().values(last_success_at=to_iso(NOW)))])
     return alice, found
 
@@ -46,9 +46,9 @@ async def _row(db: Database) -> Row:
 
 async def test_an_icon_is_wanted_of_feeds_that_were_read_and_that_somebody_has(any_db: Database) -> None:
     _, [read] = await _read_by_alice(any_db, "read")
-    shelf = Shelf(any_db)
-    unread, nobodys = await shelf.feed("unread"), await shelf.feed("nobodys")
-    await shelf.subscribe(await shelf.person("bob"), unread)
+    library = SmallLibrary(any_db)
+    unread, nobodys = await library.feed("unread"), await library.feed("nobodys")
+    await library.subscribe(await library.person("bob"), unread)
     success = feeds.update().where(feeds.c.id == nobodys).values(last_success_at=to_iso(NOW))
     await any_db.batch([Step(success)])
 
@@ -100,7 +100,7 @@ async def test_what_is_given_back_is_due_at_once(any_db: Database) -> None:
 
 async def test_an_icon_is_for_who_has_a_feed_with_it(any_db: Database) -> None:
     alice, found = await _read_by_alice(any_db, "a", "b")
-    charlie = await Shelf(any_db).person("charlie")
+    charlie = await SmallLibrary(any_db).person("charlie")
     await add_icon_tasks(any_db, NOW, 10)
     before = [feed.icon for feed in await subscriptions_of(any_db, alice.id)]
     token, _ = await take_icon_tasks(any_db, NOW, most=10)

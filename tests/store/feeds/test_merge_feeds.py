@@ -32,8 +32,8 @@ from feedmill.store.schema import (
     unread,
     unread_lists,
 )
-from tests.flows.conftest import small_world
-from tests.flows.world import DAY, HOUR, NOW, World, answer, item
+from tests.flows.conftest import open_environment
+from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
 
 AT = to_iso(NOW)
 ALICES, BOBS, CHARLIES = 11, 12, 13
@@ -47,97 +47,97 @@ class Merged:
     The entry "forged" has the same guid and link in both, and says something else in each.
     """
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, env: RefreshEnvironment) -> None:
+        self.env = env
 
     async def prepare(self) -> None:
-        world = self.world
+        env = self.env
         forged = {"guid": "g", "link": "https://example.org/g"}
-        self.source = await world.add(
+        self.source = await env.add(
             "/old", answer(item("same", PICTURE), item("old"), item("forged", "a lie", **forged))
         )
-        self.target = await world.add(
+        self.target = await env.add(
             "/new", answer(item("same", PICTURE), item("new"), item("forged", "the truth", **forged))
         )
-        self.alice, self.bob = await world.user("Alice", ALICES), await world.user("Bob", BOBS)
-        self.charlie = await world.user("Charlie", CHARLIES)
+        self.alice, self.bob = await env.user("Alice", ALICES), await env.user("Bob", BOBS)
+        self.charlie = await env.user("Charlie", CHARLIES)
         for user, list_id in ((self.alice, ALICES), (self.bob, BOBS), (self.charlie, CHARLIES)):
-            await world.put(unread_lists, id=list_id, user_id=user, created_at=AT)
-        self.alices = await world.subscribe(self.alice, self.source)
-        self.bobs_old = await world.subscribe(self.bob, self.source)
-        self.bobs = await world.subscribe(self.bob, self.target)
-        self.charlies = await world.subscribe(self.charlie, self.target)
+            await env.put(unread_lists, id=list_id, user_id=user, created_at=AT)
+        self.alices = await env.subscribe(self.alice, self.source)
+        self.bobs_old = await env.subscribe(self.bob, self.source)
+        self.bobs = await env.subscribe(self.bob, self.target)
+        self.charlies = await env.subscribe(self.charlie, self.target)
         for feed in (self.source, self.target):
-            await world.refresh(feed)
+            await env.refresh(feed)
         self.old_same, self.new_same = await self.entry(self.source, "same"), await self.entry(self.target, "same")
         self.lie, self.truth = await self.entry(self.source, "forged"), await self.entry(self.target, "forged")
         self.old, self.new = await self.entry(self.source, "old"), await self.entry(self.target, "new")
 
     async def entry(self, feed: Feed, title: str) -> int:
-        [row] = await self.world.rows(entries, feed_id=feed.id, title=title)
+        [row] = await self.env.rows(entries, feed_id=feed.id, title=title)
         return int(row["id"])
 
     async def merge(self, move_up_to: int | None = None) -> None:
         source, target = self.source, self.target
         merge = Merge(source.id, source.url, target.id, target.url, NOW, move_up_to)
-        await merge_feeds(self.world.db, merge, NOW + HOUR)
+        await merge_feeds(self.env.db, merge, NOW + HOUR)
 
     async def state(self, user: int, entry: int, **times: str) -> None:
-        await self.world.put(states, user_id=user, entry_id=entry, **times)
+        await self.env.put(states, user_id=user, entry_id=entry, **times)
 
     async def unread(self, list_id: int) -> set[int]:
-        return {row["entry_id"] for row in await self.world.rows(unread, list_id=list_id)}
+        return {row["entry_id"] for row in await self.env.rows(unread, list_id=list_id)}
 
     async def kept(self, user: int) -> dict[str, Any]:
         """The user's subscription to the feed that rests."""
-        [row] = await self.world.rows(subscriptions, user_id=user, feed_id=self.source.id)
+        [row] = await self.env.rows(subscriptions, user_id=user, feed_id=self.source.id)
         return dict(row)
 
     async def titles_of(self, feed: Feed) -> list[str]:
-        return sorted(row["title"] for row in await self.world.rows(entries, feed_id=feed.id))
+        return sorted(row["title"] for row in await self.env.rows(entries, feed_id=feed.id))
 
 
 @pytest.fixture
 async def merged(any_db: Database, tmp_path: Path) -> AsyncIterator[Merged]:
-    async with small_world(any_db, tmp_path) as world:
-        made = Merged(world)
+    async with open_environment(any_db, tmp_path) as env:
+        made = Merged(env)
         await made.prepare()
         yield made
 
 
 async def test_entries_stay_with_the_feed_that_brought_them_and_it_rests(merged: Merged) -> None:
-    before = await merged.world.rows(entries, feed_id=merged.target.id)
+    before = await merged.env.rows(entries, feed_id=merged.target.id)
 
     await merged.merge()
 
-    world = merged.world
-    assert await world.rows(entries, feed_id=merged.target.id) == before
+    env = merged.env
+    assert await env.rows(entries, feed_id=merged.target.id) == before
     assert await merged.titles_of(merged.source) == ["forged", "old", "same"]
-    source, target = await world.feed(merged.source), await world.feed(merged.target)
+    source, target = await env.feed(merged.source), await env.feed(merged.target)
     assert (source.status, source.next_fetch_at, source.moved_to) == (FeedStatus.DISABLED, None, target.url)
     assert str(source.next_fetch_why) == f"moved to {target.url}; its older entries stay here"
     assert (source.entry_count, target.entry_count) == (3, 3)
-    assert [row["url"] for row in await world.rows(feed_urls, feed_id=target.id)] == [merged.source.url]
+    assert [row["url"] for row in await env.rows(feed_urls, feed_id=target.id)] == [merged.source.url]
 
 
 async def test_retention_counts_from_the_merge(merged: Merged) -> None:
     await merged.merge()
 
-    rows = await merged.world.rows(entries, feed_id=merged.source.id)
+    rows = await merged.env.rows(entries, feed_id=merged.source.id)
     assert {(row["in_feed"], row["last_seen_at"]) for row in rows} == {(0, to_iso(NOW + HOUR))}
 
 
 async def test_everybody_reads_on_in_the_target_and_keeps_what_only_the_source_has(merged: Merged) -> None:
-    world = merged.world
-    await world.db.batch([Step(subscriptions.update().where(subscriptions.c.id == merged.alices).values(title="Mine"))])
-    tech = await world.put(folders, user_id=merged.alice, name="tech")
-    work, home = [await world.put(folders, user_id=merged.bob, name=name) for name in ("work", "home")]
+    env = merged.env
+    await env.db.batch([Step(subscriptions.update().where(subscriptions.c.id == merged.alices).values(title="Mine"))])
+    tech = await env.put(folders, user_id=merged.alice, name="tech")
+    work, home = [await env.put(folders, user_id=merged.bob, name=name) for name in ("work", "home")]
     for folder, subscription in ((tech, merged.alices), (work, merged.bobs_old), (home, merged.bobs)):
-        await world.put(folder_subscriptions, folder_id=folder, subscription_id=subscription)
+        await env.put(folder_subscriptions, folder_id=folder, subscription_id=subscription)
 
     await merged.merge()
 
-    rows = await world.rows(subscriptions, feed_id=merged.target.id)
+    rows = await env.rows(subscriptions, feed_id=merged.target.id)
     assert [(row["id"], row["title"]) for row in rows] == [
         (merged.alices, "Mine"),
         (merged.bobs, None),
@@ -145,7 +145,7 @@ async def test_everybody_reads_on_in_the_target_and_keeps_what_only_the_source_h
     ]
     alices_kept, bobs_kept = await merged.kept(merged.alice), await merged.kept(merged.bob)
     assert (alices_kept["title"], bobs_kept["id"]) == ("Mine", merged.bobs_old)
-    held = {(row["folder_id"], row["subscription_id"]) for row in await world.rows(folder_subscriptions)}
+    held = {(row["folder_id"], row["subscription_id"]) for row in await env.rows(folder_subscriptions)}
     assert held == {
         (tech, merged.alices),
         (tech, alices_kept["id"]),
@@ -156,17 +156,17 @@ async def test_everybody_reads_on_in_the_target_and_keeps_what_only_the_source_h
 
 
 async def test_a_feed_whose_entries_are_all_in_the_target_keeps_no_subscription(merged: Merged) -> None:
-    world = merged.world
-    await world.db.batch([Step(entries.delete().where(entries.c.id.in_([merged.old, merged.lie])))])
-    await world.db.batch([Step(unread.delete().where(unread.c.entry_id.in_([merged.old, merged.lie])))])
+    env = merged.env
+    await env.db.batch([Step(entries.delete().where(entries.c.id.in_([merged.old, merged.lie])))])
+    await env.db.batch([Step(unread.delete().where(unread.c.entry_id.in_([merged.old, merged.lie])))])
 
     await merged.merge()
 
-    rows = await world.rows(subscriptions)
+    rows = await env.rows(subscriptions)
     assert [(row["user_id"], row["feed_id"]) for row in rows] == [
         (user, merged.target.id) for user in (merged.alice, merged.bob, merged.charlie)
     ]
-    assert {row["subscription_id"] for row in await world.rows(unread)} == {row["id"] for row in rows}
+    assert {row["subscription_id"] for row in await env.rows(unread)} == {row["id"] for row in rows}
 
 
 async def test_what_was_unread_stays_unread_once_and_is_counted(merged: Merged) -> None:
@@ -175,25 +175,25 @@ async def test_what_was_unread_stays_unread_once_and_is_counted(merged: Merged) 
     assert await merged.unread(ALICES) == {merged.new_same, merged.old, merged.lie}
     assert await merged.unread(BOBS) == {merged.new_same, merged.old, merged.lie, merged.new, merged.truth}
     assert await merged.unread(CHARLIES) == {merged.new_same, merged.new, merged.truth}
-    counts = {row["id"]: row["unread_count"] for row in await merged.world.rows(subscriptions)}
+    counts = {row["id"]: row["unread_count"] for row in await merged.env.rows(subscriptions)}
     kept = (await merged.kept(merged.alice))["id"]
     assert counts == {merged.alices: 1, kept: 2, merged.bobs: 3, merged.bobs_old: 2, merged.charlies: 3}
-    of = {(row["list_id"], row["entry_id"]): row["subscription_id"] for row in await merged.world.rows(unread)}
+    of = {(row["list_id"], row["entry_id"]): row["subscription_id"] for row in await merged.env.rows(unread)}
     assert (of[ALICES, merged.new_same], of[ALICES, merged.old]) == (merged.alices, kept)
 
 
 async def test_what_the_target_brought_since_the_source_was_last_asked_is_unread(merged: Merged) -> None:
-    world = merged.world
-    world.now += HOUR
-    world.web.serve("/new", answer(item("since"), item("same", PICTURE), item("new")))
-    await world.refresh(merged.target)
+    env = merged.env
+    env.now += HOUR
+    env.web.serve("/new", answer(item("since"), item("same", PICTURE), item("new")))
+    await env.refresh(merged.target)
     since = await merged.entry(merged.target, "since")
 
     await merged.merge()
 
     assert since in await merged.unread(ALICES)
     assert merged.new not in await merged.unread(ALICES)
-    rows = [row for row in await world.rows(unread) if row["entry_id"] == since]
+    rows = [row for row in await env.rows(unread) if row["entry_id"] == since]
     assert {(row["list_id"], row["subscription_id"]) for row in rows} == {
         (ALICES, merged.alices),
         (BOBS, merged.bobs),
@@ -208,7 +208,7 @@ async def test_stars_and_readings_go_over_where_the_entry_is_the_same(merged: Me
 
     await merged.merge()
 
-    kept = {(row["user_id"], row["entry_id"]): row for row in await merged.world.rows(states)}
+    kept = {(row["user_id"], row["entry_id"]): row for row in await merged.env.rows(states)}
     assert set(kept) == {(merged.alice, merged.new_same), (merged.bob, merged.new_same)}
     bobs = kept[merged.bob, merged.new_same]
     assert (bobs["starred_at"], bobs["read_at"], bobs["later_at"]) == (AT, AT, AT)
@@ -221,16 +221,16 @@ async def test_reading_a_forged_entry_does_not_hide_the_true_one(merged: Merged)
 
     await merged.merge()
 
-    assert {(row["entry_id"], row["read_at"]) for row in await merged.world.rows(states)} == {(merged.lie, AT)}
+    assert {(row["entry_id"], row["read_at"]) for row in await merged.env.rows(states)} == {(merged.lie, AT)}
     assert merged.truth in await merged.unread(BOBS)
 
 
 async def test_an_entry_that_said_something_else_before_is_not_the_same(merged: Merged) -> None:
     """As when a redirect brings the true text as a revision of a forged entry."""
-    world = merged.world
+    env = merged.env
     forged = {"guid": "g", "link": "https://example.org/g"}
-    world.web.serve("/old", answer(item("same", PICTURE), item("new"), item("forged", "the truth", **forged)))
-    await world.refresh(merged.source)
+    env.web.serve("/old", answer(item("same", PICTURE), item("new"), item("forged", "the truth", **forged)))
+    await env.refresh(merged.source)
     await merged.state(merged.bob, merged.lie, read_at=AT)
 
     await merged.merge()
@@ -239,93 +239,93 @@ async def test_an_entry_that_said_something_else_before_is_not_the_same(merged: 
 
 
 async def test_nothing_starred_labelled_or_kept_for_later_is_lost_also_without_a_subscription(merged: Merged) -> None:
-    world = merged.world
-    label = await world.put(labels, user_id=merged.alice, name="keep")
+    env = merged.env
+    label = await env.put(labels, user_id=merged.alice, name="keep")
     for entry in (merged.old_same, merged.lie):
-        await world.put(entry_labels, label_id=label, entry_id=entry, sort_at=AT)
+        await env.put(entry_labels, label_id=label, entry_id=entry, sort_at=AT)
     await merged.state(merged.alice, merged.old, starred_at=AT)
     await merged.merge()
 
-    await world.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == merged.alice))])
+    await env.db.batch([Step(subscriptions.delete().where(subscriptions.c.user_id == merged.alice))])
 
-    assert {row["entry_id"] for row in await world.rows(entry_labels)} == {merged.new_same, merged.lie}
+    assert {row["entry_id"] for row in await env.rows(entry_labels)} == {merged.new_same, merged.lie}
     mine = (merged.new_same, merged.lie, merged.old)
-    assert set(await visible_entries(world.db, merged.alice, mine)) == set(mine)
+    assert set(await visible_entries(env.db, merged.alice, mine)) == set(mine)
 
 
 async def test_what_was_purged_in_the_source_is_new_in_the_target(merged: Merged) -> None:
     """A tombstone would take up a guid of the other feed."""
-    world = merged.world
-    await world.put(tombstones, feed_id=merged.source.id, guid="guid-purged", purged_at=AT)
+    env = merged.env
+    await env.put(tombstones, feed_id=merged.source.id, guid="guid-purged", purged_at=AT)
 
     await merged.merge()
-    world.web.serve("/new", answer(item("purged"), item("same"), item("new")))
-    await world.refresh(merged.target)
+    env.web.serve("/new", answer(item("purged"), item("same"), item("new")))
+    await env.refresh(merged.target)
 
     assert "purged" in await merged.titles_of(merged.target)
 
 
 async def test_who_wanted_the_source_wants_the_target(merged: Merged) -> None:
-    world = merged.world
+    env = merged.env
     wanted = {"interval_seconds": 1800, "declared": 1, "added_by_person": 1, "own_title": "Ours", "folder": '["a"]'}
-    await world.change(merged.source, **wanted)
-    await world.change(merged.target, added_by_person=0, next_fetch_at=None)
-    group = await add_group(world.db, "g", PoolRule(feeds=(merged.source.id,)), PoolOptions(), PoolOptions(), NOW)
+    await env.change(merged.source, **wanted)
+    await env.change(merged.target, added_by_person=0, next_fetch_at=None)
+    group = await add_group(env.db, "g", PoolRule(feeds=(merged.source.id,)), PoolOptions(), PoolOptions(), NOW)
 
     await merged.merge()
 
-    target = await world.feed(merged.target)
+    target = await env.feed(merged.target)
     assert (target.declared, target.added_by_person, target.own_title, target.folder) == (True, True, "Ours", ("a",))
     assert target.interval is not None
     assert target.interval.total_seconds() == 1800
     assert target.next_fetch_at == NOW + HOUR
-    [row] = await world.rows(pool_groups, id=group.id)
+    [row] = await env.rows(pool_groups, id=group.id)
     assert msgspec.json.decode(row["rule"])["feeds"] == [merged.source.id, merged.target.id]
 
 
 async def test_pools_that_take_from_the_source_go_on_with_what_the_target_brought_since(merged: Merged) -> None:
-    world = merged.world
-    await add_group(world.db, "g", PoolRule(feeds=(merged.source.id,)), PoolOptions(), PoolOptions(), NOW)
-    world.now += HOUR
-    world.web.serve("/new", answer(item("since"), item("same", PICTURE), item("new")))
-    await world.refresh(merged.target)
+    env = merged.env
+    await add_group(env.db, "g", PoolRule(feeds=(merged.source.id,)), PoolOptions(), PoolOptions(), NOW)
+    env.now += HOUR
+    env.web.serve("/new", answer(item("since"), item("same", PICTURE), item("new")))
+    await env.refresh(merged.target)
     since = await merged.entry(merged.target, "since")
-    assert await advance_gathered(world.db, await gathered_up_to(world.db), since)
+    assert await advance_gathered(env.db, await gathered_up_to(env.db), since)
 
     await merged.merge()
 
-    assert await gathered_up_to(world.db) == since - 1
+    assert await gathered_up_to(env.db) == since - 1
 
 
 async def test_subscriptions_to_what_retention_has_emptied_end(merged: Merged) -> None:
-    world = merged.world
+    env = merged.env
     await merged.merge()
-    assert await drop_empty_subscriptions(world.db) == 0
+    assert await drop_empty_subscriptions(env.db) == 0
 
-    await drop_expired_entries(world.db, DAY, NOW + 9 * DAY)
+    await drop_expired_entries(env.db, DAY, NOW + 9 * DAY)
 
-    assert await drop_empty_subscriptions(world.db) == 2
-    rows = await world.rows(subscriptions)
+    assert await drop_empty_subscriptions(env.db) == 2
+    rows = await env.rows(subscriptions)
     assert {row["feed_id"] for row in rows} == {merged.target.id}
-    assert {row["subscription_id"] for row in await world.rows(unread)} == {row["id"] for row in rows}
+    assert {row["subscription_id"] for row in await env.rows(unread)} == {row["id"] for row in rows}
 
 
 async def test_merging_twice_changes_nothing_more(merged: Merged) -> None:
     tables = (entries, subscriptions, folder_subscriptions, states, unread, feed_urls)
     await merged.state(merged.alice, merged.old_same, starred_at=AT)
     await merged.merge()
-    before = [await merged.world.rows(table) for table in tables]
+    before = [await merged.env.rows(table) for table in tables]
 
     await merged.merge()
 
-    assert [await merged.world.rows(table) for table in tables] == before
+    assert [await merged.env.rows(table) for table in tables] == before
 
 
 # --- an admin has the entries moved too --------------------------------------------------------------------
 
 
 async def test_a_preview_tells_which_entries_would_move(merged: Merged) -> None:
-    preview = await preview_merge(merged.world.db, merged.source.id, merged.target.id)
+    preview = await preview_merge(merged.env.db, merged.source.id, merged.target.id)
 
     assert (preview.readers, preview.readers_of_both, preview.entries, preview.same_entries) == (2, 1, 3, 1)
     assert (preview.movable_entries, preview.newest_movable) == (1, merged.old)
@@ -339,25 +339,25 @@ async def test_moved_entries_take_their_readers_with_them(merged: Merged) -> Non
 
     await merged.merge(move_up_to=ALL)
 
-    world = merged.world
+    env = merged.env
     assert await merged.titles_of(merged.target) == ["forged", "new", "old", "same"]
     assert await merged.titles_of(merged.source) == ["forged"]
-    source, target = await world.feed(merged.source), await world.feed(merged.target)
+    source, target = await env.feed(merged.source), await env.feed(merged.target)
     assert (source.entry_count, target.entry_count) == (1, 4)
-    of = {(row["list_id"], row["entry_id"]): row["subscription_id"] for row in await world.rows(unread)}
+    of = {(row["list_id"], row["entry_id"]): row["subscription_id"] for row in await env.rows(unread)}
     kept = (await merged.kept(merged.alice))["id"]
     assert of[ALICES, merged.old] == merged.alices
     assert of[BOBS, merged.old] == merged.bobs
     assert of[ALICES, merged.lie] == kept
-    counts = {row["id"]: row["unread_count"] for row in await world.rows(subscriptions)}
+    counts = {row["id"]: row["unread_count"] for row in await env.rows(subscriptions)}
     assert counts == {merged.alices: 2, kept: 1, merged.bobs: 4, merged.bobs_old: 1, merged.charlies: 3}
-    assert [row["entry_id"] for row in await world.rows(states)] == [merged.old]
+    assert [row["entry_id"] for row in await env.rows(states)] == [merged.old]
 
 
 async def test_what_comes_after_the_admin_looked_is_not_moved(merged: Merged) -> None:
-    world = merged.world
-    world.web.serve("/old", answer(item("late"), item("old")))
-    await world.refresh(merged.source)
+    env = merged.env
+    env.web.serve("/old", answer(item("late"), item("old")))
+    await env.refresh(merged.source)
 
     await merged.merge(move_up_to=merged.old_same)
 
@@ -366,17 +366,17 @@ async def test_what_comes_after_the_admin_looked_is_not_moved(merged: Merged) ->
 
 
 async def test_moved_entries_take_their_images_with_them_and_no_object_is_orphaned(merged: Merged) -> None:
-    world = merged.world
-    [task] = [row for row in await world.rows(image_tasks) if row["entry_id"] == merged.old_same]
-    await world.db.batch([_archived(task["id"])])
-    await world.put(
+    env = merged.env
+    [task] = [row for row in await env.rows(image_tasks) if row["entry_id"] == merged.old_same]
+    await env.db.batch([_archived(task["id"])])
+    await env.put(
         image_tasks, feed_id=merged.source.id, entry_id=merged.old, original_url="u", created_at=AT, updated_at=AT
     )
 
     await merged.merge(move_up_to=ALL)
 
-    assert [row["key"] for row in await world.rows(object_garbage)] == ["images/1/aa/0.png"]
-    assert {(row["entry_id"], row["feed_id"]) for row in await world.rows(image_tasks)} == {
+    assert [row["key"] for row in await env.rows(object_garbage)] == ["images/1/aa/0.png"]
+    assert {(row["entry_id"], row["feed_id"]) for row in await env.rows(image_tasks)} == {
         (merged.new_same, merged.target.id),
         (merged.old, merged.target.id),
     }

@@ -38,17 +38,17 @@ from feedmill.store.search.find_entries import find_best_matches, find_newest_ma
 from feedmill.store.search.index_missing_entries import index_missing_entries
 from feedmill.store.search.index_table import search_texts
 from feedmill.store.search.tokenizer import query_words, site_word
-from tests.library.small_library import DAY, HOUR, NOW, Shelf
+from tests.library.small_library import DAY, HOUR, NOW, SmallLibrary
 
 CHINESE = "人工智能芯片"
 
 
-async def a_shelf(db: Database) -> tuple[Shelf, User, int]:
+async def a_shelf(db: Database) -> tuple[SmallLibrary, User, int]:
     """Alice and a feed of hers."""
-    shelf = Shelf(db)
-    alice, feed = await shelf.person(), await shelf.feed()
-    await shelf.subscribe(alice, feed)
-    return shelf, alice, feed
+    library = SmallLibrary(db)
+    alice, feed = await library.person(), await library.feed()
+    await library.subscribe(alice, feed)
+    return library, alice, feed
 
 
 def words(said: str, scope: str = "any", prefix: bool = False) -> TextMatch:
@@ -73,10 +73,10 @@ async def _titles(db: Database, ids: Iterable[int]) -> list[str]:
 
 
 async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    await shelf.arrive(feed, "Cat and dog", author="Ann Lee", content_html="<p>The quick brown fox</p>")
-    await shelf.arrive(feed, "Fox news", author="Fox Mulder", content_html="a brown quick cat, the end of it")
-    await shelf.arrive(feed, CHINESE, content_html="今天的新闻：我们去公园", link="https://zh.example.com/x")
+    library, alice, feed = await a_shelf(any_db)
+    await library.arrive(feed, "Cat and dog", author="Ann Lee", content_html="<p>The quick brown fox</p>")
+    await library.arrive(feed, "Fox news", author="Fox Mulder", content_html="a brown quick cat, the end of it")
+    await library.arrive(feed, CHINESE, content_html="今天的新闻：我们去公园", link="https://zh.example.com/x")
     cat, fox = "Cat and dog", "Fox news"
     expected: list[tuple[SearchCondition, list[str]]] = [
         (words("CAT"), [fox, cat]),
@@ -117,12 +117,12 @@ async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Data
 
 
 async def test_a_word_weighs_more_in_a_title_than_in_a_name_than_in_a_text(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
+    library, alice, feed = await a_shelf(any_db)
     filler = "some other words that stand in the text of every one of these entries " * 3
-    await shelf.arrive(feed, "Gnus at last", content_html=filler, author="Someone")
-    await shelf.arrive(feed, "By them", content_html=filler, author="Gnus Herd")
-    await shelf.arrive(feed, "Of them", content_html=f"{filler} gnus", author="Someone")
-    await shelf.arrive(feed, *(f"Not about them {n}" for n in range(20)), content_html=filler)
+    await library.arrive(feed, "Gnus at last", content_html=filler, author="Someone")
+    await library.arrive(feed, "By them", content_html=filler, author="Gnus Herd")
+    await library.arrive(feed, "Of them", content_html=f"{filler} gnus", author="Someone")
+    await library.arrive(feed, *(f"Not about them {n}" for n in range(20)), content_html=filler)
 
     ranked = await best(any_db, alice, words("gnus"))
 
@@ -135,13 +135,13 @@ async def test_a_word_weighs_more_in_a_title_than_in_a_name_than_in_a_text(any_d
 
 
 async def test_conditions_find_what_they_say(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    other = await shelf.feed("other")
-    await shelf.subscribe(alice, other)
+    library, alice, feed = await a_shelf(any_db)
+    other = await library.feed("other")
+    await library.subscribe(alice, other)
     audio = (Enclosure("https://example.org/a.mp3", "audio/mpeg"),)
-    [a] = await shelf.arrive(feed, "a", at=NOW - 10 * DAY, language="en-GB", enclosures=audio)
-    [b] = await shelf.arrive(feed, "b", at=NOW - 2 * DAY, image_url="https://example.org/b.png")
-    await shelf.arrive(other, "c", at=NOW - DAY, language="de")
+    [a] = await library.arrive(feed, "a", at=NOW - 10 * DAY, language="en-GB", enclosures=audio)
+    [b] = await library.arrive(feed, "b", at=NOW - 2 * DAY, image_url="https://example.org/b.png")
+    await library.arrive(other, "c", at=NOW - DAY, language="de")
     label = (await add_label(any_db, alice.id, "red")).id
     await apply_marks(any_db, alice.id, [a], EntryMarks(read=True, starred=True), NOW)
     await apply_marks(any_db, alice.id, [b], EntryMarks(later=True, add_labels=(label,)), NOW)
@@ -181,11 +181,11 @@ async def test_conditions_find_what_they_say(any_db: Database) -> None:
 
 
 async def test_nobody_finds_what_they_can_not_see(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    bob, charlie = await shelf.person("bob"), await shelf.person("charlie")
-    _, starred, later, labelled = await shelf.arrive(feed, "one", "two", "three", "four", content_html="secret")
+    library, alice, feed = await a_shelf(any_db)
+    bob, charlie = await library.person("bob"), await library.person("charlie")
+    _, starred, later, labelled = await library.arrive(feed, "one", "two", "three", "four", content_html="secret")
     label = (await add_label(any_db, alice.id, "red")).id
-    subscribed = await shelf.subscribe(bob, feed)
+    subscribed = await library.subscribe(bob, feed)
     label_of_bob = (await add_label(any_db, bob.id, "red")).id
     await apply_marks(any_db, bob.id, [starred], EntryMarks(starred=True, read=True), NOW)
     await apply_marks(any_db, bob.id, [later], EntryMarks(later=True), NOW)
@@ -202,13 +202,13 @@ async def test_nobody_finds_what_they_can_not_see(any_db: Database) -> None:
 
 
 async def test_pages_by_date_neither_repeat_nor_skip(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
+    library, alice, feed = await a_shelf(any_db)
     for second in range(5):
         at = NOW - HOUR + timedelta(seconds=second)
         titles = [f"{second} {number}" for number in range(3)]
         # Earlier ids have later milliseconds.
         for number, title in enumerate(titles):
-            await shelf.arrive(feed, title, at=at - timedelta(milliseconds=-900 + number), content_html="x")
+            await library.arrive(feed, title, at=at - timedelta(milliseconds=-900 + number), content_html="x")
     walked, below = list[str](), None
 
     while page := await newest(any_db, alice, words("x"), most=4, below=below):
@@ -220,8 +220,8 @@ async def test_pages_by_date_neither_repeat_nor_skip(any_db: Database) -> None:
 
 
 async def test_the_newest_text_is_what_is_found(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    [entry, _] = await shelf.arrive(feed, "first", "other")
+    library, alice, feed = await a_shelf(any_db)
+    [entry, _] = await library.arrive(feed, "first", "other")
     second = Revision(entry, 1, "new", "https://example.org/", "second", "ann", None, "<p>changed</p>")
 
     await any_db.batch(steps_to_add_revisions([second], to_iso(NOW)))
@@ -232,11 +232,11 @@ async def test_the_newest_text_is_what_is_found(any_db: Database) -> None:
 
 
 async def test_what_is_dropped_is_found_no_more(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    gone = await shelf.feed("gone")
-    await shelf.subscribe(alice, gone)
-    await shelf.arrive(feed, "old", "kept", content_html="x")
-    await shelf.arrive(gone, "of a feed that goes", content_html="x")
+    library, alice, feed = await a_shelf(any_db)
+    gone = await library.feed("gone")
+    await library.subscribe(alice, gone)
+    await library.arrive(feed, "old", "kept", content_html="x")
+    await library.arrive(gone, "of a feed that goes", content_html="x")
     old = entries.update().where(entries.c.title == "old").values(in_feed=0, last_seen_at=to_iso(NOW - 300 * DAY))
     await any_db.batch([Step(old)])
 
@@ -249,10 +249,10 @@ async def test_what_is_dropped_is_found_no_more(any_db: Database) -> None:
 
 
 async def test_an_entry_that_an_admin_moved_is_found_in_its_new_feed(db: Database) -> None:
-    shelf, alice, source = await a_shelf(db)
-    target = await shelf.feed("target")
-    await shelf.arrive(source, "twin", "single", content_html="x")
-    await shelf.arrive(target, "twin", content_html="x")
+    library, alice, source = await a_shelf(db)
+    target = await library.feed("target")
+    await library.arrive(source, "twin", "single", content_html="x")
+    await library.arrive(target, "twin", content_html="x")
 
     merge = Merge(source, "https://a.example.org/", target, "https://b.example.org/", move_up_to=2**40)
     await merge_feeds(db, merge, NOW)
@@ -261,9 +261,9 @@ async def test_an_entry_that_an_admin_moved_is_found_in_its_new_feed(db: Databas
 
 
 async def test_entries_from_before_are_indexed_in_lots_by_their_newest_text(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    await shelf.arrive(feed, *(f"before {number}" for number in range(60)))
-    [revised, deleted] = await shelf.arrive(feed, "revised", "deleted")
+    library, alice, feed = await a_shelf(any_db)
+    await library.arrive(feed, *(f"before {number}" for number in range(60)))
+    [revised, deleted] = await library.arrive(feed, "revised", "deleted")
     second = Revision(revised, 1, "new", None, "second", None, None, "changed")
     await any_db.batch(steps_to_add_revisions([second], to_iso(NOW)))
     await any_db.batch([Step(text("DELETE FROM search_texts")), Step(entries.delete().where(entries.c.id == deleted))])
@@ -279,8 +279,8 @@ async def test_entries_from_before_are_indexed_in_lots_by_their_newest_text(any_
 
 
 async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
-    [entry] = await shelf.arrive(feed, "first")
+    library, alice, feed = await a_shelf(any_db)
+    [entry] = await library.arrive(feed, "first")
     await any_db.batch([Step(text("DELETE FROM search_texts"))])
 
     await any_db.batch(steps_to_add_revisions([Revision(entry, 1, "n", None, "t", None, None, "changed")], to_iso(NOW)))
@@ -293,11 +293,13 @@ async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db
 
 
 async def test_long_and_odd_texts_can_be_stored_and_searched(any_db: Database) -> None:
-    shelf, alice, feed = await a_shelf(any_db)
+    library, alice, feed = await a_shelf(any_db)
     # As many different pairs, of four bytes a character, as there may be.
     different = "丁丂" + "".join(map(chr, Random(1).choices(range(0x20000, 0x2A6D0), k=100_000)))
-    await shelf.arrive(feed, "long", content_html=different, summary=different, author=different, at=NOW - 70_000 * DAY)
-    await shelf.arrive(feed, "odd", content_html="it's a \\ back'slash :* & | <-> ! 1e5abc \u200b 🐢 &#xd800;&#0;")
+    await library.arrive(
+        feed, "long", content_html=different, summary=different, author=different, at=NOW - 70_000 * DAY
+    )
+    await library.arrive(feed, "odd", content_html="it's a \\ back'slash :* & | <-> ! 1e5abc \u200b 🐢 &#xd800;&#0;")
 
     assert await newest(any_db, alice, words("丁丂")) == ["long"]
     assert await newest(any_db, alice, words("back'slash")) == ["odd"]

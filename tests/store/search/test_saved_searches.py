@@ -5,12 +5,12 @@ import pytest
 from feedmill.model.search_query import SavedSearch
 from feedmill.store.database import Database
 from feedmill.store.search.saved_searches import SearchExists, drop_saved_search, save_search, saved_searches_of
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 
 
 async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
 
     saved = await save_search(any_db, alice.id, "chips", "芯片 OR chip*")
 
@@ -22,8 +22,8 @@ async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database)
 
 
 async def test_a_name_serves_once_for_each_person(any_db: Database) -> None:
-    shelf = Shelf(any_db)
-    alice, bob = await shelf.person("alice"), await shelf.person("bob")
+    library = SmallLibrary(any_db)
+    alice, bob = await library.person("alice"), await library.person("bob")
     await save_search(any_db, alice.id, "chips", "a")
 
     with pytest.raises(SearchExists):

@@ -13,7 +13,7 @@ from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import NewFeed, add_feed, add_feeds
 from feedmill.store.feeds.read_feeds import feed_of_url, feeds_of_ids
 from feedmill.store.schema import entries, feeds, fetch_log, image_tasks, raw_bodies, subscriptions
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.serve.rest.site import Person, Site
 
 URL = "https://example.org/feed"

@@ -17,7 +17,7 @@ from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import NewFeed, add_feed, add_feeds
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import entries, fetch_log, subscriptions
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.serve.rest.admin.test_admin import audit
 from tests.serve.rest.site import Person, Site
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from feedmill.store.feeds.add_feeds import add_feed
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 

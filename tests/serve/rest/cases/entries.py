@@ -10,7 +10,7 @@ from feedmill.model.refresh import Revision
 from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 from tests.serve.rest.cases import Asked, Case
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer
@@ -21,10 +21,10 @@ REVISED = Revision(0, 1, "e", "https://example.org/", f"{SECRET} changed", None,
 
 async def entry_of(site: Site, person: Person, **more: Any) -> int:
     """An entry that is unread, of a feed that nobody else subscribes to."""
-    shelf = Shelf(site.app.db)
-    feed = await shelf.feed("private")
-    await shelf.subscribe(person.user, feed)
-    [entry] = await shelf.arrive(feed, SECRET, **more)
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed("private")
+    await library.subscribe(person.user, feed)
+    [entry] = await library.arrive(feed, SECRET, **more)
     return entry
 
 

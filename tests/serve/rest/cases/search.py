@@ -1,16 +1,16 @@
 """What is found, and the searches that are kept: each person has their own."""
 
 from feedmill.store.search.saved_searches import save_search
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 from tests.serve.rest.cases import Asked, Case, plainly
 from tests.serve.rest.site import Person, Site
 
 
 async def _found(site: Site, alice: Person) -> Asked:
-    shelf = Shelf(site.app.db)
-    feed = await shelf.feed()
-    await shelf.subscribe(alice.user, feed)
-    await shelf.arrive(feed, "Gnus of hers")
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed()
+    await library.subscribe(alice.user, feed)
+    await library.arrive(feed, "Gnus of hers")
     return Asked("/search?q=gnus", secret="Gnus of hers")
 
 

@@ -5,19 +5,19 @@ import pytest
 from feedmill.api_schemas.entries import ArticleResponse, EntryPage, EntryResponse
 from feedmill.library.entries.article import Article
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 from tests.serve.rest.site import Person, Site
 
 
 @pytest.fixture
-async def shelf(site: Site) -> Shelf:
-    return Shelf(site.app.db)
+async def library(site: Site) -> SmallLibrary:
+    return SmallLibrary(site.app.db)
 
 
 @pytest.fixture
-async def feed(shelf: Shelf, alice: Person) -> int:
-    feed = await shelf.feed()
-    await shelf.subscribe(alice.user, feed)
+async def feed(library: SmallLibrary, alice: Person) -> int:
+    feed = await library.feed()
+    await library.subscribe(alice.user, feed)
     return feed
 
 
@@ -28,8 +28,8 @@ def test_what_is_sent_is_what_is_described(sent: type, described: type[EntryResp
     assert list(sent.__struct_fields__) == list(described.model_fields)  # type: ignore[attr-defined]
 
 
-async def test_pages_follow_each_other(shelf: Shelf, feed: int, alice: Person) -> None:
-    await shelf.arrive(feed, *"abcde")
+async def test_pages_follow_each_other(library: SmallLibrary, feed: int, alice: Person) -> None:
+    await library.arrive(feed, *"abcde")
 
     first = (await alice.get("/entries?limit=3")).json()
     second = (await alice.get(f"/entries?limit=3&cursor={first['next']}")).json()
@@ -39,12 +39,12 @@ async def test_pages_follow_each_other(shelf: Shelf, feed: int, alice: Person) -
     EntryPage.model_validate(first)
 
 
-async def test_a_list_that_has_not_changed_is_not_sent_again(shelf: Shelf, feed: int, alice: Person) -> None:
-    other = await shelf.feed("other")
-    [entry] = await shelf.arrive(feed, "a")
+async def test_a_list_that_has_not_changed_is_not_sent_again(library: SmallLibrary, feed: int, alice: Person) -> None:
+    other = await library.feed("other")
+    [entry] = await library.arrive(feed, "a")
     tag = (await alice.get("/entries")).headers["etag"]
 
-    await shelf.arrive(other, "not hers")
+    await library.arrive(other, "not hers")
     same = await alice.get("/entries", headers={"If-None-Match": tag})
     await alice.patch(f"/entries/{entry}", {"starred": True})
     changed = await alice.get("/entries", headers={"If-None-Match": tag})
@@ -62,8 +62,8 @@ async def test_what_can_not_be_meant_is_refused(alice: Person, query: str) -> No
     assert answer.status_code == 422, answer.text
 
 
-async def test_an_entry_is_marked_and_shown_as_it_is_now(shelf: Shelf, feed: int, alice: Person) -> None:
-    [entry] = await shelf.arrive(feed, "a")
+async def test_an_entry_is_marked_and_shown_as_it_is_now(library: SmallLibrary, feed: int, alice: Person) -> None:
+    [entry] = await library.arrive(feed, "a")
 
     read = await alice.patch(f"/entries/{entry}", {"read": True, "later": True})
     unread = await alice.patch(f"/entries/{entry}", {"read": False, "later": False})
@@ -72,8 +72,8 @@ async def test_an_entry_is_marked_and_shown_as_it_is_now(shelf: Shelf, feed: int
     assert (unread.json()["unread"], unread.json()["later"]) == (True, False)
 
 
-async def test_a_change_of_nothing_changes_nothing(shelf: Shelf, feed: int, alice: Person) -> None:
-    [entry] = await shelf.arrive(feed, "a")
+async def test_a_change_of_nothing_changes_nothing(library: SmallLibrary, feed: int, alice: Person) -> None:
+    [entry] = await library.arrive(feed, "a")
 
     answer = await alice.patch(f"/entries/{entry}", {})
 
@@ -81,16 +81,16 @@ async def test_a_change_of_nothing_changes_nothing(shelf: Shelf, feed: int, alic
 
 
 @pytest.mark.parametrize("later", ["2020-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "tomorrow"])
-async def test_later_is_a_time_that_can_come(shelf: Shelf, feed: int, alice: Person, later: str) -> None:
-    [entry] = await shelf.arrive(feed, "a")
+async def test_later_is_a_time_that_can_come(library: SmallLibrary, feed: int, alice: Person, later: str) -> None:
+    [entry] = await library.arrive(feed, "a")
 
     answer = await alice.patch(f"/entries/{entry}", {"later": later})
 
     assert answer.status_code == 422, answer.text
 
 
-async def test_many_are_marked_at_once(shelf: Shelf, feed: int, alice: Person) -> None:
-    ids = await shelf.arrive(feed, "a", "b")
+async def test_many_are_marked_at_once(library: SmallLibrary, feed: int, alice: Person) -> None:
+    ids = await library.arrive(feed, "a", "b")
     label = (await alice.post("/labels", {"name": "red"})).json()["id"]
 
     done = await alice.post("/entries/mark", {"ids": [*ids, 10**9], "read": True, "add_labels": [label]})
@@ -102,11 +102,11 @@ async def test_many_are_marked_at_once(shelf: Shelf, feed: int, alice: Person) -
 
 
 async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
-    shelf: Shelf, feed: int, alice: Person, bob: Person
+    library: SmallLibrary, feed: int, alice: Person, bob: Person
 ) -> None:
-    await shelf.arrive(feed, "a", "b")
+    await library.arrive(feed, "a", "b")
     seen = (await alice.get("/entries")).json()["as_of"]
-    await shelf.arrive(feed, "c")
+    await library.arrive(feed, "c")
 
     swept = (await alice.post("/entries/mark-all", {"everything": True, "up_to": seen})).json()
     left = [item["title"] for item in (await alice.get("/entries")).json()["items"]]
@@ -118,8 +118,8 @@ async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
     assert sorted(after) == ["a", "b", "c"]
 
 
-async def test_only_what_is_old_is_marked_when_an_age_is_given(shelf: Shelf, feed: int, alice: Person) -> None:
-    await shelf.arrive(feed, "old")
+async def test_only_what_is_old_is_marked_when_an_age_is_given(library: SmallLibrary, feed: int, alice: Person) -> None:
+    await library.arrive(feed, "old")
 
     spared = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 36500})).json()
     marked = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 0})).json()
@@ -127,8 +127,8 @@ async def test_only_what_is_old_is_marked_when_an_age_is_given(shelf: Shelf, fee
     assert (spared["marked"], marked["marked"]) == (0, 1)
 
 
-async def test_an_article_names_its_neighbours_in_the_list(shelf: Shelf, feed: int, alice: Person) -> None:
-    a, b, c = await shelf.arrive(feed, *"abc")
+async def test_an_article_names_its_neighbours_in_the_list(library: SmallLibrary, feed: int, alice: Person) -> None:
+    a, b, c = await library.arrive(feed, *"abc")
 
     article = (await alice.get(f"/entries/{b}?view=all")).json()
 
@@ -136,9 +136,9 @@ async def test_an_article_names_its_neighbours_in_the_list(shelf: Shelf, feed: i
     ArticleResponse.model_validate(article)
 
 
-async def test_an_original_is_plain_text_that_no_browser_runs(shelf: Shelf, feed: int, alice: Person) -> None:
+async def test_an_original_is_plain_text_that_no_browser_runs(library: SmallLibrary, feed: int, alice: Person) -> None:
     html = "<script>alert(1)</script>"
-    [entry] = await shelf.arrive(feed, "a", content_html=html)
+    [entry] = await library.arrive(feed, "a", content_html=html)
 
     answer = await alice.get(f"/entries/{entry}/original")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.html.test_readability import ARTICLE, MENU
-from tests.library.small_library import Shelf
+from tests.library.small_library import SmallLibrary
 from tests.serve.rest.site import Person, Site
 from tests.www import Answer
 
@@ -14,10 +14,10 @@ HTML = {"Content-Type": "text/html"}
 @pytest.fixture
 async def entry(site: Site, alice: Person) -> int:
     """One of a feed that sends no text."""
-    shelf = Shelf(site.app.db)
-    feed = await shelf.feed()
-    await shelf.subscribe(alice.user, feed)
-    [entry] = await shelf.arrive(feed, "a", content_html=None, link=site.web.url("/page"))
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed()
+    await library.subscribe(alice.user, feed)
+    [entry] = await library.arrive(feed, "a", content_html=None, link=site.web.url("/page"))
     return entry
 
 
@@ -66,10 +66,10 @@ async def test_why_there_is_none_is_said(
 
 
 async def test_an_entry_without_a_link_has_nothing_to_fetch(site: Site, alice: Person) -> None:
-    shelf = Shelf(site.app.db)
-    feed = await shelf.feed("other")
-    await shelf.subscribe(alice.user, feed)
-    [entry] = await shelf.arrive(feed, "a", link=None)
+    library = SmallLibrary(site.app.db)
+    feed = await library.feed("other")
+    await library.subscribe(alice.user, feed)
+    [entry] = await library.arrive(feed, "a", link=None)
 
     answer = await alice.post(f"/entries/{entry}/full-text")
 

@@ -21,7 +21,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.schema import tokens
 from feedmill.store.users import sessions
 from feedmill.store.users.api_tokens import USED_EVERY, add_token, revoke_token, tokens_of
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.serve.rest.site import Person, Site
 
 READER = {"name": "script", "scopes": ["read"]}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from feedmill.store.feeds.add_feeds import add_feed
-from tests.flows.world import NOW
+from tests.flows.refresh_environment import NOW
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
 

@@ -33,7 +33,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 @dataclass
-class World:
+class RefreshEnvironment:
     """What a refresh works with, and short words for what tests say again and again."""
 
     db: Database
@@ -43,13 +43,13 @@ class World:
     now: datetime = NOW
     jitter: float = 0.0
     soft_limit: timedelta = timedelta(seconds=LONGEST_WAIT)
-    rests: list[float] = field(default_factory=list)
-    said: list[tuple[Feed, RefreshDecision]] = field(default_factory=list)
+    sleeps: list[float] = field(default_factory=list)
+    announced: list[tuple[Feed, RefreshDecision]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.rewire()
+        self.build_tools()
 
-    def rewire(self) -> None:
+    def build_tools(self) -> None:
         """Hands the parts to the refresh anew, after a test has changed some."""
         self.tools = RefreshTools(
             self.db,
@@ -57,14 +57,14 @@ class World:
             self.client,
             soft_limit=self.soft_limit,
             sleep=self._rest,
-            announce=lambda feed, decision: self.said.append((feed, decision)),
+            announce=lambda feed, decision: self.announced.append((feed, decision)),
             clock=lambda: self.now,
             jitter=lambda: self.jitter,
             encryption=ENCRYPTION,
         )
 
     async def _rest(self, seconds: float) -> None:
-        self.rests.append(seconds)
+        self.sleeps.append(seconds)
 
     async def add(self, path: str = "/feed", served: Any = None, host: str | None = None) -> Feed:
         """A new feed at that path of the web."""

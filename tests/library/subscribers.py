@@ -21,61 +21,61 @@ from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import unread, users
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user
-from tests.flows.world import World
+from tests.flows.refresh_environment import RefreshEnvironment
 
 CHOSEN = ("title", "interval_seconds", "archive_policy")
 
 
 @dataclass
-class Readers:
-    world: World
+class Subscribers:
+    env: RefreshEnvironment
     answers: ResponseCache = field(default_factory=ResponseCache)
 
     async def person(self, name: str, quota_feeds: int | None = None) -> User:
-        user = await add_user(self.world.db, name, None, False, self.world.now)
+        user = await add_user(self.env.db, name, None, False, self.env.now)
         changed = users.update().where(users.c.id == user.id).values(quota_feeds=quota_feeds)
-        await self.world.db.batch([Step(changed)])
+        await self.env.db.batch([Step(changed)])
         return replace(user, quota_feeds=quota_feeds)
 
     async def subscribe(self, user: User, url: str, **wish: Any) -> SubscribeResult:
         chosen = {name: wish.pop(name) for name in CHOSEN if name in wish}
         settings = structs.replace(wish.pop("settings", DEFAULT_FEED_SETTINGS), **chosen)
-        return await subscribe(self.world.tools, user, SubscribeRequest(url, settings, **wish), self.answers)
+        return await subscribe(self.env.tools, user, SubscribeRequest(url, settings, **wish), self.answers)
 
     async def change(self, user: User, subscription: Subscription, **chosen: Any) -> Subscription:
-        rules = self.world.tools.rules
+        rules = self.env.tools.rules
         return await own.update_subscription(
-            self.world.db, rules, user.id, subscription.id, own.SubscriptionChange(chosen), self.world.now
+            self.env.db, rules, user.id, subscription.id, own.SubscriptionChange(chosen), self.env.now
         )
 
     async def settle(self, user: User, subscription: Subscription, **settings: Any) -> None:
         """Changes what is done with the feed's entries."""
-        db, change = self.world.db, own.SubscriptionChange(settings)
-        await own.update_subscription(db, self.world.tools.rules, user.id, subscription.id, change, self.world.now)
+        db, change = self.env.db, own.SubscriptionChange(settings)
+        await own.update_subscription(db, self.env.tools.rules, user.id, subscription.id, change, self.env.now)
 
-    def tailored(self) -> "Readers":
+    def with_filters(self) -> "Subscribers":
         """Refreshes do from now on what subscribers want done, as those of the app."""
-        writers = RefreshWriters(filters=partial(filter_writes, self.world.db))
-        self.world.tools = replace(self.world.tools, writers=writers)
+        writers = RefreshWriters(filters=partial(filter_writes, self.env.db))
+        self.env.tools = replace(self.env.tools, writers=writers)
         return self
 
     async def leave(self, user: User, subscription: Subscription) -> None:
-        await own.unsubscribe(self.world.db, user.id, subscription.id)
+        await own.unsubscribe(self.env.db, user.id, subscription.id)
 
     async def mine(self, user: User) -> list[Subscription]:
-        return await subscriptions_of(self.world.db, user.id)
+        return await subscriptions_of(self.env.db, user.id)
 
     async def feed(self, subscription: Subscription) -> Feed:
-        [feed] = await feeds_of_ids(self.world.db, [subscription.feed_id])
+        [feed] = await feeds_of_ids(self.env.db, [subscription.feed_id])
         return feed
 
     async def refresh(self, subscription: Subscription) -> None:
-        await self.world.refresh(await self.feed(subscription))
+        await self.env.refresh(await self.feed(subscription))
 
     async def unread(self, user: User) -> int:
         """How many rows the user's list has, whatever is counted elsewhere."""
         lists = select(users.c.unread_list_id).where(users.c.id == user.id).scalar_subquery()
-        return len(await self.world.db.query(select(unread).where(unread.c.list_id == lists)))
+        return len(await self.env.db.query(select(unread).where(unread.c.list_id == lists)))
 
     async def unread_and_counted(self, user: User) -> tuple[int, int]:
         return await self.unread(user), sum(mine.unread_count for mine in await self.mine(user))

@@ -29,7 +29,7 @@ from tests.www import Web
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-EVERYTHING = (WebhookEvent.NEW_ENTRIES, WebhookEvent.FEED_FAILING, WebhookEvent.FEED_HEALED)
+ALL_EVENTS = (WebhookEvent.NEW_ENTRIES, WebhookEvent.FEED_FAILING, WebhookEvent.FEED_HEALED)
 
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "title", "paused", "created_at")
 ADD_ENTRY = insert(
@@ -49,7 +49,7 @@ ALL_DELIVERIES = select(deliveries).order_by(deliveries.c.id)
 
 
 @dataclass
-class Receivers:
+class WebhookSetup:
     db: Database
     client: Client
     web: Web
@@ -71,9 +71,9 @@ class Receivers:
     async def hook(self, user: User, served: Any = None, path: str = "/hook") -> Webhook:
         """A webhook of the user's, at a path that answers as said; 200 when nothing is said."""
         url = self.web.url(path) if served is None else self.web.serve(path, served)
-        return await self.webhooks.create(user.id, url, EVERYTHING)
+        return await self.webhooks.create(user.id, url, ALL_EVENTS)
 
-    async def happens(
+    async def queue_event(
         self, feed: Feed, event: WebhookEvent = WebhookEvent.NEW_ENTRIES, titles: tuple[str, ...] = ("one",)
     ) -> None:
         """What a refresh writes of an event, with its entries."""
@@ -93,7 +93,7 @@ class Receivers:
     async def outbox(self) -> list[Delivery]:
         return [to_delivery(row) for row in await self.db.query(ALL_DELIVERIES)]
 
-    def told(self, path: str = "/hook") -> list[dict[str, Any]]:
+    def received(self, path: str = "/hook") -> list[dict[str, Any]]:
         """What arrived at a path."""
         return [msgspec.json.decode(seen.body) for seen in self.web.seen(path)]
 

@@ -11,7 +11,7 @@ from feedmill.archive.images.download import archive_images
 from feedmill.settings import load_settings
 
 
-class DiesAfterPut:
+class KilledAfterPut:
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
 
@@ -22,7 +22,7 @@ class DiesAfterPut:
 
 async def main() -> None:
     async with build_app(load_settings()) as app:
-        await archive_images(replace(app.images, blobs=DiesAfterPut(app.blobs)))  # type: ignore[arg-type]
+        await archive_images(replace(app.images, blobs=KilledAfterPut(app.blobs)))  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

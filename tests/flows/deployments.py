@@ -27,27 +27,27 @@ from feedmill.store.database import Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import facts, subscriptions, unread, users
 from tests.databases import emptied
-from tests.flows.conftest import small_world
-from tests.flows.world import MINUTE, World
+from tests.flows.conftest import open_environment
+from tests.flows.refresh_environment import MINUTE, RefreshEnvironment
 from tests.services.s3 import s3_config
 
-PLACES = {
+DEPLOYMENTS = {
     "one machine": ("sqlite", "folder"),
     "servers": ("postgresql", "s3"),
     "cloudflare": ("d1", "s3"),
     "mysql": ("mariadb", "folder"),
 }
-KEEPING = RetentionPeriods()
+DEFAULT_PERIODS = RetentionPeriods()
 # An answer arrives a little before it is written down.
 ARRIVES_BEFORE = timedelta(milliseconds=5)
 
 
 @dataclass(frozen=True)
-class TimedWeb:
+class TimedClient:
     """The web by the clock of the test's world."""
 
     client: Client
-    world: World
+    env: RefreshEnvironment
 
     async def get(
         self,
@@ -57,25 +57,25 @@ class TimedWeb:
         options: FetchOptions = DEFAULT_OPTIONS,
     ) -> FetchOutcome:
         outcome = await self.client.get(url, validators, limits, options)
-        at = self.world.now - ARRIVES_BEFORE
+        at = self.env.now - ARRIVES_BEFORE
         return replace(outcome, fetched_at=at) if isinstance(outcome, Response) else outcome
 
 
-class ArchiveWorld(World):
+class ArchiveEnvironment(RefreshEnvironment):
     """A world whose raw bodies bear its own time, with short words for purging and restoring."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.tools = replace(self.tools, client=TimedWeb(self.client, self))
+        self.tools = replace(self.tools, client=TimedClient(self.client, self))
 
-    async def purge(self, keeping: RetentionPeriods = KEEPING) -> PurgeCounts:
+    async def purge(self, keeping: RetentionPeriods = DEFAULT_PERIODS) -> PurgeCounts:
         return await purge(self.db, self.blobs, keeping, self.now)
 
     async def restore(self, *feeds: Feed, period: Period = Period()) -> RestoreReport:  # noqa: B008
         chosen = [feed.id for feed in feeds] or None
         return await restore_feeds(self.tools, plan_from_index(self.db, chosen, period), lambda one: None)
 
-    async def imagine(self, period: Period = Period()) -> RestoreReport:  # noqa: B008
+    async def preview(self, period: Period = Period()) -> RestoreReport:  # noqa: B008
         return await preview_restore(self.tools, plan_from_index(self.db, None, period), lambda one: None)
 
     async def rebuild(self) -> RestoreReport:
@@ -83,12 +83,12 @@ class ArchiveWorld(World):
         plans = plan_from_store(self.db, self.blobs, cards, Period(), self.now)
         return await restore_feeds(self.tools, plans, lambda one: None)
 
-    async def imagine_rebuild(self) -> RestoreReport:
+    async def preview_rebuild(self) -> RestoreReport:
         cards, _ = await find_descriptors(self.blobs)
         plans = preview_from_store(self.db, self.blobs, cards, Period(), self.now)
         return await preview_restore(self.tools, plans, lambda one: None)
 
-    async def point_to(self, user_id: int, list_id: int) -> None:
+    async def set_unread_list(self, user_id: int, list_id: int) -> None:
         await self.db.batch([Step(users.update().where(users.c.id == user_id).values(unread_list_id=list_id))])
 
     async def read(self, list_id: int, entry_id: int) -> None:
@@ -124,11 +124,13 @@ class ArchiveWorld(World):
 
 
 @asynccontextmanager
-async def world_at(request: pytest.FixtureRequest, place: str, folder: Path) -> AsyncIterator[ArchiveWorld]:
+async def open_deployment(
+    request: pytest.FixtureRequest, place: str, folder: Path
+) -> AsyncIterator[ArchiveEnvironment]:
     """An empty world at one of the places."""
-    database, objects = PLACES[place]
-    async with emptied(request, database, folder) as db, small_world(db, folder) as small:
-        yield ArchiveWorld(db, open_objects(request, objects, folder), small.client, small.web)
+    database, objects = DEPLOYMENTS[place]
+    async with emptied(request, database, folder) as db, open_environment(db, folder) as small:
+        yield ArchiveEnvironment(db, open_objects(request, objects, folder), small.client, small.web)
 
 
 def open_objects(request: pytest.FixtureRequest, kind: str, folder: Path) -> Blobs:

@@ -11,7 +11,7 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.schema import fetch_log
 from tests.flows.conftest import PATIENT
-from tests.flows.world import HOUR, World, answer, item
+from tests.flows.refresh_environment import HOUR, RefreshEnvironment, answer, item
 from tests.outbound.conftest import LoopbackIsPublic
 from tests.www import Answer, ScriptedNames
 
@@ -19,16 +19,16 @@ SOON = timedelta(minutes=5)
 
 
 @pytest.fixture
-async def paced(world: World) -> AsyncIterator[World]:
+async def paced(env: RefreshEnvironment) -> AsyncIterator[RefreshEnvironment]:
     """The world with loopback taken for the public Internet, where hosts have turns and pauses."""
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
     async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
-        world.client = client
-        world.rewire()
-        yield world
+        env.client = client
+        env.build_tools()
+        yield env
 
 
-async def test_a_429_pauses_every_feed_of_its_domain_without_blaming_them(paced: World) -> None:
+async def test_a_429_pauses_every_feed_of_its_domain_without_blaming_them(paced: RefreshEnvironment) -> None:
     throttled = await paced.add("/throttled", Answer(status=429, headers={"Retry-After": "3600"}))
     other = await paced.add("/other", answer(item("a")))
 
@@ -44,7 +44,7 @@ async def test_a_429_pauses_every_feed_of_its_domain_without_blaming_them(paced:
     assert not paced.web.seen("/other")
 
 
-async def test_a_503_pauses_its_own_url_alone(paced: World) -> None:
+async def test_a_503_pauses_its_own_url_alone(paced: RefreshEnvironment) -> None:
     busy = await paced.add("/busy", Answer(status=503, headers={"Retry-After": "3600"}))
     other = await paced.add("/other", answer(item("a")))
 
