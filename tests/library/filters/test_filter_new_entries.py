@@ -113,14 +113,14 @@ async def test_a_preview_says_what_each_rule_would_have_done(
     feed = answer(item("ads", date=NOW - DAY), item("news", date=NOW - HOUR))
     mine = (await subscribers.subscribe(alice, env.web.serve("/feed", feed))).subscription
 
-    found = await preview_filter_rules(env.db, mine.feed_id, "glaze\nads", "")
+    found = await preview_filter_rules(env.db, mine, "glaze\nads", "")
 
     assert [(each.entry.title, each.verdict.is_blocked, each.verdict.line) for each in found] == [
         ("news", False, ""),
         ("ads", True, "ads"),
     ]
     with pytest.raises(BadRule):
-        await preview_filter_rules(env.db, mine.feed_id, "(", "")
+        await preview_filter_rules(env.db, mine, "(", "")
 
 
 async def test_a_preview_ends_after_the_last_fifty(
@@ -129,7 +129,7 @@ async def test_a_preview_ends_after_the_last_fifty(
     many = [item(f"n{number}") for number in range(60)]
     mine = (await subscribers.subscribe(alice, env.web.serve("/feed", answer(*many)))).subscription
 
-    assert len(await preview_filter_rules(env.db, mine.feed_id, "", "")) == 50
+    assert len(await preview_filter_rules(env.db, mine, "", "")) == 50
 
 
 async def test_wishes_move_with_the_subscription(

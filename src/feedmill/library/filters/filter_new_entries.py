@@ -19,6 +19,7 @@ from feedmill.library.filters.rules import (
 from feedmill.model.feed import Claim
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
+from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.unread_lists import NEWEST_UNREAD
 from feedmill.store.filters.entry_filters import (
@@ -90,10 +91,12 @@ def _full_text_steps(
     return steps_to_fetch_full_texts(feed_id, guids, decision.stats.at)
 
 
-async def preview_filter_rules(db: Database, feed_id: int, block_rules: str, keep_rules: str) -> list[PreviewedEntry]:
+async def preview_filter_rules(
+    db: Database, subscription: Subscription, block_rules: str, keep_rules: str
+) -> list[PreviewedEntry]:
     """What these rules would have done with the feed's newest entries; raises `BadRule`."""
     rules = parse_rules(block_rules, keep_rules)
-    tried = await newest_filter_samples(db, feed_id, PREVIEWED)
+    tried = await newest_filter_samples(db, subscription.feed_id, PREVIEWED)
     return await asyncio.to_thread(_previewed, rules, tried)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Integer, bindparam, select
 
 from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Row, Step
+from feedmill.store.database import Database, Step
 from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, full_text_tasks, labels, subscriptions, unread, users
 
@@ -65,7 +65,7 @@ class FilterSample(NamedTuple):
     author: str | None
     summary: str | None
     content_html: str | None
-    sort_at: str = ""
+    sort_at: str
 
 
 def steps_to_block_entries(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
@@ -87,8 +87,5 @@ def steps_to_fetch_full_texts(feed_id: int, guids: Sequence[str], now: datetime)
 
 
 async def newest_filter_samples(db: Database, feed_id: int, most: int) -> list[FilterSample]:
-    return [to_filter_sample(row) for row in await db.query(NEWEST, {"feed": feed_id, "most": most})]
-
-
-def to_filter_sample(row: Row) -> FilterSample:
-    return FilterSample(**{name: row[name] for name in FilterSample._fields if name in row})
+    """The newest entries of a feed."""
+    return [FilterSample(**row) for row in await db.query(NEWEST, {"feed": feed_id, "most": most})]

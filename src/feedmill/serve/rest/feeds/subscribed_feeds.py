@@ -134,7 +134,7 @@ async def preview_rules(
 ) -> FilterPreviewResponse:
     """What these rules would have done with the feed's last 50 entries; it changes nothing."""
     subscription = await lookup.find_subscription(app.db, who.user.id, subscription_id)
-    found = await preview_filter_rules(app.db, subscription.feed_id, *tried.rules())
+    found = await preview_filter_rules(app.db, subscription, *tried.rules())
     return FilterPreviewResponse.of(found)
 
 

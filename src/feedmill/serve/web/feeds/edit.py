@@ -141,9 +141,7 @@ async def preview_rules(request: Request) -> Response:
     written = await _form_as_written(request, feed, sent)
     rules, status = written.settings, 200
     try:
-        written = replace(
-            written, previewed=await preview_filter_rules(db, feed.feed_id, rules.block_rules, rules.keep_rules)
-        )
+        written = replace(written, previewed=await preview_filter_rules(db, feed, rules.block_rules, rules.keep_rules))
     except BadRule as error:
         written, status = replace(written, bad_rule=error), 422
     if is_fragment_request(request):
