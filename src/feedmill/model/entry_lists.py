@@ -1,8 +1,10 @@
-"""Entry lists: view, order, scope and position; marks set on entries; mark-all-read."""
+"""Entry lists: view, order, scope and position; marks set on entries; labels; mark-all-read."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 MAX_MARKED_AT_ONCE = 1000
 """The most entries that can be marked at once by their ids."""
@@ -71,3 +73,18 @@ class MarkAllReadResult:
 
     marked: int
     undo: str
+
+
+class UserLabel(Struct, frozen=True, gc=False):
+    """A label with the number of entries that have it."""
+
+    id: int
+    name: str
+    entries: int
+
+
+class EntryLabel(Struct, frozen=True, gc=False):
+    """A label of an entry."""
+
+    id: int
+    name: str

@@ -204,3 +204,25 @@ class Postponed:
 
 
 RefreshDecision = Updated | Unchanged | Failed | Postponed
+
+
+# The outcomes in the fetch log that are no failures.
+SUCCESSFUL_OUTCOMES = ("updated", "not_modified", "same")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLogLine:
+    """A line of a feed's fetch log."""
+
+    at: datetime
+    outcome: str
+    http_status: int | None
+    bytes: int
+    ms: int
+    new_entries: int
+    revised_entries: int
+    message: Message | None
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome not in SUCCESSFUL_OUTCOMES

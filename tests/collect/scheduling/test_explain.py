@@ -8,7 +8,7 @@ from msgspec import structs
 from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.i18n.messages import verbatim
 from feedmill.model.feed import Feed, FeedStatus
-from feedmill.model.fetch_log import FetchLogLine
+from feedmill.model.refresh import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)

@@ -8,7 +8,7 @@ from feedmill.cli.output.print_text import print_json_line
 from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.feed_state import feed_state
-from feedmill.model.fetch_log import FetchLogLine
+from feedmill.model.refresh import FetchLogLine
 from feedmill.model.timestamps import iso_or_none, to_iso
 
 

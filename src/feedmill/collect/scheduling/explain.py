@@ -10,7 +10,7 @@ from feedmill.collect.scheduling.cadence import DAY, SHORTEST_INTERVAL, Publishi
 from feedmill.i18n.messages import Message
 from feedmill.model.feed import ERROR_AFTER, Feed, FeedStatus
 from feedmill.model.feed_state import feed_state
-from feedmill.model.fetch_log import FetchLogLine
+from feedmill.model.refresh import FetchLogLine
 from feedmill.store.feeds.fetch_log import FetchTally
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -2,7 +2,7 @@
 
 from feedmill.errors import Conflict, NotFound
 from feedmill.library.users.limits import check_count_limit
-from feedmill.model.label import UserLabel
+from feedmill.model.entry_lists import UserLabel
 from feedmill.store.database import Database
 from feedmill.store.entries import labels
 

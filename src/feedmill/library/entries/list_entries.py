@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from feedmill.html.plain_text import plain_text
 from feedmill.library.cursors import to_cursor
-from feedmill.model.entry_lists import ALL_ENTRIES, EntryOrder, EntryScope, EntryView, ListPosition
-from feedmill.model.label import EntryLabel
+from feedmill.model.entry_lists import ALL_ENTRIES, EntryLabel, EntryOrder, EntryScope, EntryView, ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.entries.list_pages import LIST_STARTS, ListRange, find_entry_page

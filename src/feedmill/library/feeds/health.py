@@ -9,8 +9,8 @@ from feedmill.collect.scheduling.explain import explain_schedule
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed import Feed, without_owner
-from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
 from feedmill.model.raw_body import RawBodyDetails
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.subscription import Subscription
 from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Database
@@ -70,7 +70,7 @@ class FeedHealth:
     @property
     def share_not_modified(self) -> float | None:
         """The share of successful responses that were 304; None without responses."""
-        answered = sum(self.sums.get(name, NO_FETCHES).fetches for name in SUCCESSES)
+        answered = sum(self.sums.get(name, NO_FETCHES).fetches for name in SUCCESSFUL_OUTCOMES)
         return self.sums.get("not_modified", NO_FETCHES).fetches / answered if answered else None
 
     @property

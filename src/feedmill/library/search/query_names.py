@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from feedmill.library.search.query_tokens import QueryToken
-from feedmill.model.label import UserLabel
+from feedmill.model.entry_lists import UserLabel
 from feedmill.model.subscription import Folder, Subscription
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import labels_of

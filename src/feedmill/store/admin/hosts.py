@@ -6,14 +6,14 @@ from datetime import datetime
 
 from sqlalchemy import Integer, and_, bindparam, case, func, select
 
-from feedmill.model.fetch_log import SUCCESSES
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.schema import feeds, fetch_log
 
 _these = one_of(feeds.c.host, "hosts")
-_failed = and_(*(fetch_log.c.outcome != word for word in SUCCESSES))
+_failed = and_(*(fetch_log.c.outcome != word for word in SUCCESSFUL_OUTCOMES))
 LOADS = (
     select(
         feeds.c.host,

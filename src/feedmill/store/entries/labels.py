@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
-from feedmill.model.label import UserLabel
+from feedmill.model.entry_lists import UserLabel
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
 from feedmill.store.schema import entries, entry_labels, labels

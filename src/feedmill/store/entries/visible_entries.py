@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import FromClause, Join, Select, and_, bindparam, case, func, select
 
+from feedmill.model.entry_lists import EntryLabel
 from feedmill.model.feed_settings import FeedSettings
-from feedmill.model.label import EntryLabel
 from feedmill.model.parsed_feed import Enclosure
 from feedmill.store.database import Database, Row
 from feedmill.store.dialect import as_list, one_of

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 
 from feedmill.i18n.messages import message_or_none
-from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database, Row
 from feedmill.store.schema import fetch_log
@@ -49,6 +49,6 @@ async def tally_fetches(db: Database, feed_id: int, since: datetime) -> FetchTal
     rows = await db.query(TALLY, {"feed_id": feed_id, "since": to_iso(since)})
     return FetchTally(
         fetches=sum(row["fetches"] for row in rows),
-        failures=sum(row["fetches"] for row in rows if row["outcome"] not in SUCCESSES),
+        failures=sum(row["fetches"] for row in rows if row["outcome"] not in SUCCESSFUL_OUTCOMES),
         new_entries=sum(int(row["new_entries"]) for row in rows),
     )

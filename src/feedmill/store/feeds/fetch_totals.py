@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import and_, bindparam, func, select
 
-from feedmill.model.fetch_log import SUCCESSES, FetchLogLine
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES, FetchLogLine
 from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_log import to_fetch_log_line
@@ -19,7 +19,7 @@ BY_OUTCOME = (
 )
 FAILURES = (
     select(fetch_log)
-    .where(_of_feed, *(fetch_log.c.outcome != success for success in SUCCESSES))
+    .where(_of_feed, *(fetch_log.c.outcome != success for success in SUCCESSFUL_OUTCOMES))
     .order_by(fetch_log.c.at.desc(), fetch_log.c.id.desc())
     .limit(bindparam("most"))
 )

@@ -8,7 +8,7 @@ from sqlalchemy import Integer, bindparam, func, or_, select
 from feedmill.i18n.messages import Message, message_or_none
 from feedmill.model.batch import Batch
 from feedmill.model.feed import Feed, without_owner
-from feedmill.model.fetch_log import SUCCESSES
+from feedmill.model.refresh import SUCCESSFUL_OUTCOMES
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import LEASE, is_free
@@ -25,7 +25,7 @@ RUNNING = (
 FAILURES = (
     select(fetch_log.c.feed_id, fetch_log.c.at, fetch_log.c.http_status, fetch_log.c.message, feeds.c.url)
     .select_from(fetch_log.join(feeds, feeds.c.id == fetch_log.c.feed_id))
-    .where(*(fetch_log.c.outcome != word for word in SUCCESSES), fetch_log.c.at >= bindparam("since"))
+    .where(*(fetch_log.c.outcome != word for word in SUCCESSFUL_OUTCOMES), fetch_log.c.at >= bindparam("since"))
     .order_by(fetch_log.c.at.desc())
     .limit(bindparam("most", type_=Integer))
 )
