@@ -118,10 +118,10 @@ def test_the_longest_wish_wins_and_is_named(
 
 
 def test_a_304_follows_the_wishes_that_the_last_body_had() -> None:
-    wishes = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).wishes
+    hints = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).polling_hints
     not_modified = NotModified(*ENDS, Validators('"1"'), Freshness(), None, NOW, MINUTE)
 
-    decision = refresh_decision.decide_unchanged(structs.replace(FEED, wishes=wishes), not_modified, FIXED)
+    decision = refresh_decision.decide_unchanged(structs.replace(FEED, polling_hints=hints), not_modified, FIXED)
 
     assert decision.schedule.at == NOW + 6 * HOUR
 
@@ -131,7 +131,7 @@ def test_the_habit_comes_from_dates_that_have_passed() -> None:
 
     decision = updated(entries=tuple(ParsedEntry(published_at=date) for date in dates))
 
-    assert (decision.rhythm, decision.last_entry_at) == (2 * HOUR, NOW - HOUR)
+    assert (decision.usual_gap, decision.last_entry_at) == (2 * HOUR, NOW - HOUR)
 
 
 @pytest.mark.parametrize(

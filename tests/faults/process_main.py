@@ -15,7 +15,7 @@ from feedmill.collect import refresh
 from feedmill.engine.in_process import InProcessEngine
 from feedmill.engine.jobs import Job, Priority
 from feedmill.logs import set_up
-from feedmill.run import batches, claim_keeper, job_handlers, storage_circuit_breaker
+from feedmill.run import batches, held_claims, job_handlers, storage_circuit_breaker
 from feedmill.run import embedded as wiring
 from feedmill.settings import load_settings
 from feedmill.store import leases
@@ -106,8 +106,8 @@ def _shorten_waits(plan: ProcessPlan) -> None:
     ):
         claiming.__defaults__ = (lease,)
     leases.LEASE = url_leases.LEASE = lease
-    claim_keeper.RENEW_EVERY = lease / 3
-    claim_keeper.MAX_WAIT = lease
+    held_claims.RENEW_EVERY = lease / 3
+    held_claims.MAX_WAIT = lease
     storage_circuit_breaker.FIRST_PAUSE = storage_circuit_breaker.MAX_PAUSE = pause
     job_handlers.CRASH_PAUSE = job_handlers.OUTAGE_PAUSE = pause
     batches.ABANDONED_AFTER = timedelta(seconds=plan.abandoned)

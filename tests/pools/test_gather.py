@@ -60,8 +60,8 @@ def updated(*new: NewEntry) -> Updated:
         last_modified=None,
         body_sha256="s",
         last_entry_at=NOW,
-        rhythm=None,
-        wishes=None,
+        usual_gap=None,
+        polling_hints=None,
         move=FeedMove(),
     )
 

@@ -14,7 +14,7 @@ from feedmill.engine.in_process import InProcessEngine
 from feedmill.model.feed import Feed
 from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
-from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.held_claims import HeldClaims
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.scheduler import Scheduler
 from feedmill.store.database import Database
@@ -38,7 +38,7 @@ class EmbeddedProcess:
 
     async def stop(self, grace: timedelta = GRACE) -> None:
         undone = await self.engine.stop(grace)
-        await self.handlers.keeper.release(undone)
+        await self.handlers.held_claims.release(undone)
         await self.batches.release(undone)
 
 
@@ -55,7 +55,7 @@ def process_of(
     """A process on the world's web and clock, over a connection of its own if one is given."""
     db = db or env.db
     tools = replace(env.tools, db=db)
-    handlers = JobHandlers(tools, ClaimKeeper(db, tools.clock), BatchRunningCheck(db))
+    handlers = JobHandlers(tools, HeldClaims(db, tools.clock), BatchRunningCheck(db))
     engine = InProcessEngine(handlers, at_once)
     lane_of = host_of if by_host else _no_lane
     scheduler = Scheduler(db, engine, handlers, lane_of, tools.clock)

@@ -213,7 +213,7 @@ async def test_a_batch_that_waits_long_in_a_living_process_is_not_taken_from_it(
         batch_id, _ = await process.batches.refresh("refresh_all", [feed.id for feed in wanted])
         for _ in range(3):
             env.now += ABANDONED_AFTER / 2
-            await process.handlers.keeper.renew_all()
+            await process.handlers.held_claims.renew_all()
             assert await process.batches.resume() == []
 
         process.engine._at_once = 20
@@ -240,7 +240,7 @@ async def test_a_batch_that_could_not_be_begun_keeps_no_claims(
         with pytest.raises(DatabaseUnavailable):
             await process.batches.refresh("refresh_all", [feed.id for feed in wanted])
 
-        assert len(process.handlers.keeper) == 0
+        assert len(process.handlers.held_claims) == 0
 
 
 async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(env: RefreshEnvironment) -> None:
@@ -253,7 +253,7 @@ async def test_a_job_whose_batch_can_not_be_asked_for_keeps_no_claim(env: Refres
         await process.batches.refresh("refresh_all", [feed.id])
         await process.engine.until_idle()
 
-        assert len(process.handlers.keeper) == 0
+        assert len(process.handlers.held_claims) == 0
 
 
 async def test_a_process_that_stops_leaves_its_batch_to_the_next_at_once(env: RefreshEnvironment) -> None:

@@ -106,7 +106,7 @@ async def test_a_crowded_host_neither_starves_the_others_nor_keeps_their_claims(
     async with running(env, by_host=True) as process:
         await process.scheduler.scan()
         await until(lambda: len(env.web.seen("/other")) == 30, otherwise="some hosts were not asked")
-        held = len(process.handlers.keeper)
+        held = len(process.handlers.held_claims)
         gate.set()
         await ended(process)
 
@@ -126,7 +126,7 @@ async def test_claims_are_renewed_while_their_jobs_wait(env: RefreshEnvironment)
 
         for _ in range(4):
             env.now += LEASE * 0.9
-            await process.handlers.keeper.renew_all()
+            await process.handlers.held_claims.renew_all()
         assert await claim_due_feeds(env.db, env.now, 10) == []
         env.now += LEASE
         assert len(await claim_due_feeds(env.db, env.now, 10)) == 3
@@ -250,7 +250,7 @@ async def test_one_job_alone_claims_for_itself_and_says_when_it_can_t(
 async def test_a_job_that_is_delivered_twice_fetches_once(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     feed = await env.add("/feed", answer(item("a")))
     [claim] = await claim_due_feeds(env.db, NOW, 1)
-    [job] = process.handlers.keeper.jobs_for([claim], lambda feed: "")
+    [job] = process.handlers.held_claims.jobs_for([claim], lambda feed: "")
 
     for _ in range(3):
         await process.engine.submit(job, Priority.SCHEDULED)

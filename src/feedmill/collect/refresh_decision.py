@@ -94,8 +94,8 @@ def decide_updated(
         last_modified=response.validators.last_modified,
         body_sha256=sha256,
         last_entry_at=newest,
-        rhythm=pattern.rhythm,
-        wishes=msgspec.json.encode(stored).decode() if stored != StoredPollingHints() else None,
+        usual_gap=pattern.usual_gap,
+        polling_hints=msgspec.json.encode(stored).decode() if stored != StoredPollingHints() else None,
         move=observed_move(feed, response.permanent_url),
     )
 
@@ -111,12 +111,14 @@ def decide_truncated(feed: Feed, complete: Updated, context: DecisionContext) ->
 
 
 def decide_unchanged(feed: Feed, response: Response | NotModified, context: DecisionContext) -> Unchanged:
-    stored = msgspec.json.decode(feed.wishes, type=StoredPollingHints) if feed.wishes else StoredPollingHints()
+    stored = (
+        msgspec.json.decode(feed.polling_hints, type=StoredPollingHints) if feed.polling_hints else StoredPollingHints()
+    )
     received = response.received_bytes if isinstance(response, Response) else 0
     return Unchanged(
         stats=_stats(context, response.status, received, response.certificate_until),
         schedule=_schedule_after_success(
-            feed, PublishingPattern(feed.rhythm, feed.last_entry_at), stored, response, context
+            feed, PublishingPattern(feed.usual_gap, feed.last_entry_at), stored, response, context
         ),
         etag=response.validators.etag,
         last_modified=response.validators.last_modified,

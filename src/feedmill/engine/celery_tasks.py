@@ -92,7 +92,7 @@ def register_tasks(
     tasks = CeleryTasks(loop, runner)
     for name in (
         task_names.REFRESH_FEED,
-        task_names.REFRESH_LOT,
+        task_names.REFRESH_FEED_BATCH,
         task_names.BATCH_COMPLETE,
         task_names.SCAN_COMPLETE,
         task_names.ARCHIVE_IMAGES,

@@ -12,7 +12,7 @@ from feedmill.engine.task_names import (
     DEFAULT_QUEUE,
     HIGH_QUEUE,
     REFRESH_FEED,
-    REFRESH_LOT,
+    REFRESH_FEED_BATCH,
     SCAN_COMPLETE,
 )
 
@@ -68,7 +68,7 @@ def _lot_message(jobs: list[RefreshFeed], priority: Priority) -> JobMessage:
     for job in jobs:
         feeds.setdefault(job.lane, []).append(job.feed_id)
     ids = {"feeds": feeds, "token": jobs[0].token, "batch_id": jobs[0].batch_id}
-    return JobMessage(REFRESH_LOT, ids | {"priority": int(priority)}, _queue(priority))
+    return JobMessage(REFRESH_FEED_BATCH, ids | {"priority": int(priority)}, _queue(priority))
 
 
 def _queue(priority: Priority) -> str:

@@ -4,7 +4,7 @@ HIGH_QUEUE, DEFAULT_QUEUE = "high", "default"
 QUEUES = (HIGH_QUEUE, DEFAULT_QUEUE)
 
 REFRESH_FEED = "refresh_feed"
-REFRESH_LOT = "refresh_feed_batch"
+REFRESH_FEED_BATCH = "refresh_feed_batch"
 BATCH_COMPLETE = "on_user_feeds_complete"
 SCAN_COMPLETE = "on_scan_complete"
 ARCHIVE_IMAGES = "archive_images"

@@ -42,7 +42,7 @@ def is_readable_by(feed_url: str, user_id: int) -> bool:
 class Feed(Struct, frozen=True):
     """One row of `feeds`. `next_fetch_at` is None for a feed that is never due by itself.
 
-    `tailored`: a subscriber has rules, labels or other settings for its new entries.
+    `has_entry_settings`: a subscriber has rules, labels or other settings for its new entries.
     """
 
     id: int
@@ -55,7 +55,7 @@ class Feed(Struct, frozen=True):
     status: FeedStatus = FeedStatus.ACTIVE
     archive_policy: ArchivePolicy = ArchivePolicy.ALL
     http_options: Encrypted | None = None
-    tailored: bool = False
+    has_entry_settings: bool = False
     added_by_person: bool = False
     declared: bool = False
     etag: str | None = None
@@ -65,8 +65,8 @@ class Feed(Struct, frozen=True):
     next_fetch_at: datetime | None = None
     next_fetch_why: Message | None = None
     interval: timedelta | None = None
-    rhythm: timedelta | None = None
-    wishes: str | None = None
+    usual_gap: timedelta | None = None
+    polling_hints: str | None = None
     last_fetched_at: datetime | None = None
     last_success_at: datetime | None = None
     last_entry_at: datetime | None = None

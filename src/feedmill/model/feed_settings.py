@@ -69,7 +69,7 @@ class FeedSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bool(self.block_rules or self.keep_rules)
 
     @property
-    def recipe(self) -> str:
+    def selector_digest(self) -> str:
         """The name of the way to cut an article out of its page; people who want the same share what is kept."""
         if not self.keep_selector and not self.drop_selector:
             return ""

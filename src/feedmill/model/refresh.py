@@ -164,8 +164,8 @@ class Updated:
     last_modified: str | None
     body_sha256: str
     last_entry_at: datetime | None
-    rhythm: timedelta | None
-    wishes: str | None
+    usual_gap: timedelta | None
+    polling_hints: str | None
     move: FeedMove
     truncated: bool = False
 

@@ -97,7 +97,7 @@ class Batches:
             # With an overlap, because rows with the same time may become visible a moment later.
             since = _minus_overlap(ended[-1][0]) if ended else since
             reported_ids.update(outcome.feed_id for outcome in new_outcomes)
-            running = self.handlers.keeper.running()
+            running = self.handlers.held_claims.running()
             if (batch, running) != reported or new_outcomes:
                 yield BatchProgress(batch, new_outcomes, running)
                 reported = (batch, running)
@@ -113,8 +113,8 @@ class Batches:
             return
         lots = [feed_ids[start : start + LOT] for start in range(0, len(feed_ids), LOT)]
         claimed = [await self._claim(batch_id, lot) for lot in lots]
-        # Only when all are claimed: the keeper must not hold claims of a batch that could not be started.
-        jobs = [job for claims in claimed for job in self.handlers.keeper.jobs_for(claims, self.lane_of, batch_id)]
+        # Only when all are claimed: the held_claims must not hold claims of a batch that could not be started.
+        jobs = [job for claims in claimed for job in self.handlers.held_claims.jobs_for(claims, self.lane_of, batch_id)]
         await self.engine.run_batch(jobs, BatchComplete(batch_id), Priority.MANUAL)
 
     async def _claim(self, batch_id: int, feed_ids: list[int]) -> list[Claim]:

@@ -12,7 +12,7 @@ from feedmill.engine.celery_engine import CeleryEngine
 from feedmill.errors import BadSetting
 from feedmill.run.batches import Batches
 from feedmill.run.embedded import assemble_parts
-from feedmill.run.job_sender import JobSender, NoClaimKeeper
+from feedmill.run.job_sender import JobSender, NoHeldClaims
 from feedmill.run.scheduler import Scheduler
 from feedmill.settings import Settings
 from feedmill.store.feeds.claims import claim_due_feeds_minimal
@@ -35,7 +35,7 @@ async def open_distributed(app: App) -> AsyncIterator[DistributedParts]:
     celery = make_celery(app.settings.redis.get_secret_value())
     sender = JobSender(app.db, CeleryEngine(celery), app.coordination.locks)
     local = assemble_parts(app)
-    handlers = replace(local.handlers, keeper=NoClaimKeeper(app.db, app.tools.clock))
+    handlers = replace(local.handlers, held_claims=NoHeldClaims(app.db, app.tools.clock))
     try:
         yield DistributedParts(
             celery,

@@ -18,7 +18,7 @@ from feedmill.model.hosts import host_of
 from feedmill.pools.service import PoolService
 from feedmill.run.batch_running_check import BatchRunningCheck
 from feedmill.run.batches import Batches
-from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.job_handlers import JobHandlers
 from feedmill.run.maintenance import Maintenance, make_maintenance
@@ -51,7 +51,7 @@ async def open_embedded(app: App, grace: timedelta = STOP_GRACE) -> AsyncIterato
     """Opens the parts; at the end stops them and releases their claims."""
     _tune_garbage_collection()
     parts = assemble_parts(app)
-    renewing = asyncio.create_task(parts.handlers.keeper.keep_renewing())
+    renewing = asyncio.create_task(parts.handlers.held_claims.keep_renewing())
     try:
         yield parts
     finally:
@@ -63,7 +63,7 @@ async def _release_claims(parts: EmbeddedParts, undone: Sequence[Job]) -> None:
     """Releases the claims and batches of undone jobs. If the database does not answer, the claims expire."""
     try:
         async with asyncio.timeout(CANCEL_GRACE.total_seconds()):
-            await parts.handlers.keeper.release(undone)
+            await parts.handlers.held_claims.release(undone)
             await parts.batches.release(undone)
     except (DatabaseError, TimeoutError) as error:
         log.warning("claims_not_released", reason=str(error))
@@ -107,7 +107,7 @@ def assemble_parts(app: App) -> EmbeddedParts:
     images = ImageWorker(replace(app.images, clock=clock))
     handlers = JobHandlers(
         replace(app.tools, sleep=rest),
-        ClaimKeeper(app.db, clock),
+        HeldClaims(app.db, clock),
         BatchRunningCheck(app.db),
         gap * MANUAL_REFRESH_GAPS,
         images=images,

@@ -17,7 +17,7 @@ from feedmill.model.batch import JobOutcome
 from feedmill.model.feed import Claim, Feed
 from feedmill.model.refresh import Failed, Postponed, RefreshDecision, Schedule, Unchanged, Updated
 from feedmill.run.batch_running_check import BatchRunningCheck
-from feedmill.run.claim_keeper import ClaimKeeper
+from feedmill.run.held_claims import HeldClaims
 from feedmill.run.image_worker import ImageWorker
 from feedmill.run.storage_circuit_breaker import StorageCircuitBreaker
 from feedmill.store.database import Step
@@ -49,7 +49,7 @@ class JobHandlers:
     """Runs jobs. `nudge_images` starts the archiving of waiting images."""
 
     tools: RefreshTools
-    keeper: ClaimKeeper
+    held_claims: HeldClaims
     batches: BatchRunningCheck
     refresh_gap: timedelta = REFRESH_GAP
     breaker: StorageCircuitBreaker = field(default_factory=StorageCircuitBreaker)
@@ -75,7 +75,7 @@ class JobHandlers:
             await self.nudge_images()
 
     async def _refresh_safely(self, job: RefreshFeed) -> JobOutcome | None:
-        if job.token is not None and self.keeper.is_running(job.feed_id, job.token):
+        if job.token is not None and self.held_claims.is_running(job.feed_id, job.token):
             return JobOutcome(job.feed_id, "skipped", message=ALREADY_RUNNING)  # the first job reports the outcome
         try:
             claim = await self._claim(job)
@@ -86,7 +86,7 @@ class JobHandlers:
             return None
         finally:
             if job.token is not None:
-                self.keeper.done(job.feed_id, job.token)
+                self.held_claims.done(job.feed_id, job.token)
 
     async def _attempt(self, job: RefreshFeed, claim: Claim) -> JobOutcome:
         """Refreshes the feed, unless our storage is failing."""
@@ -136,7 +136,7 @@ class JobHandlers:
         """When a person requested the refresh; None for a scheduled one."""
         if not _is_requested(job):
             return None
-        return (self.keeper.taken_at(job.token) if job.token else None) or self.tools.clock()
+        return (self.held_claims.taken_at(job.token) if job.token else None) or self.tools.clock()
 
     async def _retry_later(
         self, job: RefreshFeed, claim: Claim, outcome: JobOutcome, reason: Message, pause: timedelta
@@ -154,7 +154,7 @@ class JobHandlers:
     async def _claim(self, job: RefreshFeed) -> Claim | JobOutcome:
         """The claim of the job, or a new one; or the outcome if there is none."""
         if job.token is not None:
-            claim = await self.keeper.take(job.feed_id, job.token)
+            claim = await self.held_claims.take(job.feed_id, job.token)
             if claim is None:
                 return await self._unclaimed(job)
             if job.batch_id is not None and not await self.batches.is_running(job.batch_id):

@@ -14,7 +14,7 @@ from feedmill.engine.messages import FEEDS_PER_MESSAGE
 from feedmill.errors import EngineUnavailable
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.feed import Claim, Feed
-from feedmill.run.claim_keeper import ClaimKeeper, refresh_jobs_of
+from feedmill.run.held_claims import HeldClaims, refresh_jobs_of
 from feedmill.store.database import Database
 from feedmill.store.feeds.claims import release_claim_tokens
 from feedmill.store.jobs.batches import release_batches
@@ -22,7 +22,7 @@ from feedmill.store.jobs.batches import release_batches
 log = get_logger(__name__)
 
 
-class NoClaimKeeper(ClaimKeeper):
+class NoHeldClaims(HeldClaims):
     """Holds no claims: the workers that get the jobs take the claims over."""
 
     def jobs_for(

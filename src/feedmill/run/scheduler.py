@@ -65,14 +65,14 @@ class Scheduler:
         await self.prepare()
         while True:
             is_full = await self.scan()
-            if not is_full and not len(self.handlers.keeper):
+            if not is_full and not len(self.handlers.held_claims):
                 return
             await asyncio.sleep(DRAIN_EVERY)
 
     async def scan(self) -> bool:
         """Claims due feeds in lots; True if it stopped because the engine is full, False if no feed is left."""
         self._slots = {lane: at for lane, at in self._slots.items() if at > self.clock()}
-        while self.engine.backlog < self.lot and len(self.handlers.keeper) < MAX_CLAIMED:
+        while self.engine.backlog < self.lot and len(self.handlers.held_claims) < MAX_CLAIMED:
             if self.handlers.breaker.is_open(self.clock()):
                 return False
             claims = await self.claim(self.db, self.clock(), self.lot)
@@ -103,7 +103,7 @@ class Scheduler:
             is_crowded = lane and self.engine.in_lane(lane) + lane_counts[lane] > MAX_IN_LANE
             (excess if is_crowded else ready).append(claim)
         await self._postpone(excess)
-        jobs = self.handlers.keeper.jobs_for(ready, self.lane_of)
+        jobs = self.handlers.held_claims.jobs_for(ready, self.lane_of)
         await self.engine.run_batch(jobs, ScanComplete(claims[0].token), Priority.SCHEDULED)
 
     async def _postpone(self, claims: list[Claim]) -> None:

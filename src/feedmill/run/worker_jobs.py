@@ -75,7 +75,9 @@ class WorkerJobRunner:
         lost = set(ids) - {claim.feed.id for claim in claims}
         reclaimed = await self._claim_again(batch_id, lost) if lost and batch_id is not None else []
         return [
-            job for owned in (claims, reclaimed) for job in self.handlers.keeper.jobs_for(owned, self.lane_of, batch_id)
+            job
+            for owned in (claims, reclaimed)
+            for job in self.handlers.held_claims.jobs_for(owned, self.lane_of, batch_id)
         ]
 
     async def _claim_again(self, batch_id: int, lost: set[int]) -> list[Claim]:
@@ -92,7 +94,7 @@ class WorkerJobRunner:
         """Releases jobs that were not run, and records as failed those that ended without an outcome."""
         undone = [job for job, result in zip(jobs, results, strict=True) if isinstance(result, JobNotRun)]
         if undone:
-            await self.handlers.keeper.release(undone)
+            await self.handlers.held_claims.release(undone)
             raise JobNotRun
         without_outcome = [job for job, result in zip(jobs, results, strict=True) if not isinstance(result, JobOutcome)]
         why = Message("job.no_outcome")

@@ -19,7 +19,7 @@ LEASE = timedelta(seconds=180)
 
 
 async def take_with_token(
-    db: Database, take: Update, mine: Select[Any], let_go: Update, ids: Sequence[int], now: datetime, lease: timedelta
+    db: Database, take: Update, mine: Select[Any], release: Update, ids: Sequence[int], now: datetime, lease: timedelta
 ) -> tuple[str, list[Row]]:
     """Takes those of these rows that are still due; the token of the lease, and the rows."""
     token = token_hex(16)
@@ -32,7 +32,7 @@ async def take_with_token(
         return token, await db.query(mine, {"token": token}) if taken else []
     except asyncio.CancelledError:
         # Whether the rows were taken is unknown, and only this call knows the token.
-        await asyncio.shield(db.batch([Step(let_go, {"token": token, "again_at": at})]))
+        await asyncio.shield(db.batch([Step(release, {"token": token, "again_at": at})]))
         raise
 
 
@@ -54,13 +54,13 @@ class Leases:
             .values(claim_token=bindparam("token"), next_attempt_at=bindparam("until"))
         )
         self._mine = mine.where(has_token)
-        self._let_go = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
+        self._release = table.update().where(has_token).values(claim_token=None, next_attempt_at=bindparam("again_at"))
 
     async def take(self, db: Database, now: datetime, **limits: int | str) -> tuple[str, list[Row]]:
         """Takes due rows; the token of the lease, and the rows, which nobody else gets until it ends."""
         waiting = [row[self._key] for row in await db.query(self._waiting, {"now": to_iso(now), **limits})]
-        return await take_with_token(db, self._take, self._mine, self._let_go, waiting, now, LEASE)
+        return await take_with_token(db, self._take, self._mine, self._release, waiting, now, LEASE)
 
-    async def let_go(self, db: Database, token: str, now: datetime) -> None:
+    async def release(self, db: Database, token: str, now: datetime) -> None:
         """Releases the rows that were taken and not settled; they are due at once."""
-        await db.batch([Step(self._let_go, {"token": token, "again_at": to_iso(now)})])
+        await db.batch([Step(self._release, {"token": token, "again_at": to_iso(now)})])

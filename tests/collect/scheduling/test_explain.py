@@ -19,7 +19,7 @@ WELL = Feed(
     URL,
     NOW - DAY,
     next_fetch_at=NOW + 20 * MINUTE,
-    rhythm=HOUR,
+    usual_gap=HOUR,
     next_fetch_why=verbatim("every 30 min, because it publishes about 24 a day"),
     last_fetched_at=NOW - 10 * MINUTE,
     last_success_at=NOW - 10 * MINUTE,
@@ -76,7 +76,7 @@ def test_a_throttled_feed() -> None:
 def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
     wishes = '{"seconds":14400,"name":"ttl","skip_hours":[2,3],"skip_days":[6]}'
     feed = structs.replace(
-        WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why=verbatim("every 4 h, as it asks (ttl)"), wishes=wishes
+        WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why=verbatim("every 4 h, as it asks (ttl)"), polling_hints=wishes
     )
 
     assert told(feed, FETCHED)[1:6] == [

@@ -66,7 +66,7 @@ async def test_what_is_changed_holds_from_the_next_fetch_on(
     await env.later(HOUR, await subscribers.feed(mine), answer(item("ads once more")))
 
     assert (blocked, await subscribers.unread_and_counted(alice)) == ((1, 1), (2, 2))
-    assert not (await subscribers.feed(mine)).tailored
+    assert not (await subscribers.feed(mine)).has_entry_settings
 
 
 async def test_somebody_elses_label_can_t_be_used(
@@ -141,8 +141,8 @@ async def test_wishes_move_with_the_subscription(
 
     moved = await own.change_login(env.db, alice.id, mine.id, encrypted('{"cookie":"x"}'), env.now)
 
-    assert (await env.feed(old)).tailored is False
-    assert (await subscribers.feed(moved)).tailored is True
+    assert (await env.feed(old)).has_entry_settings is False
+    assert (await subscribers.feed(moved)).has_entry_settings is True
 
 
 async def test_wishes_go_with_the_subscriber_to_the_feed_that_theirs_became(
@@ -154,7 +154,7 @@ async def test_wishes_go_with_the_subscriber_to_the_feed_that_theirs_became(
 
     await merge_feeds(env.db, Merge(mine.feed_id, mine.url, other.feed_id, other.url), env.now)
 
-    assert (await subscribers.feed(other)).tailored is True
+    assert (await subscribers.feed(other)).has_entry_settings is True
 
 
 async def test_who_leaves_takes_their_wishes_along(
@@ -166,4 +166,4 @@ async def test_who_leaves_takes_their_wishes_along(
 
     await subscribers.leave(alice, mine)
 
-    assert (await subscribers.feed(mine)).tailored is False
+    assert (await subscribers.feed(mine)).has_entry_settings is False

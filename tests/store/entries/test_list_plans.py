@@ -108,7 +108,7 @@ async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, liste
     assert len(read) == 3
     assert all("COVERING" in line and "sort_at<?" in line for line in read)
     assert [line for line in read if "sort_at>? AND sort_at<?" in line and f" {walked} " in line]
-    small = {"SCAN json_each VIRTUAL TABLE INDEX 1:", "SCAN heads", "SCAN near"}
+    small = {"SCAN json_each VIRTUAL TABLE INDEX 1:", "SCAN first_times", "SCAN closest"}
     assert {line for line in plan if "SCAN" in line} <= small
 
 

@@ -71,8 +71,8 @@ def updated(*guids: str) -> Updated:
         last_modified=None,
         body_sha256="sha",
         last_entry_at=NOW,
-        rhythm=None,
-        wishes=None,
+        usual_gap=None,
+        polling_hints=None,
         move=FeedMove(),
     )
 

@@ -50,7 +50,7 @@ class PollingHints:
 class PublishingPattern:
     """How a feed publishes: the median gap between entries (None: too few entries), and when the last one came."""
 
-    rhythm: timedelta | None = None
+    usual_gap: timedelta | None = None
     last_entry_at: datetime | None = None
 
     def silence(self, now: datetime) -> timedelta:
@@ -122,8 +122,8 @@ def automatic_interval(now: datetime, pattern: PublishingPattern) -> timedelta:
     """Half the median gap within bounds, longer for a feed that has gone silent."""
     length = (
         DEFAULT_INTERVAL
-        if pattern.rhythm is None
-        else min(max(pattern.rhythm / 2, SHORTEST_INTERVAL), LONGEST_INTERVAL)
+        if pattern.usual_gap is None
+        else min(max(pattern.usual_gap / 2, SHORTEST_INTERVAL), LONGEST_INTERVAL)
     )
     return max(length, min(pattern.silence(now) / SILENCE_SHARE, LONGEST_SILENT_INTERVAL))
 
@@ -156,7 +156,7 @@ def _subscriber_interval(interval: timedelta, rules: CadenceSettings) -> tuple[t
 
 
 def _reason(now: datetime, pattern: PublishingPattern) -> Message:
-    gap, silence = pattern.rhythm, pattern.silence(now)
+    gap, silence = pattern.usual_gap, pattern.silence(now)
     if silence > 2 * DAY and (gap is None or silence > 3 * gap):
         return Message("schedule.silent", length=silence)
     if gap is None:

@@ -106,7 +106,7 @@ def _own_interval(feed: Feed, now: datetime) -> Iterator[Message]:
         return
     planned, own = (
         feed.next_fetch_at - feed.last_fetched_at,
-        automatic_interval(now, PublishingPattern(feed.rhythm, feed.last_entry_at)),
+        automatic_interval(now, PublishingPattern(feed.usual_gap, feed.last_entry_at)),
     )
     if planned > own * NOTABLE_RATIO:
         yield Message("explain.own_rhythm", length=own)
@@ -115,9 +115,9 @@ def _own_interval(feed: Feed, now: datetime) -> Iterator[Message]:
 def _polling_hints(feed: Feed) -> Iterator[Message]:
     if feed.interval is not None and feed.interval < SHORTEST_INTERVAL:
         yield Message("explain.below_floor", length=feed.interval, least=SHORTEST_INTERVAL)
-    if feed.wishes is None:
+    if feed.polling_hints is None:
         return
-    hints = msgspec.json.decode(feed.wishes, type=StoredPollingHints)
+    hints = msgspec.json.decode(feed.polling_hints, type=StoredPollingHints)
     if hints.seconds:
         yield Message("explain.asked_interval", length=timedelta(seconds=hints.seconds), name=hints.name)
     if hints.skip_hours:

@@ -8,7 +8,7 @@ import msgspec
 from feedmill.archive.backup.file_format import Manifest
 from feedmill.model.timestamps import from_iso
 from feedmill.model.user import Actor
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.admin.instance_settings import read_instance_setting, steps_to_set_instance_setting
 from feedmill.store.database import Database
 
@@ -73,5 +73,5 @@ async def record_backup_check(db: Database, manifest: Manifest, wrong: Sequence[
 async def _save(db: Database, backup: BackupStatus, action: str, now: datetime) -> None:
     stored = msgspec.json.encode(backup).decode()
     await db.batch(
-        [*steps_to_set_instance_setting(SETTING_NAME, stored), audit_step(Actor(), action, backup.folder, now)]
+        [*steps_to_set_instance_setting(SETTING_NAME, stored), step_to_audit(Actor(), action, backup.folder, now)]
     )

@@ -1,6 +1,6 @@
 """Fetches the full texts of new entries in the background, a lot at a time.
 
-claim → fetch the page → extract the article by each recipe of the subscribers → store → complete
+claim → fetch the page → extract the article by the selectors of each subscriber → store → complete
 """
 
 import asyncio
@@ -65,11 +65,11 @@ class FullTextFetcher:
 
 
 def _extract_full_texts(page: Response, ways: Sequence[FeedSettings], entry_id: int) -> dict[str, str]:
-    """By recipe the extracted article; recipes that find none are left out."""
+    """The extracted articles by the digest of their selectors; selectors that find none are left out."""
     found: dict[str, str] = {}
-    for recipe, way in {way.recipe: way for way in ways}.items():
+    for digest, way in {way.selector_digest: way for way in ways}.items():
         try:
-            found[recipe] = extract_full_text(page, way)
+            found[digest] = extract_full_text(page, way)
         except NoFullText as error:
             log.info("full_text_not_found", entry_id=entry_id, reason=str(error))
     return found

@@ -47,7 +47,7 @@ async def fetch_full_text(
     await check_byte_quota(db, user_id)
     response = _page(await client.get(entry.link, limits=LIMITS), now)
     html = await asyncio.to_thread(extract_full_text, response, entry.settings)
-    await save_full_texts(db, entry_id, response.final_url, {entry.settings.recipe: html}, now)
+    await save_full_texts(db, entry_id, response.final_url, {entry.settings.selector_digest: html}, now)
 
 
 def _page(outcome: FetchOutcome, now: datetime) -> Response:

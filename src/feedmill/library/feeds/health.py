@@ -95,7 +95,7 @@ async def read_feed_health(db: Database, user_id: int, subscription_id: int, now
         answers=await raw_bodies_before(db, feed.id, None, SHOWN_BODIES),
         sentences=explain_schedule(feed, fetches, tally, former, now),
         former=[(without_owner(url), until) for url, until in former],
-        usual_interval=automatic_interval(now, PublishingPattern(feed.rhythm, feed.last_entry_at)),
+        usual_interval=automatic_interval(now, PublishingPattern(feed.usual_gap, feed.last_entry_at)),
     )
 
 

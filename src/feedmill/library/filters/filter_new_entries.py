@@ -48,7 +48,7 @@ class PreviewedEntry:
 
 async def filter_writes(db: Database, claim: Claim, decision: RefreshDecision, /) -> Sequence[Step]:
     """The steps that block and label the new entries of a refresh and request full texts; none for most feeds."""
-    if not claim.feed.tailored or not isinstance(decision, Updated) or not decision.changes.new:
+    if not claim.feed.has_entry_settings or not isinstance(decision, Updated) or not decision.changes.new:
         return ()
     wanted, new = await settings_of_subscribers(db, claim.feed.id), decision.changes.new
     # In a thread: tokenizing many entries takes long.

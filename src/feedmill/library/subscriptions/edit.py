@@ -111,10 +111,12 @@ def next_fetch_schedule(
     feed: Feed, interval: timedelta | None, last: datetime, now: datetime, rules: CadenceSettings
 ) -> Schedule:
     """The schedule by this interval, counted from the last fetch."""
-    kept = msgspec.json.decode(feed.wishes, type=StoredPollingHints) if feed.wishes else StoredPollingHints()
+    kept = (
+        msgspec.json.decode(feed.polling_hints, type=StoredPollingHints) if feed.polling_hints else StoredPollingHints()
+    )
     hint = timedelta(seconds=kept.seconds) if kept.seconds else None
-    wishes = PollingHints(hint, kept.name, frozenset(kept.skip_hours), frozenset(kept.skip_days))
+    hints = PollingHints(hint, kept.name, frozenset(kept.skip_hours), frozenset(kept.skip_days))
     schedule = cadence.after_success(
-        last, PublishingPattern(feed.rhythm, feed.last_entry_at), interval, wishes, rules, 0
+        last, PublishingPattern(feed.usual_gap, feed.last_entry_at), interval, hints, rules, 0
     )
     return Schedule(max(schedule.at or now, now), schedule.why)

@@ -30,17 +30,17 @@ class BadRefreshToken(NotSignedIn):
 
 @dataclass(frozen=True, slots=True)
 class ClientSession:
-    """A session of a user, and the number of one of its refresh tokens."""
+    """A session of a user, and the secret of one of its refresh tokens."""
 
     user_id: int
     session_id: int
-    number: str
+    secret: str
 
 
 async def begin_client_session(
     db: Database, name: str, password: str, origin: RequestOrigin, now: datetime
 ) -> ClientSession:
-    """A session for whoever knows the password, with the number of its first refresh token."""
+    """A session for whoever knows the password, with the secret of its first refresh token."""
     user = await authenticate(db, name, password, origin, now)
     number = token_hex(16)
     session_id = await sessions.begin_session(db, user.id, JWT, token_digest(number), origin, now)
@@ -48,11 +48,11 @@ async def begin_client_session(
 
 
 async def renew_client_session(db: Database, session: ClientSession, now: datetime) -> ClientSession:
-    """The session with the number of its next refresh token; raises `BadRefreshToken`."""
+    """The session with the secret of its next refresh token; raises `BadRefreshToken`."""
     if await caller_of_client_session(db, session.session_id, now) is None:
         raise BadRefreshToken
-    following = replace(session, number=token_hex(16))
-    digests = token_digest(session.number), token_digest(following.number)
+    following = replace(session, secret=token_hex(16))
+    digests = token_digest(session.secret), token_digest(following.secret)
     if not await sessions.renew_session(db, session.session_id, *digests, now):
         log.warning("refresh_token_reused", user_id=session.user_id)
         await end_client_session(db, session)

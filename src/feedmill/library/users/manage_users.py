@@ -9,7 +9,7 @@ from feedmill.archive.remove_feed import remove_feed_and_objects
 from feedmill.errors import BadInput
 from feedmill.library.users import passwords, sign_in_limits
 from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.admin.users import delete_user, update_user
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.lifecycle import private_feeds_of
@@ -85,8 +85,8 @@ async def set_password(
     """Sets a password without asking for the old one, for admins; ends every session but `but_session`."""
     passwords.check_password_length(new)
     changes = [
-        users.set_password(user.id, await passwords.hash_password(new)),
-        audit_step(by, "user.password", user.name, now),
+        users.step_to_set_password(user.id, await passwords.hash_password(new)),
+        step_to_audit(by, "user.password", user.name, now),
     ]
     return await _end_access(db, changes, user, but_session, now, by, revoke_keys)
 
@@ -104,7 +104,10 @@ async def _end_access(
 ) -> AccessEnded:
     """Runs `changes`, which must lock the user's row first: adding a token waits for it."""
     ends = [sessions.step_to_drop_expired_sessions(now), sessions.step_to_end_other_sessions(user.id, but_session)]
-    revokes = [api_tokens.step_to_revoke_all_tokens(user.id, now), audit_step(by, "user.revoke_keys", user.name, now)]
+    revokes = [
+        api_tokens.step_to_revoke_all_tokens(user.id, now),
+        step_to_audit(by, "user.revoke_keys", user.name, now),
+    ]
     counts = await db.batch([*changes, *ends, *(revokes if revoke_keys else ())])
     revoked = counts[len(changes) + len(ends)] if revoke_keys else 0
     left = await api_tokens.tokens_of(db, user.id, now)

@@ -8,7 +8,7 @@ import msgspec
 
 from feedmill.model.user import User
 from feedmill.store.database import Database
-from feedmill.store.users.users import set_user_settings
+from feedmill.store.users.users import step_to_save_preferences
 
 
 def preferences_of(user: User) -> Mapping[str, str]:
@@ -18,7 +18,7 @@ def preferences_of(user: User) -> Mapping[str, str]:
 async def save_preferences(db: Database, user: User, changes: Mapping[str, str]) -> User:
     """Saves these preferences and keeps the others; the user as changed."""
     settings = msgspec.json.encode({**preferences_of(user), **changes}).decode()
-    await db.batch([set_user_settings(user.id, settings)])
+    await db.batch([step_to_save_preferences(user.id, settings)])
     return replace(user, settings=settings)
 
 

@@ -24,7 +24,7 @@ def make_token(key: str, kind: str, session: ClientSession, now: datetime) -> st
         "typ": kind,
         "sub": str(session.user_id),
         "sid": session.session_id,
-        "jti": session.number,
+        "jti": session.secret,
         "iat": now,
         "exp": now + LIFETIMES[kind],
     }

@@ -34,7 +34,7 @@ class AuditLogLine:
     address: str | None
 
 
-def audit_step(by: Actor, action: str, subject: str, now: datetime) -> Step:
+def step_to_audit(by: Actor, action: str, subject: str, now: datetime) -> Step:
     """The step that records who did what to what."""
     line = {"at": to_iso(now), "user_id": by.user_id, "action": action, "subject": subject, "address": by.address}
     return Step(INSERT, line)

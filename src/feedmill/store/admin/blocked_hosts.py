@@ -11,7 +11,7 @@ from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.hosts import is_in_domains
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
 from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON, REST_ALL
@@ -100,7 +100,7 @@ async def add_blocked_host(db: Database, host: str, by: Actor, now: datetime) ->
     """Blocks the host and puts its feeds to rest; how many were not at rest before."""
     hosts = as_list(list(await count_feeds_under_host(db, host)))
     row = {"host": host, "at": to_iso(now), "user_id": by.user_id}
-    steps = [Step(ADD, row), Step(REST, {"hosts": hosts}), audit_step(by, "host.block", host, now)]
+    steps = [Step(ADD, row), Step(REST, {"hosts": hosts}), step_to_audit(by, "host.block", host, now)]
     return (await db.batch(steps))[1]
 
 
@@ -115,7 +115,7 @@ async def remove_blocked_host(db: Database, host: str, by: Actor, now: datetime)
         Step(RELEASE_CLAIMS, {"hosts": hosts}),
         # Some may have lost their last subscriber meanwhile.
         Step(REST_ALL, {"why": message_to_stored(NO_SUBSCRIBERS_REASON)}),
-        audit_step(by, "host.unblock", host, now),
+        step_to_audit(by, "host.unblock", host, now),
     ]
     return (await db.batch(steps))[1]
 

@@ -8,7 +8,7 @@ from sqlalchemy import Update
 
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.archive.feed_images import RETRY_ALL_FAILED
 from feedmill.store.database import Database, Step
 from feedmill.store.webhooks.delivery_log import RETRY_ALL_DEAD
@@ -19,5 +19,5 @@ RETRY_STATEMENTS: Mapping[DeadLetterKind, Update] = {"deliveries": RETRY_ALL_DEA
 
 async def retry_all_dead_letters(db: Database, what: DeadLetterKind, by: Actor, now: datetime) -> int:
     """Makes all of them due and resets their attempts; how many there were."""
-    steps = [Step(RETRY_STATEMENTS[what], {"at": to_iso(now)}), audit_step(by, "queue.retry", what, now)]
+    steps = [Step(RETRY_STATEMENTS[what], {"at": to_iso(now)}), step_to_audit(by, "queue.retry", what, now)]
     return (await db.batch(steps))[0]

@@ -12,7 +12,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.hosts import host_of
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.feeds.lifecycle import START, STOP
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds
@@ -67,12 +67,12 @@ async def read_admin_feed(db: Database, feed_id: int) -> AdminFeed | None:
 
 async def pause_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
     stop = Step(STOP, {"feed_id": feed.id, "why": message_to_stored(Message("schedule.paused_by_admin"))})
-    await db.batch([stop, audit_step(by, "feed.pause", feed.url, now)])
+    await db.batch([stop, step_to_audit(by, "feed.pause", feed.url, now)])
 
 
 async def resume_feed(db: Database, feed: Feed, by: Actor, now: datetime) -> None:
     await db.batch(
-        [_due(feed, Message("schedule.resumed_by_admin"), now), audit_step(by, "feed.resume", feed.url, now)]
+        [_due(feed, Message("schedule.resumed_by_admin"), now), step_to_audit(by, "feed.resume", feed.url, now)]
     )
 
 
@@ -87,7 +87,7 @@ async def move_feed(
         step_to_update_moved_to(feed.id, url),
         step_to_add_former_url(feed.id, feed.url, now),
         _due(feed, Message("schedule.url_changed_by_admin"), now),
-        audit_step(by, "feed.move", f"{feed.url} -> {url}", now),
+        step_to_audit(by, "feed.move", f"{feed.url} -> {url}", now),
     ]
     try:
         await db.batch(steps)
@@ -99,7 +99,7 @@ async def merge_into(db: Database, source: Feed, target: Feed, move_up_to: int |
     """Moves the subscribers of `source` to `target`, and its entries up to `move_up_to`; how many entries moved."""
     action = "feed.merge" if move_up_to is None else "feed.merge_entries"
     merge = Merge(source.id, source.url, target.id, target.url, source.last_success_at, move_up_to)
-    return await merge_feeds(db, merge, now, [audit_step(by, action, f"{source.url} -> {target.url}", now)])
+    return await merge_feeds(db, merge, now, [step_to_audit(by, action, f"{source.url} -> {target.url}", now)])
 
 
 def _due(feed: Feed, why: Message, now: datetime) -> Step:

@@ -7,7 +7,7 @@ from sqlalchemy import Integer, bindparam, case, func, null, or_, select
 
 from feedmill.errors import ConstraintViolated, LastAdmin
 from feedmill.model.user import ACTIVE, DISABLED, Actor, User
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
 from feedmill.store.feeds.subscribers import steps_to_rest_unwanted_feeds
 from feedmill.store.schema import subscriptions, users
@@ -82,7 +82,7 @@ async def update_user(db: Database, before: User, after: User, by: Actor, now: d
     is_less = before.is_admin and (not after.is_admin or after.status == DISABLED)
     ended = [step_to_end_other_sessions(before.id, None)] if after.status == DISABLED else []
     await _run_guarded(
-        db, before.id, [Step(CHANGE, values), *ended, audit_step(by, "user.change", subject, now)], is_less
+        db, before.id, [Step(CHANGE, values), *ended, step_to_audit(by, "user.change", subject, now)], is_less
     )
 
 
@@ -91,7 +91,7 @@ async def delete_user(db: Database, user: User, by: Actor, now: datetime) -> Non
     steps = [
         Step(DELETE, {"of_user": user.id}),
         *steps_to_rest_unwanted_feeds(),
-        audit_step(by, "user.delete", user.name, now),
+        step_to_audit(by, "user.delete", user.name, now),
     ]
     await _run_guarded(db, user.id, steps, is_less=True)
 

@@ -17,7 +17,7 @@ _of = bookmarks.c
 _due = and_(_of.status == BookmarkStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
 WAITING = select(_of.id).where(_due).order_by(_of.next_attempt_at, _of.id).limit(bindparam("most", type_=Integer))
 LEASES = Leases(bookmarks, _of.id, _due, WAITING, select(bookmarks).order_by(_of.id))
-release_bookmarks = LEASES.let_go
+release_bookmarks = LEASES.release
 _mine = (_of.id == bindparam("bookmark"), _of.claim_token == bindparam("token"))
 _found: dict[str, Any] = {
     "title": func.coalesce(_of.title, bindparam("found_title")),  # what a person wrote stays

@@ -43,7 +43,7 @@ MINE = (
     .order_by(_of.entry_id)
 )
 LEASES = Leases(full_text_tasks, _of.entry_id, _due, WAITING, MINE)
-release_full_text_tasks = LEASES.let_go
+release_full_text_tasks = LEASES.release
 _mine = (_of.entry_id == bindparam("entry"), _of.claim_token == bindparam("token"))
 DONE = full_text_tasks.delete().where(*_mine)
 POSTPONE = (

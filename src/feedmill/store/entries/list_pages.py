@@ -213,14 +213,16 @@ def _scan(order: EntryOrder, size: int, keys: Keys, *which: Condition) -> Select
 
 def _merge(order: EntryOrder, size: int, table: Table, id_name: str, belongs: Belongs, chosen: Chosen) -> Select[Any]:
     """A page of rows of several subscriptions: `chosen` selects these, `belongs` joins a row to one of them."""
-    heads = _subscriptions_with_first_time(order, table, id_name, belongs, chosen).cte("heads")
-    some = _sorted(select(heads.c.head).where(heads.c.head.is_not(None)), order, (heads.c.head,))
-    near = select(heads).where(_up_to(order, heads.c.head, _nth(some, size - 1))).cte("near")
-    reach = _nth(_times_of(order, table, id_name, belongs, near), size - 1).label("reach")
-    reaches = select(reach).select_from(near).subquery("reaches")
-    nearest = select((func.max if order is EntryOrder.NEWEST else func.min)(reaches.c.reach)).scalar_subquery()
+    first_times = _subscriptions_with_first_time(order, table, id_name, belongs, chosen).cte("first_times")
+    some = _sorted(select(first_times.c.head).where(first_times.c.head.is_not(None)), order, (first_times.c.head,))
+    closest = select(first_times).where(_up_to(order, first_times.c.head, _nth(some, size - 1))).cte("closest")
+    page_end = _nth(_times_of(order, table, id_name, belongs, closest), size - 1).label("page_end")
+    page_ends = select(page_end).select_from(closest).subquery("page_ends")
+    first_page_end = select(
+        (func.max if order is EntryOrder.NEWEST else func.min)(page_ends.c.page_end)
+    ).scalar_subquery()
     keys = (table.c.sort_at, table.c[id_name])
-    return _scan(order, size, keys, belongs(table, near), _up_to(order, table.c.sort_at, nearest))
+    return _scan(order, size, keys, belongs(table, closest), _up_to(order, table.c.sort_at, first_page_end))
 
 
 def _subscriptions_with_first_time(

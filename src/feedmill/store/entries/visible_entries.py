@@ -223,7 +223,7 @@ async def visible_entry(db: Database, user_id: int, entry_id: int) -> VisibleEnt
         return None
     settings = decode_settings(rows[0]["settings"])
     without_full_text = {**rows[0], "full_html": None, "full_url": None}
-    found = next((row for row in rows if row["full_recipe"] == settings.recipe), without_full_text)
+    found = next((row for row in rows if row["full_recipe"] == settings.selector_digest), without_full_text)
     return _to_visible_entry(found, settings)
 
 

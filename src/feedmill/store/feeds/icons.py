@@ -42,7 +42,7 @@ MINE = (
     .order_by(_of.feed_id)
 )
 LEASES = Leases(icons, _of.feed_id, _due, WAITING, MINE)
-release_icon_tasks = LEASES.let_go
+release_icon_tasks = LEASES.release
 
 _has_token = _of.claim_token == bindparam("token")
 SAVE = (

@@ -79,7 +79,7 @@ class _MergeState:
 
     same: list[int]
     movable: list[int]
-    movers: list[int]
+    moving_ids: list[int]
     of_both: list[dict[str, int]]
     states_of_both: list[dict[str, Any]]
     read_in_source: Sequence[Row]
@@ -110,7 +110,7 @@ async def merge_feeds(db: Database, merge: Merge, now: datetime, also: Sequence[
     params = merge.both | {
         "at": to_iso(now),
         "seen_until": merge.seen_until_text,
-        "movers": as_list(found.movers),
+        "moving_ids": as_list(found.moving_ids),
         "of_both": as_list([pair["old"] for pair in found.of_both]),
     }
     await db.batch(
@@ -143,7 +143,7 @@ async def _read_state(db: Database, merge: Merge) -> _MergeState:
     return _MergeState(
         same=same,
         movable=movable,
-        movers=[row["id"] for row in await db.query(sql.READERS, both) if row["id"] not in shared],
+        moving_ids=[row["id"] for row in await db.query(sql.READERS, both) if row["id"] not in shared],
         of_both=of_both,
         states_of_both=[dict(row) for row in await db.query(sql.STATES_OF_BOTH, both)],
         read_in_source=await db.query(sql.READ_IN_SOURCE, both),

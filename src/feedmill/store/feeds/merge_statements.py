@@ -26,23 +26,23 @@ from feedmill.store.schema import (
 
 FIRST_SHOWN = 100
 
-_mine, _theirs = entries.alias("mine"), entries.alias("theirs")
+_in_source, _in_target = entries.alias("in_source"), entries.alias("in_target")
 _sub, _other_sub = subscriptions.alias("sub"), subscriptions.alias("other_sub")
 _state, _other_state = states.alias("state"), states.alias("other_state")
 _inherited = ("added_by_person", "declared", "own_title", "folder", "interval_seconds")
 _kept_states = ("read_at", "starred_at", "later_at", "later_until")
-_of_source, _of_target = _mine.c.feed_id == bindparam("source"), _theirs.c.feed_id == bindparam("target")
+_of_source, _of_target = _in_source.c.feed_id == bindparam("source"), _in_target.c.feed_id == bindparam("target")
 _are_same = (
     _of_source,
     _of_target,
-    _theirs.c.guid == _mine.c.guid,
-    _theirs.c.digest == _mine.c.digest,
-    _mine.c.revision_count == 0,
+    _in_target.c.guid == _in_source.c.guid,
+    _in_target.c.digest == _in_source.c.digest,
+    _in_source.c.revision_count == 0,
 )
 
 # --- reading -----------------------------------------------------------------------------------------------
 
-SAME = select(_mine.c.id.label("old"), _theirs.c.id.label("new")).where(*_are_same)
+SAME = select(_in_source.c.id.label("old"), _in_target.c.id.label("new")).where(*_are_same)
 _reads_both = (
     _sub.c.feed_id == bindparam("source"),
     _other_sub.c.feed_id == bindparam("target"),
@@ -50,16 +50,16 @@ _reads_both = (
 )
 READERS_OF_BOTH = select(_sub.c.id.label("old"), _other_sub.c.id.label("new")).where(*_reads_both)
 READERS = select(subscriptions.c.id).where(subscriptions.c.feed_id == bindparam("source"))
-_has_guid = exists().where(_of_target, _theirs.c.guid == _mine.c.guid)
+_has_guid = exists().where(_of_target, _in_target.c.guid == _in_source.c.guid)
 # Entries that an admin may move: the target has no entry with this guid.
-MOVABLE = select(_mine.c.id).where(_of_source, _mine.c.id <= bindparam("up_to"), ~_has_guid)
+MOVABLE = select(_in_source.c.id).where(_of_source, _in_source.c.id <= bindparam("up_to"), ~_has_guid)
 FIRST_MOVABLE = (
-    select(_mine.c.id, _mine.c.title, _mine.c.link, _mine.c.published_at)
+    select(_in_source.c.id, _in_source.c.title, _in_source.c.link, _in_source.c.published_at)
     .where(_of_source, ~_has_guid)
-    .order_by(_mine.c.sort_at.desc(), _mine.c.id.desc())
+    .order_by(_in_source.c.sort_at.desc(), _in_source.c.id.desc())
     .limit(FIRST_SHOWN)
 )
-COUNT_MOVABLE = select(func.count().label("n"), func.max(_mine.c.id).label("newest")).where(_of_source, ~_has_guid)
+COUNT_MOVABLE = select(func.count().label("n"), func.max(_in_source.c.id).label("newest")).where(_of_source, ~_has_guid)
 COUNT_SAME = select(func.count().label("n")).select_from(SAME.subquery("same"))
 COUNT_READERS_OF_BOTH = select(func.count().label("n")).select_from(READERS_OF_BOTH.subquery("readers"))
 COUNT_ALL = select(func.count().label("n")).where(entries.c.feed_id == bindparam("source"))
@@ -74,14 +74,14 @@ HAS_FORMER_URL = select(feed_urls.c.id).where(
 # --- states of entries that are the same --------------------------------------------------------------------
 
 _old_state = [_state.c[name].label(f"old_{name}") for name in _kept_states]
-STATES_OF_SAME = select(_state.c.user_id.label("reader"), _theirs.c.id.label("new"), *_old_state).where(
-    *_are_same, _state.c.entry_id == _mine.c.id
+STATES_OF_SAME = select(_state.c.user_id.label("reader"), _in_target.c.id.label("new"), *_old_state).where(
+    *_are_same, _state.c.entry_id == _in_source.c.id
 )
 STATES_OF_BOTH = STATES_OF_SAME.where(
-    _other_state.c.entry_id == _theirs.c.id, _other_state.c.user_id == _state.c.user_id
+    _other_state.c.entry_id == _in_target.c.id, _other_state.c.user_id == _state.c.user_id
 )
-READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _theirs.c.id.label("new")).where(
-    *_are_same, states.c.entry_id == _mine.c.id, states.c.read_at.is_not(None), users.c.id == states.c.user_id
+READ_IN_SOURCE = select(users.c.unread_list_id.label("list"), _in_target.c.id.label("new")).where(
+    *_are_same, states.c.entry_id == _in_source.c.id, states.c.read_at.is_not(None), users.c.id == states.c.user_id
 )
 COPY_STATES = insert_selected(states, STATES_OF_SAME)
 JOIN_STATES = (
@@ -91,41 +91,44 @@ JOIN_STATES = (
 )
 COPY_LABELS = insert_selected(
     entry_labels,
-    select(entry_labels.c.label_id.label("a"), _theirs.c.id.label("b"), entry_labels.c.sort_at.label("c")).where(
-        *_are_same, entry_labels.c.entry_id == _mine.c.id
+    select(entry_labels.c.label_id.label("a"), _in_target.c.id.label("b"), entry_labels.c.sort_at.label("c")).where(
+        *_are_same, entry_labels.c.entry_id == _in_source.c.id
     ),
 )
 _subscribed = unread.c.subscription_id.label("d")
 # A subscriber of both feeds has the target's row in the unread list already, or has read it.
 COPY_UNREAD = insert_selected(
     unread,
-    select(unread.c.list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _subscribed).where(
-        *_are_same, unread.c.entry_id == _mine.c.id, ~one_of(unread.c.subscription_id, "of_both")
+    select(unread.c.list_id.label("a"), _in_target.c.sort_at.label("b"), _in_target.c.id.label("c"), _subscribed).where(
+        *_are_same, unread.c.entry_id == _in_source.c.id, ~one_of(unread.c.subscription_id, "of_both")
     ),
 )
 # Selected again in each statement, so that nothing is deleted that was not copied.
-_same_of_source = select(_mine.c.id).where(*_are_same)
+_same_of_source = select(_in_source.c.id).where(*_are_same)
 DROP_STATES = states.delete().where(states.c.entry_id.in_(_same_of_source))
 DROP_LABELS = entry_labels.delete().where(entry_labels.c.entry_id.in_(_same_of_source))
 FORGET_UNREAD = unread.delete().where(unread.c.entry_id.in_(_same_of_source))
 READ_IN_TARGET = unread.delete().where(unread.c.list_id == bindparam("list"), one_of(unread.c.entry_id, "ids"))
 _has_read = exists().where(
-    states.c.user_id == _sub.c.user_id, states.c.entry_id == _theirs.c.id, states.c.read_at.is_not(None)
+    states.c.user_id == _sub.c.user_id, states.c.entry_id == _in_target.c.id, states.c.read_at.is_not(None)
 )
 # Entries that came to the target since the source was last fetched are new to the subscribers of the source.
 _is_unseen = (
     _of_target,
-    _theirs.c.in_feed == 1,
-    _theirs.c.first_seen_at > bindparam("seen_until"),
+    _in_target.c.in_feed == 1,
+    _in_target.c.first_seen_at > bindparam("seen_until"),
     ~exists().where(*_are_same),
 )
-FIRST_UNSEEN = select(func.min(_theirs.c.id).label("id")).where(*_is_unseen)
+FIRST_UNSEEN = select(func.min(_in_target.c.id).label("id")).where(*_is_unseen)
 ADD_UNSEEN = insert_selected(
     unread,
     select(
-        users.c.unread_list_id.label("a"), _theirs.c.sort_at.label("b"), _theirs.c.id.label("c"), _sub.c.id.label("d")
+        users.c.unread_list_id.label("a"),
+        _in_target.c.sort_at.label("b"),
+        _in_target.c.id.label("c"),
+        _sub.c.id.label("d"),
     ).where(
-        one_of(_sub.c.id, "movers"),
+        one_of(_sub.c.id, "moving_ids"),
         _sub.c.paused == 0,
         users.c.id == _sub.c.user_id,
         *_is_unseen,
@@ -142,20 +145,20 @@ COPY_FOLDERS = insert_selected(
     ),
 )
 _given: dict[str, Any] = {"feed_id": bindparam("target")}
-MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "movers")).values(_given)
+MOVE_SUBSCRIPTIONS = subscriptions.update().where(one_of(subscriptions.c.id, "moving_ids")).values(_given)
 _chosen = ("title", "interval_seconds", "archive_policy", "settings", "created_at")
 # The subscription to the old entries of the source. Its settings are those of the moved one.
 KEEP_SUBSCRIPTIONS = insert_selected(
     subscriptions,
     select(_sub.c.user_id, feeds.c.id.label("feed"), *(_sub.c[name] for name in _chosen)).where(
-        one_of(_sub.c.id, "movers"), feeds.c.id == bindparam("source")
+        one_of(_sub.c.id, "moving_ids"), feeds.c.id == bindparam("source")
     ),
     "user_id",
     "feed_id",
     *_chosen,
 )
 _kept = subscriptions.alias("kept")
-_was_kept = (one_of(_sub.c.id, "movers"), _kept.c.user_id == _sub.c.user_id, _kept.c.feed_id == bindparam("source"))
+_was_kept = (one_of(_sub.c.id, "moving_ids"), _kept.c.user_id == _sub.c.user_id, _kept.c.feed_id == bindparam("source"))
 KEEP_FOLDERS = insert_selected(
     folder_subscriptions,
     select(folder_subscriptions.c.folder_id.label("a"), _kept.c.id.label("b")).where(
@@ -164,7 +167,7 @@ KEEP_FOLDERS = insert_selected(
 )
 KEEP_UNREAD = (
     unread.update()
-    .where(one_of(unread.c.subscription_id, "movers"))
+    .where(one_of(unread.c.subscription_id, "moving_ids"))
     .where(unread.c.entry_id.in_(select(entries.c.id).where(entries.c.feed_id == bindparam("source"))))
     .values(
         subscription_id=select(_kept.c.id).where(*_was_kept, _sub.c.id == unread.c.subscription_id).scalar_subquery()
@@ -187,7 +190,7 @@ COUNT_UNREAD = (
 # So that a restore of the source does not add them again.
 ADD_TOMBSTONES = InsertNew(tombstones).from_select(
     ["feed_id", "guid", "purged_at"],
-    select(_mine.c.feed_id, _mine.c.guid, bindparam("at")).where(_of_source, one_of(_mine.c.id, "ids")),
+    select(_in_source.c.feed_id, _in_source.c.guid, bindparam("at")).where(_of_source, one_of(_in_source.c.id, "ids")),
 )
 DROP_SAME = entries.delete().where(
     one_of(entries.c.id, "ids"),

@@ -215,8 +215,8 @@ def _updated(claim: Claim, updated: Updated) -> list[Step]:
     changes, stats = updated.changes, updated.stats
     feed = _success_values(claim, updated) | {
         "body_sha256": updated.body_sha256,
-        "rhythm_seconds": None if updated.rhythm is None else int(updated.rhythm.total_seconds()),
-        "wishes": updated.wishes,
+        "rhythm_seconds": None if updated.usual_gap is None else int(updated.usual_gap.total_seconds()),
+        "wishes": updated.polling_hints,
         "last_entry_at": iso_or_none(updated.last_entry_at),
         "new_entries": len(changes.new),
         "last_error": message_to_stored(TRUNCATED) if updated.truncated else None,

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from feedmill.model.pool import PoolAccess, PoolGrant, PoolGroup
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor, Caller, User
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert_selected
 from feedmill.store.schema import pool_grants, pool_groups, users
@@ -49,7 +49,7 @@ async def grants_of(db: Database, group_id: int) -> list[PoolGrant]:
 async def grant_access(db: Database, group: PoolGroup, user: User, by: Actor, now: datetime) -> None:
     """Lets the user take from the group; granting again changes nothing."""
     row = {"of_group": group.id, "of_user": user.id, "at": to_iso(now)}
-    await db.batch([Step(GRANT, row), audit_step(by, "pool.grant", f"{group.name}: {user.name}", now)])
+    await db.batch([Step(GRANT, row), step_to_audit(by, "pool.grant", f"{group.name}: {user.name}", now)])
 
 
 async def revoke_access(db: Database, group: PoolGroup, user_id: int, by: Actor, now: datetime) -> PoolGrant | None:
@@ -58,5 +58,5 @@ async def revoke_access(db: Database, group: PoolGroup, user_id: int, by: Actor,
     if grant is None:
         return None
     row = {"of_group": group.id, "of_user": user_id}
-    await db.batch([Step(REVOKE, row), audit_step(by, "pool.revoke", f"{group.name}: {grant.user_name}", now)])
+    await db.batch([Step(REVOKE, row), step_to_audit(by, "pool.revoke", f"{group.name}: {grant.user_name}", now)])
     return grant

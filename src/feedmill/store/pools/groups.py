@@ -12,7 +12,7 @@ from feedmill.errors import ConstraintViolated, GroupExists, UnknownGroup
 from feedmill.model.pool import PoolGroup, PoolOptions, PoolRule
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert, insert_new
 from feedmill.store.schema import facts, pool_groups, pool_items, users
@@ -83,7 +83,7 @@ async def add_group(
     row = {"name": name, "created_at": to_iso(now), **_values(rule, titles, contents)}
     try:
         await db.batch(
-            [Step(ADD, row), Step(RESTART_GATHERING), audit_step(by, "pool.create", _subject(name, rule), now)]
+            [Step(ADD, row), Step(RESTART_GATHERING), step_to_audit(by, "pool.create", _subject(name, rule), now)]
         )
     except ConstraintViolated as error:
         raise GroupExists(f"there is a pool group {name!r} already") from error
@@ -94,7 +94,7 @@ async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     """Saves a group and restarts the scan of stored entries; raises `GroupExists`."""
     values = _values(group.rule, group.titles, group.contents)
     row = {"group": group.id, "name": group.name, "paused": int(group.paused), **values}
-    done = audit_step(by, "pool.change", _subject(group.name, group.rule), now)
+    done = step_to_audit(by, "pool.change", _subject(group.name, group.rule), now)
     try:
         await db.batch([Step(CHANGE, row), Step(RESTART_GATHERING), done])
     except ConstraintViolated as error:
@@ -115,7 +115,7 @@ async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     """Deletes a group; its items first, lot by lot."""
     while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
         pass
-    await db.batch([Step(DROP, {"group": group.id}), audit_step(by, "pool.delete", group.name, now)])
+    await db.batch([Step(DROP, {"group": group.id}), step_to_audit(by, "pool.delete", group.name, now)])
 
 
 async def gathered_up_to(db: Database) -> int:

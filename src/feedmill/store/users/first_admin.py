@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from feedmill.errors import AlreadySetUp, ConstraintViolated
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor, User
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.entries.fill_unread_list import fill_unread_list
@@ -33,7 +33,7 @@ async def add_first_admin(db: Database, name: str, password_hash: str, now: date
                 Step(ONCE, {"name": "set_up_at", "value": at}),
                 *steps_to_add_user(name, password_hash, True, now),
                 Step(SUBSCRIBE, {"of_name": name, "at": at}),
-                audit_step(Actor(), "user.set_up", name, now),
+                step_to_audit(Actor(), "user.set_up", name, now),
             ]
         )
     except ConstraintViolated as error:

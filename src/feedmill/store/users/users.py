@@ -9,7 +9,7 @@ from feedmill.errors import ConstraintViolated, DatabaseUnavailable, NameTaken
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.user import Actor, User
-from feedmill.store.admin.audit_log import audit_step
+from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
 from feedmill.store.schema import bookmarks, folders, labels, saved_searches, unread_lists, users, webhooks
@@ -54,7 +54,7 @@ async def add_user(
 ) -> User:
     """Adds a user; raises `NameTaken`."""
     what = "user.add_admin" if is_admin else "user.add"
-    steps = [*steps_to_add_user(name, password_hash, is_admin, now), audit_step(by or Actor(), what, name, now)]
+    steps = [*steps_to_add_user(name, password_hash, is_admin, now), step_to_audit(by or Actor(), what, name, now)]
     try:
         await db.batch(steps)
     except ConstraintViolated as error:
@@ -79,7 +79,7 @@ async def user_with_password_hash(db: Database, name: str) -> tuple[User, str | 
     return (to_user(rows[0]), rows[0]["password_hash"]) if rows else None
 
 
-def set_password(user_id: int, password_hash: str) -> Step:
+def step_to_set_password(user_id: int, password_hash: str) -> Step:
     return Step(SET_PASSWORD, {"of_user": user_id, "password_hash": password_hash})
 
 
@@ -88,7 +88,7 @@ def step_to_lock_user(user_id: int) -> Step:
     return Step(LOCK, {"of_user": user_id})
 
 
-def set_user_settings(user_id: int, settings: str) -> Step:
+def step_to_save_preferences(user_id: int, settings: str) -> Step:
     return Step(SET_SETTINGS, {"of_user": user_id, "new_settings": settings})
 
 

@@ -37,7 +37,7 @@ MINE = (
     .order_by(_of.id)
 )
 LEASES = Leases(deliveries, _of.id, _due, WAITING, MINE)
-release_deliveries = LEASES.let_go
+release_deliveries = LEASES.release
 
 _mine = (_of.id == bindparam("delivery"), _of.claim_token == bindparam("token"))
 _freed: dict[str, Any] = {"claim_token": None, "attempts": _of.attempts + 1, "http_status": bindparam("answered")}

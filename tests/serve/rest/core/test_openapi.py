@@ -6,18 +6,18 @@ from feedmill.serve.rest import ROUTERS
 
 
 async def test_the_description_names_every_route_and_how_to_sign_in(nobody: httpx.AsyncClient) -> None:
-    drawn = (await nobody.get("/api/openapi.json")).json()
+    description = (await nobody.get("/api/openapi.json")).json()
 
     routes = {route.path_format for router in ROUTERS for route in router.routes}  # type: ignore[attr-defined]
-    assert set(drawn["paths"]) == routes
-    assert set(drawn["components"]["securitySchemes"]) == {"key", "session"}
-    assert drawn["servers"] == [{"url": "/api"}]
+    assert set(description["paths"]) == routes
+    assert set(description["components"]["securitySchemes"]) == {"key", "session"}
+    assert description["servers"] == [{"url": "/api"}]
 
 
 async def test_every_error_is_described_as_a_problem(nobody: httpx.AsyncClient) -> None:
-    drawn = (await nobody.get("/api/openapi.json")).json()
+    description = (await nobody.get("/api/openapi.json")).json()
 
-    for methods in drawn["paths"].values():
+    for methods in description["paths"].values():
         for operation in methods.values():
             for status, answer in operation["responses"].items():
                 assert int(status) < 400 or list(answer["content"]) == ["application/problem+json"], operation

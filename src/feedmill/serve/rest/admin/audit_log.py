@@ -37,5 +37,5 @@ async def read_audit_log(app: TheApp, who: Admin, limit: Limit = 50, cursor: Cur
     found = await audit_log_page(app.db, decode_cursor(cursor, MAX_ID - 1), limit + 1)
     page, last = split_page(found, limit)
     return AuditLogPage(
-        items=[AuditLogEntryResponse.model_validate(deed) for deed in page], next=cursor_at(last.id) if last else None
+        items=[AuditLogEntryResponse.model_validate(line) for line in page], next=cursor_at(last.id) if last else None
     )

@@ -46,27 +46,30 @@ class DocsOperation(NamedTuple):
 
 @router.get("/docs")
 async def read_docs(request: Request) -> HTMLResponse:
-    drawn = request.app.openapi()
+    description = request.app.openapi()
     text = _page.render(
-        style=_style, info=drawn["info"], subjects=operations_by_tag(drawn), sign_in=drawn["components"]
+        style=_style,
+        info=description["info"],
+        subjects=operations_by_tag(description),
+        sign_in=description["components"],
     )
     return HTMLResponse(text, headers=HEADERS)
 
 
-def operations_by_tag(drawn: Mapping[str, Any]) -> dict[str, list[DocsOperation]]:
+def operations_by_tag(description: Mapping[str, Any]) -> dict[str, list[DocsOperation]]:
     """The operations of a description by their subject."""
     found: dict[str, list[DocsOperation]] = {}
-    for path, methods in drawn["paths"].items():
+    for path, methods in description["paths"].items():
         for method, operation in methods.items():
             [subject, *_] = operation.get("tags") or ["other"]
-            found.setdefault(subject, []).append(_operation(drawn, method, path, operation))
+            found.setdefault(subject, []).append(_operation(description, method, path, operation))
     return found
 
 
-def _operation(drawn: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> DocsOperation:
-    fields = [_parameter(drawn, one) for one in operation.get("parameters", ())]
+def _operation(description: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> DocsOperation:
+    fields = [_parameter(description, one) for one in operation.get("parameters", ())]
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        fields += _body_fields(drawn, content.get("schema", {}))
+        fields += _body_fields(description, content.get("schema", {}))
     answers = [(status, answer["description"]) for status, answer in operation["responses"].items()]
     return DocsOperation(
         method.upper(),
@@ -79,38 +82,38 @@ def _operation(drawn: Mapping[str, Any], method: str, path: str, operation: Mapp
     )
 
 
-def _parameter(drawn: Mapping[str, Any], one: Mapping[str, Any]) -> DocsField:
+def _parameter(description: Mapping[str, Any], one: Mapping[str, Any]) -> DocsField:
     where = "" if one["in"] == "query" else f" ({one['in']})"
-    kind = describe_type(drawn, one["schema"])
+    kind = describe_type(description, one["schema"])
     return DocsField(one["name"] + where, kind, one.get("required", False), one.get("description", ""))
 
 
-def _body_fields(drawn: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[DocsField]:
+def _body_fields(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[DocsField]:
     # A body that may be left out shows as if it was sent.
     several = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
-    schema = _resolved(drawn, several[0] if len(several) == 1 else schema)
+    schema = _resolved(description, several[0] if len(several) == 1 else schema)
     needed = schema.get("required", ())
     for name, part in schema.get("properties", {}).items():
-        yield DocsField(name, describe_type(drawn, part), name in needed, part.get("description", ""))
+        yield DocsField(name, describe_type(description, part), name in needed, part.get("description", ""))
 
 
-def describe_type(drawn: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def describe_type(description: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """A schema in a few words."""
     if "enum" in schema or "const" in schema:
         return " | ".join(map(str, schema.get("enum", [schema.get("const")])))
     if several := schema.get("anyOf") or schema.get("oneOf"):
-        return " | ".join(describe_type(drawn, one) for one in several)
+        return " | ".join(describe_type(description, one) for one in several)
     if "$ref" in schema:
         name: str = schema["$ref"].rpartition("/")[2]
-        resolved = _resolved(drawn, schema)
-        return describe_type(drawn, resolved) if "enum" in resolved else name
+        resolved = _resolved(description, schema)
+        return describe_type(description, resolved) if "enum" in resolved else name
     if schema.get("type") == "array":
-        return f"list of {describe_type(drawn, schema.get('items', {}))}"
+        return f"list of {describe_type(description, schema.get('items', {}))}"
     return str(schema.get("format") or schema.get("type") or "anything")
 
 
-def _resolved(drawn: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" not in schema:
         return schema
-    found: Mapping[str, Any] = drawn["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    found: Mapping[str, Any] = description["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return found

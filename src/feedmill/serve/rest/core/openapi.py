@@ -31,20 +31,20 @@ def operation_id(route: APIRoute) -> str:
 
 def complete_openapi(routes: Sequence[BaseRoute], open_routes: frozenset[str]) -> dict[str, Any]:
     """The description of these routes. `open_routes` (`POST /setup`) are for people who are not signed in."""
-    drawn: dict[str, Any] = get_openapi(title="Feedmill", version=__version__, routes=routes)
-    _add_problems_and_security(drawn, open_routes)
-    return drawn
+    description: dict[str, Any] = get_openapi(title="Feedmill", version=__version__, routes=routes)
+    _add_problems_and_security(description, open_routes)
+    return description
 
 
-def _add_problems_and_security(drawn: dict[str, Any], open_routes: frozenset[str]) -> None:
-    components = drawn.setdefault("components", {})
+def _add_problems_and_security(description: dict[str, Any], open_routes: frozenset[str]) -> None:
+    components = description.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     problem = ProblemResponse.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs", {}))
     schemas["ProblemResponse"] = problem
     components["securitySchemes"] = SECURITY_SCHEMES
-    for path, methods in drawn["paths"].items():
+    for path, methods in description["paths"].items():
         for method, operation in methods.items():
             if f"{method.upper()} {path}" in open_routes:
                 operation["security"] = []
-    drawn["security"] = [{name: []} for name in SECURITY_SCHEMES]
+    description["security"] = [{name: []} for name in SECURITY_SCHEMES]

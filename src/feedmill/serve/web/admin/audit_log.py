@@ -22,7 +22,7 @@ async def show_audit_log(request: Request) -> Response:
         await audit_log_page(the_app(request).db, decode_cursor(query_cursor(request), MAX_ID - 1), ROWS + 1), ROWS
     )
     more = f"{AUDIT_LOG_PATH}?cursor={cursor_at(last.id)}" if last else None
-    return await render_page(request, "admin/audit_log.html", active="/admin", deeds=page, more=more)
+    return await render_page(request, "admin/audit_log.html", active="/admin", lines=page, more=more)
 
 
 routes = [Route(AUDIT_LOG_PATH, show_audit_log)]

@@ -19,11 +19,11 @@ class PlotMark:
 def bars(marks: Sequence[PlotMark], title: str, height: int = 64, width: int = 5, gap: int = 1) -> Markup:
     """Thin bars from left to right; a value of 0 is a thin line, so that it has a tooltip."""
     most = max((mark.value for mark in marks), default=0) or 1
-    drawn = [
+    shapes = [
         _bar(index * (width + gap), max(2, round(height * mark.value / most)), width, height, mark)
         for index, mark in enumerate(marks)
     ]
-    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, shapes, stretches=True)
 
 
 def _bar(x: int, bar_height: int, width: int, height: int, mark: PlotMark) -> Markup:
@@ -37,25 +37,25 @@ def shaped_bars(marks: Sequence[PlotMark], title: str, height: int = 72, width: 
     """Bars that also differ in shape: narrower for unchanged, with a dot above for failed."""
     top = 6
     most = max((mark.value for mark in marks), default=0) or 1
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     for index, mark in enumerate(marks):
         x, bar_height = index * (width + gap), max(2, round((height - top) * mark.value / most))
         narrow = 1 if mark.kind == "same" else 0
-        drawn.append(_bar(x + narrow, bar_height, width - 2 * narrow, height, mark))
+        shapes.append(_bar(x + narrow, bar_height, width - 2 * narrow, height, mark))
         if mark.kind == "failed":
-            drawn.append(_dot(x + width / 2, height - bar_height - 4))
-    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, drawn, stretches=True)
+            shapes.append(_dot(x + width / 2, height - bar_height - 4))
+    return _svg("plot bars", max(1, len(marks) * (width + gap)), height, title, shapes, stretches=True)
 
 
 def stacked_bar(parts: Sequence[PlotMark], most: float, title: str, width: int = 240, height: int = 12) -> Markup:
     """One horizontal bar made of parts; `most` is the value of the full width."""
-    drawn: list[Markup] = []
+    shapes: list[Markup] = []
     x = 0.0
     for part in parts:
         part_width = width * part.value / (most or 1)
-        drawn.append(_part(x, part_width, height, part))
+        shapes.append(_part(x, part_width, height, part))
         x += part_width
-    return _svg("plot stack", width, height, title, drawn)
+    return _svg("plot stack", width, height, title, shapes)
 
 
 def _dot(x: float, y: float) -> Markup:
@@ -95,7 +95,7 @@ def heat_grid(
     `column_names` are below the columns; empty ones are not drawn.
     """
     most = max((value for row in rows for value in row), default=0) or 1
-    drawn = [
+    shapes = [
         _cell(margin + x * cell, y * cell, cell - 1, value / most, titles[y][x] if titles else str(value))
         for y, row in enumerate(rows)
         for x, value in enumerate(row)
@@ -110,7 +110,7 @@ def heat_grid(
     ]
     width = margin + cell * max((len(row) for row in rows), default=0)
     height = cell * len(rows) + (14 if below else 0)
-    return _svg("plot heat", width, max(1, height), title, names + drawn + below)
+    return _svg("plot heat", width, max(1, height), title, names + shapes + below)
 
 
 def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
@@ -121,11 +121,11 @@ def _cell(x: int, y: int, size: int, share: float, title: str) -> Markup:
 
 
 def _svg(
-    kind: str, width: float, height: int, title: str, drawn: Sequence[Markup], *, stretches: bool = False
+    kind: str, width: float, height: int, title: str, shapes: Sequence[Markup], *, stretches: bool = False
 ) -> Markup:
     """`stretches`: in a narrow space it keeps its height."""
     ratio = Markup(' preserveAspectRatio="none"') if stretches else ""
     head = Markup('<svg class="{}" viewBox="0 0 {} {}" width="{}" height="{}"{} role="img"><title>{}</title>').format(
         kind, width, height, width, height, ratio, title
     )
-    return head + Markup("").join(drawn) + Markup("</svg>")
+    return head + Markup("").join(shapes) + Markup("</svg>")

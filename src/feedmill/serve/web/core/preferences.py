@@ -22,10 +22,10 @@ class UserPreferences:
     keys: str = "on"
     marks: str = "open"
 
-    def changed(self, wishes: Mapping[str, str]) -> "UserPreferences":
+    def changed(self, sent: Mapping[str, str]) -> "UserPreferences":
         """A copy with those of the given values that are valid."""
-        fit = {name: wishes[name] for name, values in PREFERENCE_VALUES.items() if wishes.get(name) in values}
-        zone = wishes.get("zone", self.zone)
+        fit = {name: sent[name] for name, values in PREFERENCE_VALUES.items() if sent.get(name) in values}
+        zone = sent.get("zone", self.zone)
         return replace(self, **fit, zone=zone if zone in time_zones() else "")
 
 

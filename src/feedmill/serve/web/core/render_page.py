@@ -48,8 +48,8 @@ def _template_values(request: Request) -> dict[str, Any]:
     return {
         "t": t,
         "when": when,
-        "look": appearance_of(request),
-        "habits": user_preferences_of(request),
+        "appearance": appearance_of(request),
+        "preferences": user_preferences_of(request),
         "swapped": key_translations(request),
         "user": caller.user if caller else None,
         "csrf": csrf.csrf_token_for(session) if caller and session else "",

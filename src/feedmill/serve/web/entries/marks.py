@@ -42,11 +42,11 @@ async def mark_entries(request: Request) -> Response:
     caller = await signed_in(request)
     sent = await checked_form(request)
     ticked = [id for id in sent.getlist("id") if isinstance(id, str)]
-    wishes = list(_group_marks((each for each in sent.getlist("do") if isinstance(each, str)), ticked))
-    if sum(len(ids) for _, ids in wishes) > MAX_MARKED_AT_ONCE:
+    changes = list(_group_marks((each for each in sent.getlist("do") if isinstance(each, str)), ticked))
+    if sum(len(ids) for _, ids in changes) > MAX_MARKED_AT_ONCE:
         raise BadInput(f"at most {MAX_MARKED_AT_ONCE} entries can be marked at once")
     app, now = the_app(request), datetime.now(UTC)
-    for action, ids in wishes:
+    for action, ids in changes:
         await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
     if "application/json" in request.headers.get("accept", ""):
         return await _counts(request, caller.user)

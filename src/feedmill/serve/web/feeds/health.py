@@ -153,7 +153,7 @@ async def test_address(request: Request) -> Response:
 async def show_health_overview(request: Request) -> Response:
     caller = await signed_in(request)
     found = await health_overview(the_app(request).db, caller.user.id, datetime.now(UTC))
-    return await render_page(request, "feeds/health_overview.html", survey=found)
+    return await render_page(request, "feeds/health_overview.html", overview=found)
 
 
 routes = [

@@ -28,11 +28,11 @@ async def show_appearance(request: Request) -> Response:
 async def change_appearance(request: Request) -> Response:
     await signed_in(request)
     sent = await checked_form(request)
-    wishes = {name: value for name, value in sent.items() if isinstance(value, str)}
+    values = {name: value for name, value in sent.items() if isinstance(value, str)}
     response = redirect(
         local_path(sent.get("next"), "/look"), None if sent.get("quiet") else flash_success("look.kept")
     )
-    save_appearance(request, response, appearance_of(request).changed(wishes))
+    save_appearance(request, response, appearance_of(request).changed(values))
     return response
 
 

@@ -46,11 +46,13 @@ async def save_settings(request: Request) -> Response:
     """Keeps the preferences with the account; this device follows them from now on."""
     caller = await signed_in(request)
     sent = await checked_form(request)
-    wishes = {name: value for name, value in sent.items() if isinstance(value, str)}
-    looks = {name: wishes[name] for name in APPEARANCE_FIELDS if wishes.get(name) in APPEARANCE_VALUES[name]}
-    own = appearance_of(request).changed(looks)
-    habits = asdict(user_preferences_of(request).changed(wishes))
-    user = await save_preferences(the_app(request).db, caller.user, {**looks, **habits})
+    sent_values = {name: value for name, value in sent.items() if isinstance(value, str)}
+    appearance = {
+        name: sent_values[name] for name in APPEARANCE_FIELDS if sent_values.get(name) in APPEARANCE_VALUES[name]
+    }
+    own = appearance_of(request).changed(appearance)
+    preferences = asdict(user_preferences_of(request).changed(sent_values))
+    user = await save_preferences(the_app(request).db, caller.user, {**appearance, **preferences})
     request.state.caller = replace(caller, user=user)
     response = redirect("/settings", flash_success("settings.kept"))
     save_appearance(request, response, own)

@@ -39,6 +39,6 @@ async function look() {
 }
 
 if (one("#count-unread")) {
-  setTimeout(look, 2000);
-  setInterval(look, EVERY);
+  setTimeout(appearance, 2000);
+  setInterval(appearance, EVERY);
 }

@@ -37,7 +37,7 @@ def refresh_jobs_of(claims: Sequence[Claim], lane_of: Callable[[Feed], str], bat
     return [RefreshFeed(claim.feed.id, claim.token, batch_id, lane_of(claim.feed)) for claim in claims]
 
 
-class ClaimKeeper:
+class HeldClaims:
     """Holds claims from the moment they are taken until their job ends."""
 
     def __init__(self, db: Database, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
