@@ -1,6 +1,10 @@
 """The host of a URL, the same for everybody who asks for it."""
 
+from urllib.parse import urlsplit
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from feedmill.model.hosts import MAX_HOST_LENGTH, host_of
 
@@ -48,3 +52,36 @@ def test_the_host_of_a_url(url: str, host: str) -> None:
 )
 def test_a_url_without_a_host_that_could_be_requested_has_an_empty_one(url: str) -> None:
     assert host_of(url) == ""
+
+
+URL_PIECES = (
+    "http",
+    "https",
+    "://",
+    "//",
+    ":",
+    "/",
+    "?",
+    "#",
+    "@",
+    "[",
+    "]",
+    "\\",
+    ".",
+    "-",
+    " ",
+    "\n",
+    "%41",
+    "ü",
+    "℀",
+)
+
+
+@given(st.lists(st.sampled_from([*URL_PIECES, "Example", "org", "8080", "::1"]), max_size=10).map("".join))
+def test_the_quick_way_and_the_way_of_the_standard_library_agree(url: str) -> None:
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        host = ""
+
+    assert host_of(url) == host
