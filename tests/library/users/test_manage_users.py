@@ -233,3 +233,12 @@ async def test_who_is_deleted_takes_along_what_was_theirs_and_nothing_else(any_d
     assert [len(await any_db.query(table.select())) for table in (states, unread)] == [0, 1]
     assert {row["user_id"] for row in await any_db.query(unread_lists.select())} == {alice.id, charlie.id}
     assert [deed.action for deed in await audit_log_page(any_db, LATEST, 2)] == ["user.delete", "user.change"]
+
+
+async def test_a_user_is_found_however_the_name_is_typed(any_db: Database) -> None:
+    alice = await manage_users.make_user(any_db, "alice", GOOD, False, NOW, Actor())
+
+    for typed in ("alice", " Alice ", "ＡＬＩＣＥ"):
+        assert await manage_users.find_user(any_db, typed) == alice
+    for typed in ("bob", "", "two words"):
+        assert await manage_users.find_user(any_db, typed) is None
