@@ -165,5 +165,8 @@ def test_the_client_imports_no_web_framework_and_nothing_of_the_server() -> None
 
     imported = set(json.loads(done.stdout))
     ours = {name.split(".")[1] for name in imported if name.startswith("feedmill.")}
-    assert ours == {"client", "api_schemas", "model"}
-    assert imported & (SERVER - {"pydantic"} | TERMINAL | SCALE | {"sqlalchemy", "sqlite3", "lxml", "nh3"}) == set()
+    assert ours == {"client", "api_schemas", "model", "i18n"}
+    assert (
+        imported & (SERVER - {"pydantic"} | TERMINAL | SCALE | {"sqlalchemy", "sqlite3", "lxml", "nh3", "babel"})
+        == set()
+    )

@@ -22,7 +22,7 @@ async def test_a_feed_that_makes_our_code_fail_is_fetched_no_more_often_than_oth
         feed, times, lasted = await _run_with(env, "/3", parser_fails=True)
 
         assert times <= 2 + lasted / PAUSE
-        assert "a failure of our own" in feed["next_fetch_why"]
+        assert "job.own_failure" in feed["next_fetch_why"]
         assert (feed["last_fetched_at"], feed["consecutive_failures"]) == (None, 0)
 
 
