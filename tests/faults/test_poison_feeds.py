@@ -40,7 +40,7 @@ async def test_a_feed_that_the_database_refuses_is_fetched_no_more_often_than_ot
             await env.db.exec("DROP INDEX once")
 
         assert times == 1
-        assert "can't be stored" in feed["next_fetch_why"]
+        assert "fetch.not_stored" in feed["next_fetch_why"]
         assert feed["consecutive_failures"] == 1
 
 
