@@ -30,9 +30,9 @@ async def make_label(db: Database, user_id: int, name: str) -> UserLabel:
 
 async def ensure_label(db: Database, user_id: int, name: str) -> int:
     """The id of the label of that name, created if it does not exist."""
-    there = next((label for label in await labels_of_user(db, user_id) if label.name == name), None)
+    existing = next((label for label in await labels_of_user(db, user_id) if label.name == name), None)
     try:
-        return (there or await make_label(db, user_id, name)).id
+        return (existing or await make_label(db, user_id, name)).id
     except Conflict:
         return await ensure_label(db, user_id, name)  # another request created it just now
 

@@ -44,8 +44,8 @@ async def find_feed_targets(db: Database, user_id: int, wanted: Mapping[str, boo
     places = {url: _shared(url, shared.get(url)) for url, has_login in wanted.items() if not has_login}
     private = [url for url in wanted if url not in places or not _may_share(shared.get(url))]
     own = {url: private_url(url, user_id) for url in private}
-    there = await _feeds_at(db, list(own.values()))
-    return places | {url: _shared(mine, there.get(mine)) for url, mine in own.items()}
+    existing = await _feeds_at(db, list(own.values()))
+    return places | {url: _shared(mine, existing.get(mine)) for url, mine in own.items()}
 
 
 def private_url(url: str, user_id: int) -> str:

@@ -34,14 +34,14 @@ async def folders_of_user(db: Database, user_id: int) -> list[Folder]:
 
 async def find_folder(db: Database, user_id: int, folder_id: int) -> Folder:
     """The user's folder; `NotFound`, also for a folder of another user."""
-    return _one(await folders_of(db, user_id), folder_id)
+    return _find_by_id(await folders_of(db, user_id), folder_id)
 
 
 async def make_folder(db: Database, user_id: int, name: str, parent_id: int, position: int) -> Folder:
-    there = await folders_of(db, user_id)
+    own_folders = await folders_of(db, user_id)
     if parent_id:
-        _one(there, parent_id)
-    _check_depth(len(_line(_parents(there), parent_id)) + 1)
+        _find_by_id(own_folders, parent_id)
+    _check_depth(len(_ids_from_top(_parents(own_folders), parent_id)) + 1)
     await check_count_limit(db, user_id, "folders")
     return await add_folder(db, user_id, parent_id, name, position)
 
@@ -50,8 +50,8 @@ async def alter_folder(
     db: Database, user_id: int, folder_id: int, name: str | None, parent_id: int | None, position: int | None
 ) -> Folder:
     """Renames, moves or reorders a folder; None: unchanged, parent 0: the top level."""
-    there = await folders_of(db, user_id)
-    old = _one(there, folder_id)
+    own_folders = await folders_of(db, user_id)
+    old = _find_by_id(own_folders, folder_id)
     new = replace(
         old,
         name=old.name if name is None else name,
@@ -59,16 +59,16 @@ async def alter_folder(
         position=old.position if position is None else position,
     )
     if new.parent_id != old.parent_id:
-        _check_move(there, old, new.parent_id)
+        _check_move(own_folders, old, new.parent_id)
     await change_folder(db, user_id, new)
     return new
 
 
 async def delete_folder(db: Database, user_id: int, folder_id: int) -> None:
     """Deletes the folder and its subfolders; the feeds in them stay."""
-    there = await folders_of(db, user_id)
-    _one(there, folder_id)
-    await drop_folders(db, user_id, sorted(folder_and_descendants(there, folder_id)))
+    own_folders = await folders_of(db, user_id)
+    _find_by_id(own_folders, folder_id)
+    await drop_folders(db, user_id, sorted(folder_and_descendants(own_folders, folder_id)))
 
 
 async def check_folders(db: Database, user_id: int, folder_ids: Sequence[int]) -> None:
@@ -97,28 +97,28 @@ def clip_path(path: FolderPath) -> FolderPath:
     return tuple(name[:MAX_NAME].strip() for name in path[:MAX_DEPTH])
 
 
-def folder_paths(there: Collection[Folder]) -> dict[int, FolderPath]:
+def folder_paths(own_folders: Collection[Folder]) -> dict[int, FolderPath]:
     """By folder id its path of names from the top."""
-    names = {folder.id: folder.name for folder in there}
-    parents = _parents(there)
-    return {folder.id: tuple(names[each] for each in _line(parents, folder.id)) for folder in there}
+    names = {folder.id: folder.name for folder in own_folders}
+    parents = _parents(own_folders)
+    return {folder.id: tuple(names[each] for each in _ids_from_top(parents, folder.id)) for folder in own_folders}
 
 
-def folder_and_descendants(there: Collection[Folder], folder_id: int) -> set[int]:
+def folder_and_descendants(own_folders: Collection[Folder], folder_id: int) -> set[int]:
     """The ids of the folder and all its subfolders."""
     found, look = {folder_id}, [folder_id]
     while look:
         parents = set(look)
-        look = [folder.id for folder in there if folder.parent_id in parents and folder.id not in found]
+        look = [folder.id for folder in own_folders if folder.parent_id in parents and folder.id not in found]
         found.update(look)
     return found
 
 
-def _parents(there: Collection[Folder]) -> dict[int, int]:
-    return {folder.id: folder.parent_id for folder in there}
+def _parents(own_folders: Collection[Folder]) -> dict[int, int]:
+    return {folder.id: folder.parent_id for folder in own_folders}
 
 
-def _line(parents: Mapping[int, int], folder_id: int) -> list[int]:
+def _ids_from_top(parents: Mapping[int, int], folder_id: int) -> list[int]:
     """The path of ids from the top to the folder."""
     line: list[int] = []
     # Two concurrent moves can make a cycle; it is followed once.
@@ -128,15 +128,15 @@ def _line(parents: Mapping[int, int], folder_id: int) -> list[int]:
     return line[::-1]
 
 
-def _check_move(there: Collection[Folder], folder: Folder, parent_id: int) -> None:
-    moved = folder_and_descendants(there, folder.id)
+def _check_move(own_folders: Collection[Folder], folder: Folder, parent_id: int) -> None:
+    moved = folder_and_descendants(own_folders, folder.id)
     if parent_id in moved:
         raise FolderInItself(f"{folder.name!r} can't be moved into itself")
     if parent_id:
-        _one(there, parent_id)
-    parents = _parents(there)
-    height = max(len(_line(parents, each)) for each in moved) - len(_line(parents, folder.id)) + 1
-    _check_depth(len(_line(parents, parent_id)) + height)
+        _find_by_id(own_folders, parent_id)
+    parents = _parents(own_folders)
+    height = max(len(_ids_from_top(parents, each)) for each in moved) - len(_ids_from_top(parents, folder.id)) + 1
+    _check_depth(len(_ids_from_top(parents, parent_id)) + height)
 
 
 def _check_depth(depth: int) -> None:
@@ -144,8 +144,8 @@ def _check_depth(depth: int) -> None:
         raise BadInput(f"folders can be at most {MAX_DEPTH} deep", "parent_id")
 
 
-def _one(there: Iterable[Folder], folder_id: int) -> Folder:
-    found = next((folder for folder in there if folder.id == folder_id), None)
+def _find_by_id(own_folders: Iterable[Folder], folder_id: int) -> Folder:
+    found = next((folder for folder in own_folders if folder.id == folder_id), None)
     if found is None:
         raise NotFound("there is no such folder")
     return found

@@ -125,8 +125,8 @@ FEED_DELETED = Message("job.feed_deleted")
 
 async def why_unclaimed(db: Database, ids: Sequence[int]) -> dict[int, Message]:
     """Why each of these feeds could not be claimed: `already_running` or `feed_deleted`."""
-    there = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
-    return {id: ALREADY_RUNNING if id in there else FEED_DELETED for id in ids}
+    existing_ids = {feed.id for feed in await feeds_of_ids(db, list(ids))} if ids else set()
+    return {id: ALREADY_RUNNING if id in existing_ids else FEED_DELETED for id in ids}
 
 
 async def renew_claims(db: Database, token: str, now: datetime, lease: timedelta = LEASE) -> int:
