@@ -16,6 +16,7 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from feedmill.errors import InfrastructureError
+from feedmill.i18n.messages import Message
 from feedmill.lazy_imports import lazy_import
 from feedmill.model.encrypted import Encrypted
 from feedmill.secret_key import find_secret_key, make_secret_key, old_secret_keys
@@ -59,13 +60,13 @@ class Encryption:
         version, _, rest = encrypted.value.partition(":")
         key_id, _, text = rest.partition(":")
         if version != FORMAT:
-            raise UnreadableSecret("a login is kept in a form that can't be read; enter it again")
+            raise UnreadableSecret(Message("login.unknown_form"))
         cipher = self._cipher_of(key_id)
         try:
             ciphertext = urlsafe_b64decode(text)
             return cipher.decrypt(ciphertext[:NONCE_BYTES], ciphertext[NONCE_BYTES:], purpose.encode()).decode()
         except ValueError as error:
-            raise UnreadableSecret("a login can't be decrypted, because it was damaged; enter it again") from error
+            raise UnreadableSecret(Message("login.damaged")) from error
 
     def can_decrypt(self, encrypted: Encrypted, purpose: str) -> bool:
         try:
@@ -80,10 +81,8 @@ class Encryption:
             if cipher.id == key_id:
                 return cipher
         if self.find_key() is None:
-            raise UnreadableSecret(
-                f"a login can't be decrypted, because the secret key is missing ({KEY_LOCATION_HINT})"
-            )
-        raise UnreadableSecret(f"a login can't be decrypted, because it needs another secret key ({KEY_LOCATION_HINT})")
+            raise UnreadableSecret(Message("login.no_key"))
+        raise UnreadableSecret(Message("login.other_key"))
 
     def _ciphers(self) -> list["Cipher"]:
         return [_cipher(key) for key in (self.find_key(), *self.old_keys) if key]
@@ -96,7 +95,7 @@ def _cipher(key: str) -> "Cipher":
 
 
 def _no_key() -> str:
-    raise UnreadableSecret(f"a login can't be encrypted, because the secret key is missing ({KEY_LOCATION_HINT})")
+    raise UnreadableSecret(Message("login.no_key_to_encrypt"))
 
 
 NO_ENCRYPTION = Encryption(lambda: None, _no_key)

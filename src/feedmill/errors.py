@@ -55,7 +55,7 @@ class WrongPassword(NotSignedIn):
     code = "wrong_name_or_password"
 
     def __init__(self) -> None:
-        super().__init__("Name or password is wrong.")
+        super().__init__(Message("error.wrong_password"))
 
 
 class NotAllowed(CallerError):

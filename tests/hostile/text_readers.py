@@ -48,7 +48,7 @@ from feedmill.html import (
     web_page,
 )
 from feedmill.html import images as html
-from feedmill.i18n import catalogue, explanations, messages
+from feedmill.i18n import catalogue, messages
 from feedmill.i18n import dates as moments
 from feedmill.i18n.translator import translator
 from feedmill.library import cursors
@@ -425,8 +425,6 @@ READERS: dict[str, Read] = {
     ),
     "i18n.messages.message_from_stored": messages.message_from_stored,
     "i18n.dates.time_zone": moments.time_zone,
-    "i18n.explanations.sentence_key": lambda text: explanations.sentence_key(text[: explanations.MAX_SENTENCE_LENGTH]),
-    "i18n.explanations.render_explanation": lambda text: explanations.render_explanation(text, _WORDS),
     "serve.web.subscriptions.subscribe_problems.display_host": subscribe_problems.display_host,
     "serve.web.entries.list_views.read_view": list_views.read_view,
     "serve.web.core.redirects.local_path": page_redirects.local_path,

@@ -29,7 +29,7 @@ _IN_SCRIPT = re.compile(r"""\bt\("(\w+)\"""")
 
 
 def test_every_language_has_the_same_keys() -> None:
-    ours = [{key for key in catalogue(language) if not key.startswith("told.")} for language in language_names()]
+    ours = [catalogue(language).keys() for language in language_names()]
 
     assert all(keys == ours[0] for keys in ours)
 

@@ -2,14 +2,14 @@
 
 from pydantic import Field
 
-from feedmill.api_schemas.response_body import ResponseBody
+from feedmill.api_schemas.response_body import MessageText, ResponseBody
 
 
 class ImportErrorResponse(ResponseBody):
     """A line of the file that could not be taken over; null when the file does not tell which."""
 
     line: int | None
-    message: str
+    message: MessageText
 
 
 class ImportResponse(ResponseBody):

@@ -6,6 +6,7 @@ import msgspec
 
 from feedmill.errors import BadInput, CallerError
 from feedmill.html.normalize_links import absolute_url
+from feedmill.i18n.messages import Message
 from feedmill.outbound.errors import RefusedError
 from feedmill.outbound.urls import parse_url
 
@@ -32,9 +33,9 @@ def parse_pasted_url(text: str) -> PastedUrl:
     try:
         target = parse_url(absolute_url(complete) or complete)
     except RefusedError as error:
-        raise BadUrl(f"{_without_login(written)} can't be fetched: {error}") from error
+        raise BadUrl(Message("error.not_fetchable", url=_without_login(written), what=error.message)) from error
     if len(target.url) > MAX_URL_LENGTH:
-        raise BadUrl(f"{_without_login(written)} can't be kept: the URL is longer than {MAX_URL_LENGTH} characters")
+        raise BadUrl(Message("error.pasted_url_too_long", url=_without_login(written), most=MAX_URL_LENGTH))
     return PastedUrl(target.url, _options(target.credentials))
 
 
@@ -55,7 +56,7 @@ def parse_url_without_login(text: str) -> str:
     try:
         address = parse_pasted_url(text)
     except BadUrl as error:
-        raise BadInput(str(error), field="url") from error
+        raise BadInput(error.message, field="url") from error
     if address.http_options is not None:
-        raise BadInput("the URL must have no name and password in it", field="url")
+        raise BadInput(Message("error.url_with_login"), field="url")
     return address.url

@@ -10,6 +10,7 @@ from feedmill.coordination.locks import LOCK_LENGTH, LotLocks
 from feedmill.coordination.memory import Clock, MemoryHostSlots
 from feedmill.dependency_outages import DEPENDENCY_OUTAGES, REDIS
 from feedmill.errors import CoordinationUnavailable
+from feedmill.i18n.messages import Message
 
 RETRY_AFTER_SECONDS = 5.0
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class CoordinationCircuitBreaker:
         self._clock = clock
         self._retry_after = retry_after
         self._retry_at = 0.0
-        self.last_error: tuple[datetime, str] | None = None
+        self.last_error: tuple[datetime, Message] | None = None
 
     async def call_service(self, call: Callable[[], Awaitable[T]]) -> T | None:
         """The service's answer; None when it is unavailable."""
@@ -32,7 +33,7 @@ class CoordinationCircuitBreaker:
             answer = await call()
         except CoordinationUnavailable as error:
             self._retry_at = self._clock() + self._retry_after
-            self.last_error = (datetime.now(UTC), str(error))
+            self.last_error = (datetime.now(UTC), error.message)
             DEPENDENCY_OUTAGES.failed("coordinate_processes", error)
             return None
         DEPENDENCY_OUTAGES.answered(REDIS)

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 from feedmill.coordination.host_slots import BUSY_WAIT, HostSlotRule
 from feedmill.coordination.locks import LOCK_LENGTH
 from feedmill.errors import CoordinationUnavailable
+from feedmill.i18n.messages import Message
 
 RESPONSE_TIMEOUT = 1.0
 
@@ -92,7 +93,7 @@ async def ping(client: Redis) -> None:
     try:
         await client.ping()
     except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(f"Redis can't be used: {error}") from error
+        raise CoordinationUnavailable(Message("redis.unusable", detail=str(error))) from error
 
 
 async def is_available(client: Redis) -> bool:
@@ -181,4 +182,4 @@ async def translate_redis_errors() -> AsyncIterator[None]:
     try:
         yield
     except (RedisError, OSError) as error:
-        raise CoordinationUnavailable(f"Redis does not answer: {error}") from error
+        raise CoordinationUnavailable(Message("redis.no_answer", detail=str(error))) from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.model.feed_settings import MAX_SELECTOR_LENGTH
 
 if TYPE_CHECKING:
@@ -81,10 +82,10 @@ def parse_selector(text: str, field: str | None = None) -> Selector | None:
     if not text.strip():
         return None
     if len(text) > MAX_SELECTOR_LENGTH:
-        raise BadSelector(f"a selector has at most {MAX_SELECTOR_LENGTH} characters", field)
+        raise BadSelector(Message("error.selector_too_long", most=MAX_SELECTOR_LENGTH), field)
     steps = [step for chain in text.split(",") for step in _chain(chain.strip(), field)]
     if len(steps) > MAX_STEPS:
-        raise BadSelector(f"a selector names at most {MAX_STEPS} elements", field)
+        raise BadSelector(Message("error.selector_too_many_steps", most=MAX_STEPS), field)
     return Selector(tuple(steps))
 
 
@@ -108,7 +109,7 @@ def _chain(text: str, field: str | None) -> list[SelectorStep]:
         link = _COMBINATOR.match(text, position)
         steps.append(_step(parts, is_child=is_child, is_first=not steps, is_last=link is None))
         if link is None and position < len(text):
-            raise BadSelector(f"what is meant by {text[position : position + 20]!r} in the selector?", field)
+            raise BadSelector(Message("error.selector_syntax", text=text[position : position + 20]), field)
         if link is None:
             return steps
         position, is_child = link.end(), ">" in link[0]
@@ -120,7 +121,7 @@ def _parts(text: str, position: int, field: str | None) -> tuple[list[re.Match[s
         parts.append(part)
         position = part.end()
     if not parts:
-        raise BadSelector("an element is missing in the selector", field)
+        raise BadSelector(Message("error.selector_incomplete"), field)
     return parts, position
 
 

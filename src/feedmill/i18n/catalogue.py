@@ -8,23 +8,20 @@ CLDR category, chosen by the parameter `n`. `{name}` stands for a parameter. Wha
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 DEFAULT_LANGUAGE = "en"
 _ABOUT = "language"
+# Not by importlib.resources: every command would pay for what that imports.
+LOCALES = Path(__file__).parent / "locales"
 
 Text = str | dict[str, str]
-
-
-def _locales() -> Traversable:
-    return files("feedmill.i18n") / "locales"
 
 
 @cache
 def language_names() -> Mapping[str, str]:
     """Every language that has a folder, with its own name for itself; English first."""
-    found = sorted(folder.name for folder in _locales().iterdir() if (folder / f"{_ABOUT}.json").is_file())
+    found = sorted(folder.name for folder in LOCALES.iterdir() if (folder / f"{_ABOUT}.json").is_file())
     found.sort(key=lambda language: language != DEFAULT_LANGUAGE)
     return {language: about_language(language)["name"] for language in found}
 
@@ -37,7 +34,7 @@ def about_language(language: str) -> Mapping[str, str]:
 @cache
 def area_texts(language: str, area: str) -> Mapping[str, Text]:
     """The texts of one file under their keys; none when the language lacks the file."""
-    file = _locales() / language / f"{area}.json"
+    file = LOCALES / language / f"{area}.json"
     texts: dict[str, Text] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return texts
 
@@ -56,7 +53,7 @@ def find_text(language: str, code: str) -> Text | None:
 @cache
 def catalogue(language: str) -> Mapping[str, Text]:
     """Every text that a language has itself, under its code."""
-    areas = sorted(file.name.removesuffix(".json") for file in (_locales() / language).iterdir())
+    areas = sorted(file.name.removesuffix(".json") for file in (LOCALES / language).iterdir())
     return {
         f"{area}.{key}": text for area in areas if area != _ABOUT for key, text in area_texts(language, area).items()
     }

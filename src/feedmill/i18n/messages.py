@@ -1,12 +1,11 @@
 """A message for people: a code with parameters, from which each language's catalogue makes a sentence."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime as Datetime
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
-
-import msgspec
 
 from feedmill.i18n.english import render_english
 
@@ -46,8 +45,8 @@ def verbatim(text: str) -> Message:
 
 
 def message_to_stored(message: Message) -> str:
-    """What a row keeps of a message: `{"code": …}` with its parameters, in JSON."""
-    return msgspec.json.encode(_plain(message)).decode()
+    """What a row keeps of a message: `{"code": …}` with its parameters, in JSON and ASCII."""
+    return json.dumps(_plain(message), separators=(",", ":"))
 
 
 def stored_or_none(message: Message | None) -> str | None:
@@ -61,8 +60,8 @@ def message_from_stored(text: str) -> Message:
     if not text.startswith('{"code":'):
         return verbatim(text)
     try:
-        kept = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        kept = json.loads(text)
+    except (ValueError, RecursionError):
         return verbatim(text)
     message = _read(kept)
     return message if isinstance(message, Message) else verbatim(text)

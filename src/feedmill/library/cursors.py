@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.entry_lists import ListPosition
 
 # D1 keeps no larger number exactly.
@@ -21,7 +22,7 @@ class BadCursor(NotFound):
     """A cursor that is not of our making."""
 
     def __init__(self) -> None:
-        super().__init__("there is no such page: this is no cursor of ours")
+        super().__init__(Message("error.bad_cursor"))
 
 
 def cursor_at(key: int | str) -> str:

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from feedmill.i18n.messages import Message
+
 
 class PoolKind(StrEnum):
     """Each group has one pool of each kind."""
@@ -187,7 +189,7 @@ class PoolFailure:
     """The last failure of a pool in this process."""
 
     at: datetime
-    reason: str
+    reason: Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Errors of pools."""
 
 from feedmill.errors import Conflict, InfrastructureError, NotFound
+from feedmill.i18n.messages import Message
 
 
 class PoolEmpty(NotFound):
@@ -31,5 +32,5 @@ class ItemsNotMarkedUsed(InfrastructureError):
     """Items were handed out and could not be marked as used; `ids` are theirs."""
 
     def __init__(self, ids: list[int]) -> None:
-        super().__init__(f"{len(ids)} items were handed out and could not be marked as used, first {ids[:5]}")
+        super().__init__(Message("error.not_marked_used", count=len(ids), first=str(ids[:5])))
         self.ids = ids

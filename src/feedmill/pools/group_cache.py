@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from feedmill.errors import UnknownGroup
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import PoolGroup, find_pool_group
 from feedmill.store.database import Database
 from feedmill.store.pools.groups import all_groups
@@ -45,4 +46,4 @@ class PoolGroupCache:
 
 def unknown_group_error(name: str | int) -> UnknownGroup:
     """The error for a group that does not exist, or that the caller may not see: the message is the same."""
-    return UnknownGroup(f"there is no pool group {name}: 'feedmill pool list' lists those there are")
+    return UnknownGroup(Message("error.unknown_pool_group_listed", name=name))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from feedmill.coordination.pool_queues import FILL_LOCK_LENGTH
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import LostPoolItem
 from feedmill.pools.claim_tokens import new_token
 from feedmill.pools.errors import NoPoolLists
@@ -59,5 +60,5 @@ async def _missing(lists: PoolLists | None, pool: Pool, queued: list[LostPoolIte
         held = await lists.queues.queued_ids(pool.list_name)
         return [item for item in queued if item.id not in held]
     if any((item.queued_by or "").startswith(FILLER) for item in queued):
-        raise NoPoolLists(f"some {pool} are in a list: name the Redis that has it (setting redis)")
+        raise NoPoolLists(Message("error.pool_list_elsewhere", pool=str(pool)))
     return queued

@@ -53,7 +53,7 @@ class PoolMaintainer:
         outcomes = await asyncio.gather(*(self._maintain_pool(pool) for pool in pools), return_exceptions=True)
         for pool, outcome in zip(pools, outcomes, strict=True):
             if isinstance(outcome, InfrastructureError):
-                self.tools.failures[pool.key] = PoolFailure(self.tools.clock(), str(outcome))
+                self.tools.failures[pool.key] = PoolFailure(self.tools.clock(), outcome.message)
             elif isinstance(outcome, BaseException):
                 raise outcome
         failures = [outcome for outcome in outcomes if isinstance(outcome, InfrastructureError)]

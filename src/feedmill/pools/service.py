@@ -8,6 +8,7 @@ from typing import Any
 
 from feedmill.coordination.pool_queues import fill_lock_name
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import (
     Guarantee,
     LostPoolItem,
@@ -195,7 +196,7 @@ class PoolService:
     async def drain(self, name: str | int, kind: PoolKind) -> int:
         """Makes the items of the list available again."""
         if self.maintainer.filler is None:
-            raise NoPoolLists("there are no lists without Redis (setting redis)")
+            raise NoPoolLists(Message("error.no_pool_lists"))
         return await self.maintainer.filler.drain(await self._any_pool(name, kind))
 
     # --- at least once ------------------------------------------------------------------------------------
@@ -300,9 +301,9 @@ class PoolService:
     async def _check_labels(self, rule: PoolRule) -> None:
         """Raises `BadInput` unless a rule by label names an existing account: only its labels may be used."""
         if rule.labels and rule.labels_of is None:
-            raise BadInput("a rule by label names the account whose labels count", field="rule.labels_of")
+            raise BadInput(Message("error.label_rule_account"), field="rule.labels_of")
         if rule.labels_of is not None and await user_of_name(self.tools.db, rule.labels_of) is None:
-            raise BadInput(f"there is no account {rule.labels_of}", field="rule.labels_of")
+            raise BadInput(Message("error.unknown_account", name=rule.labels_of), field="rule.labels_of")
 
     async def _any_pool(self, name: str | int, kind: PoolKind) -> Pool:
         return Pool(await self.group_cache.named(name), kind)
@@ -311,17 +312,21 @@ class PoolService:
         pool = _not_paused(await self._any_pool(name, kind))
         offered = pool.options.guarantee
         if offered is not guarantee:
-            raise WrongGuarantee(f"the pool {pool} is {offered}: use {COMMAND_OF_GUARANTEE[offered]}")
+            raise WrongGuarantee(
+                Message(
+                    "error.wrong_guarantee", pool=str(pool), guarantee=offered, command=COMMAND_OF_GUARANTEE[offered]
+                )
+            )
         return pool
 
 
 def _not_paused(pool: Pool) -> Pool:
     if pool.group.paused:
-        raise PoolPaused(f"pool_paused: the group {pool.group.name} is paused")
+        raise PoolPaused(Message("error.pool_paused", group=pool.group.name))
     return pool
 
 
 def _not_empty(pool: Pool, items: Sequence[PoolItem]) -> list[PoolItem]:
     if not items:
-        raise PoolEmpty(f"pool_empty: the pool {pool} has nothing to hand out now")
+        raise PoolEmpty(Message("error.pool_empty", pool=str(pool)))
     return list(items)

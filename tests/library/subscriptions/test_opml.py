@@ -70,7 +70,7 @@ def test_feeds_that_cannot_be_taken_over_are_reported_with_their_lines():
 
     assert [feed.title for feed in document.feeds] == ["Good"]
     assert lines(document) == [3, 4, 6, 7]
-    assert "line 5" in document.errors[2].message
+    assert "line 5" in str(document.errors[2].message)
 
 
 def test_a_feed_in_two_folders_is_no_repetition():
@@ -119,7 +119,7 @@ def test_what_is_no_opml_is_an_error_and_no_exception(data: bytes):
     document = read_opml(data)
 
     assert document.feeds == []
-    assert "not an OPML file" in document.errors[0].message
+    assert "not an OPML file" in str(document.errors[0].message)
 
 
 def test_a_list_in_another_encoding_is_read():
@@ -175,7 +175,7 @@ def test_a_hundred_megabytes_are_read_in_part_and_said_so():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(document.feeds) == 1
-    assert "Only the first" in document.errors[-1].message
+    assert "Only the first" in str(document.errors[-1].message)
     assert peak < 4 * MAX_BYTES
 
 

@@ -26,5 +26,5 @@ async def import_for_user(app: App, name: str, opml: bytes) -> tuple[list[int], 
     user = await find_user(app.db, name)
     plan = await plan_import(app.db, user, opml)
     added = await run_import(app.db, app.tools.encryption, user, plan, datetime.now(UTC), head_start=timedelta(0))
-    problems = [f"line {error.line}: {error.message}" if error.line else error.message for error in plan.errors]
+    problems = [f"line {error.line}: {error.message}" if error.line else str(error.message) for error in plan.errors]
     return added, len(plan.here) + len(plan.subscribed), problems

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.user import Actor
 from feedmill.outbound.blocked_hosts import BlockedHosts
 from feedmill.outbound.errors import RefusedError
@@ -26,7 +27,7 @@ def parse_blocked_host(text: str) -> str:
     try:
         return parse_url(typed if "://" in typed else f"https://{typed}").host
     except RefusedError as error:
-        raise BadInput(f"this is no host: {error}", field="host") from error
+        raise BadInput(Message("error.not_a_host", what=error.message), field="host") from error
 
 
 async def block_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, now: datetime) -> BlockResult:
@@ -40,7 +41,7 @@ async def block_host(db: Database, blocks: BlockedHosts, text: str, by: Actor, n
 async def unblock_host(db: Database, blocks: BlockedHosts, host: str, by: Actor, now: datetime) -> BlockResult:
     """Unblocks a host; feeds that rest because of the block are due at once."""
     if not (host.isascii() and host.isprintable()) or await read_blocked_host(db, host) is None:
-        raise NotFound("this host is not blocked")
+        raise NotFound(Message("error.host_not_blocked"))
     due = await remove_blocked_host(db, host, by, now)
     blocks.forget()
     return BlockResult(host, due)

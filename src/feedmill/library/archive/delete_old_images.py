@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from feedmill.errors import NotAllowed
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.user import User
 from feedmill.store.admin.feeds import read_admin_feed
@@ -31,7 +32,7 @@ async def delete_old_images(
     """Deletes the archived images of older entries, except starred, labelled and read-later ones; their totals."""
     feed_id = (await find_subscription(db, user.id, subscription_id)).feed_id
     if not await may_delete_images(db, user, feed_id):
-        raise NotAllowed("others read this feed too: only an admin may free its images")
+        raise NotAllowed(Message("error.images_shared"))
     freed = await total_old_images(db, feed_id, now - older)
     await drop_old_images(db, feed_id, now - older, now)
     return freed

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from feedmill.collect.parsing.decode import decode
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.ids import MAX_ID
 from feedmill.model.raw_body import RawBodyDetails
@@ -35,7 +36,7 @@ async def find_raw_body(db: Database, user_id: int, subscription_id: int, body_i
     subscription = await find_subscription(db, user_id, subscription_id)
     found = await raw_body_of_feed(db, subscription.feed_id, body_id) if body_id <= MAX_ID else None
     if found is None:
-        raise NotFound("there is no such answer")
+        raise NotFound(Message("error.no_such_raw_body"))
     return found
 
 
@@ -43,7 +44,7 @@ async def find_raw_body_of_entry(db: Database, user_id: int, entry_id: int) -> t
     """The id of the subscription that shows the entry, and the raw body that brought it, if it is still kept."""
     entry = await visible_entry(db, user_id, entry_id)
     if entry is None or entry.subscription_id is None:
-        raise NotFound("there is no such entry")
+        raise NotFound(Message("error.no_such_entry"))
     # The last body that was kept when the entry was first seen: a body with new entries is always kept.
     seen = from_iso(entry.first_seen_at) + timedelta(milliseconds=1)
     found = await raw_bodies_before(db, entry.feed_id, seen, 1)

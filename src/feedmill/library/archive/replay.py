@@ -8,6 +8,7 @@ from feedmill.collect.restore import RestoreReport, preview_restore, restore_fee
 from feedmill.collect.restore_bodies import Period
 from feedmill.collect.restore_plan import plan_from_index
 from feedmill.errors import LimitExceeded
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.raw_bodies import find_raw_body
 from feedmill.library.subscriptions.lookup import find_subscription
 
@@ -46,4 +47,4 @@ async def _replay(
         async with asyncio.timeout(PATIENCE.total_seconds()):
             return await (restore_feeds if for_real else preview_restore)(tools, plans, lambda one: None)
     except TimeoutError as error:
-        raise TakesTooLong("this takes too long for a page; `feedmill restore` takes its time", 60) from error
+        raise TakesTooLong(Message("error.replay_too_long"), 60) from error

@@ -6,6 +6,7 @@ from typing import Any
 
 from feedmill.collect.pasted_url import parse_url_without_login
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher, fetch_bookmark_pages
 from feedmill.library.users.limits import check_byte_quota, check_count_limit
 from feedmill.model.bookmark import Bookmark
@@ -39,7 +40,7 @@ class Bookmarks:
         """The user's bookmark of that id; raises `NotFound`."""
         found = await bookmark_of(self.fetcher.db, user_id, bookmark_id)
         if found is None:
-            raise NotFound("there is no such bookmark")
+            raise NotFound(Message("error.no_such_bookmark"))
         return found
 
     async def change(self, user_id: int, bookmark_id: int, changes: Mapping[str, Any]) -> Bookmark:
@@ -50,7 +51,7 @@ class Bookmarks:
 
     async def delete(self, user_id: int, bookmark_id: int) -> None:
         if not await drop_bookmark(self.fetcher.db, user_id, bookmark_id):
-            raise NotFound("there is no such bookmark")
+            raise NotFound(Message("error.no_such_bookmark"))
 
     async def retry(self, user_id: int, bookmark_id: int) -> Bookmark:
         """Queues a failed page to be fetched again."""

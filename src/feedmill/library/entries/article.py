@@ -13,6 +13,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.errors import NotFound
 from feedmill.html.plain_text import plain_text
 from feedmill.html.sanitize import render_article_html
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.archived_images import image_urls
 from feedmill.library.entries.list_entries import EntryListQuery, EntrySummary, entry_summaries, one_line
 from feedmill.model.entry_lists import EntryOrder, EntryView, ListPosition
@@ -110,14 +111,14 @@ async def find_entry(db: Database, user_id: int, entry_id: int) -> VisibleEntry:
     """The entry; `NotFound` if it does not exist or the user may not see it."""
     entry = await visible_entry(db, user_id, entry_id)
     if entry is None:
-        raise NotFound("there is no such entry")
+        raise NotFound(Message("error.no_such_entry"))
     return entry
 
 
 async def find_revision(db: Database, entry_id: int, number: int) -> RevisionText:
     text = await read_revision(db, entry_id, number)
     if text is None:
-        raise NotFound("there is no such version of the entry")
+        raise NotFound(Message("error.no_such_revision"))
     return text
 
 

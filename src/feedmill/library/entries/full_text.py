@@ -30,7 +30,7 @@ MAX_STORED_BYTES = 1_500_000
 class NoFullText(Conflict):
     """The full text can't be fetched or extracted; `code` says why."""
 
-    def __init__(self, code: str, message: Message | str) -> None:
+    def __init__(self, code: str, message: Message) -> None:
         super().__init__(message)
         self.code = code
 
@@ -43,7 +43,7 @@ async def fetch_full_text(
     if entry.full_html and not again:
         return
     if not entry.link:
-        raise NoFullText("no_link", "the entry links to no page")
+        raise NoFullText("no_link", Message("error.entry_without_link"))
     await check_byte_quota(db, user_id)
     response = _page(await client.get(entry.link, limits=LIMITS), now)
     html = await asyncio.to_thread(extract_full_text, response, entry.settings)
@@ -55,7 +55,7 @@ def _page(outcome: FetchOutcome, now: datetime) -> Response:
         case Response():
             return outcome
         case Throttled(until=until) | Deferred(until=until):
-            raise LimitExceeded("the site asks for a rest", max(1, ceil((until - now).total_seconds())))
+            raise LimitExceeded(Message("error.site_throttles"), max(1, ceil((until - now).total_seconds())))
         case Refused(kind="address" | "port"):
             raise NoFullText("refused_address", outcome.detail)
         case Refused(detail=detail) | Retryable(detail=detail):
@@ -66,11 +66,11 @@ def _page(outcome: FetchOutcome, now: datetime) -> Response:
 def extract_full_text(response: Response, way: FeedSettings) -> str:
     """The article of the page, by the user's selectors if there are any; raises `NoFullText`."""
     if response.content_type.partition(";")[0].strip().lower() not in PAGE_TYPES:
-        raise NoFullText("not_a_page", "the link leads to no web page")
+        raise NoFullText("not_a_page", Message("error.link_not_a_page"))
     page = decode_page(response.body, response.content_type)
     found: str | None = lazy_import(MAIN_HTML)(
         page, parse_selector(way.keep_selector), parse_selector(way.drop_selector)
     )
     if found is None:
-        raise NoFullText("no_text", "no article was found on the page")
+        raise NoFullText("no_text", Message("error.no_article"))
     return storable_text(found, MAX_STORED_BYTES) or ""

@@ -1,12 +1,13 @@
 """Lists, creates, renames and deletes a user's labels."""
 
 from feedmill.errors import Conflict, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
 from feedmill.model.entry_lists import UserLabel
 from feedmill.store.database import Database
 from feedmill.store.entries import labels
 
-NO_SUCH = "there is no such label"
+NO_SUCH = Message("error.no_such_label")
 
 
 async def labels_of_user(db: Database, user_id: int) -> list[UserLabel]:

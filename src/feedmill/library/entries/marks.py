@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.request_images import image_task_steps
 from feedmill.model.entry_lists import EntryMarks, MarkAllRead, MarkAllReadResult
 from feedmill.model.feed import ArchivePolicy
@@ -32,10 +33,10 @@ async def apply_marks(
 ) -> MarkResult:
     """Applies `marks` to those of these entries that the user may see."""
     if isinstance(marks.later, datetime) and not now < marks.later < now + MAX_LATER:
-        raise BadInput("say a time between now and ten years from now", "later")
+        raise BadInput(Message("error.later_out_of_range"), "later")
     labels = {*marks.add_labels, *marks.remove_labels}
     if labels and not await has_labels(db, user_id, sorted(labels)):
-        raise NotFound("there is no such label")
+        raise NotFound(Message("error.no_such_label"))
     visible = await visible_entries(db, user_id, ids)
     if visible and marks != EntryMarks():
         images = await _images(db, visible, now) if marks.starred else []
@@ -48,7 +49,7 @@ async def apply_marks_to_entry(
 ) -> None:
     """Applies `marks` to one entry; `NotFound` if the user may not see it."""
     if (await apply_marks(db, user_id, [entry_id], marks, now, later_for)).missing:
-        raise NotFound("there is no such entry")
+        raise NotFound(Message("error.no_such_entry"))
 
 
 async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: datetime) -> MarkAllReadResult:
@@ -58,7 +59,7 @@ async def mark_all_read(db: Database, user_id: int, wanted: MarkAllRead, now: da
 async def undo_mark_all_read(db: Database, user_id: int, token: str, now: datetime) -> None:
     """Undoes `mark_all_read`; `NotFound` if the token is unknown or has expired."""
     if not await restore_retired_list(db, user_id, token, now):
-        raise NotFound("there is nothing to undo, or it is too late")
+        raise NotFound(Message("error.nothing_to_undo"))
 
 
 async def _images(db: Database, visible: dict[int, str], now: datetime) -> list[Step]:

@@ -1,6 +1,7 @@
 """Resolves a subscription, folder or label to the entries that a list covers, if they are the user's."""
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.entry_lists import EntryScope
 from feedmill.store.database import Database
 from feedmill.store.entries.labels import has_labels
@@ -13,7 +14,7 @@ async def find_scope(
 ) -> EntryScope:
     """The scope of a subscription or a folder, limited to a label if given; `NotFound` for those of other users."""
     if label_id is not None and not await has_labels(db, user_id, [label_id]):
-        raise NotFound("there is no such label")
+        raise NotFound(Message("error.no_such_label"))
     return EntryScope(await _subscriptions(db, user_id, subscription_id, folder_id), label_id)
 
 
@@ -21,14 +22,14 @@ async def _subscriptions(
     db: Database, user_id: int, subscription_id: int | None, folder_id: int | None
 ) -> tuple[int, ...] | None:
     if subscription_id is not None and folder_id is not None:
-        raise BadInput("name a feed or a folder, not both", "folder_id")
+        raise BadInput(Message("error.feed_or_folder"), "folder_id")
     if folder_id is not None:
         below = await subscriptions_in_folder(db, user_id, folder_id)
         if below is None:
-            raise NotFound("there is no such folder")
+            raise NotFound(Message("error.no_such_folder"))
         return below
     if subscription_id is None:
         return None
     if not await has_subscription(db, user_id, subscription_id):
-        raise NotFound("there is no such feed")
+        raise NotFound(Message("error.no_such_feed"))
     return (subscription_id,)

@@ -5,6 +5,7 @@ from datetime import datetime
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, Conflict
+from feedmill.i18n.messages import Message
 from feedmill.model.feed import Feed
 from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import encrypt_options
@@ -18,11 +19,11 @@ async def change_feed_url(
 ) -> None:
     """Changes the URL of a feed. A password is kept only if `may_share_secrets` allows it."""
     if feed.is_private:
-        raise Conflict("this feed is fetched with somebody's own password: its address is theirs to change")
+        raise Conflict(Message("error.private_feed_url"))
     try:
         address = parse_pasted_url(text)
     except BadUrl as error:
-        raise BadInput(str(error), field="url") from error
+        raise BadInput(error.message, field="url") from error
     if address.url == feed.url:
         return
     kept = feed.http_options if may_share_secrets(feed.url, address.url) else None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -23,7 +24,7 @@ async def find_feed_ids(db: Database, names: Sequence[str]) -> list[int]:
     by_url = await feed_ids_by_any_url(db, urls) if urls else {}
     missing = [str(id) for id in numbers if id not in known] + [url for url in urls if url not in by_url]
     if missing:
-        raise NoSuchFeed(f"there is no feed {missing[0]}", field="feeds")
+        raise NoSuchFeed(Message("error.unknown_feed", feed=missing[0]), field="feeds")
     return sorted(known | set(by_url.values()))
 
 
@@ -41,4 +42,4 @@ def _url(name: str) -> str:
     try:
         return parse_pasted_url(name).url
     except BadUrl as error:
-        raise NoSuchFeed(str(error), field="feeds") from error
+        raise NoSuchFeed(error.message, field="feeds") from error

@@ -8,6 +8,7 @@ from datetime import datetime
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, Conflict
+from feedmill.i18n.messages import Message
 from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import same_options
 from feedmill.store.admin.feeds import AdminFeed, merge_into, read_admin_feed
@@ -22,7 +23,7 @@ MOST_DIGITS = 15
 class NotMergeable(Conflict):
     """The two feeds can't be merged; `code` says why."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: Message) -> None:
         super().__init__(message)
         self.code = code
 
@@ -35,20 +36,20 @@ async def find_feed_to_merge(db: Database, text: str) -> AdminFeed:
     else:
         found = await _at_address(db, typed)
     if found is None:
-        raise BadInput("there is no such feed here", field="into")
+        raise BadInput(Message("error.no_such_feed_here"), field="into")
     return found
 
 
 async def plan_merge(db: Database, encryption: Encryption, source: AdminFeed, target: AdminFeed) -> MergePreview:
     """The effect of merging the first into the second; raises `NotMergeable` if that is not allowed."""
     if source.feed.id == target.feed.id:
-        raise NotMergeable("same_feed", "a feed can't be merged into itself")
+        raise NotMergeable("same_feed", Message("error.merge_same_feed"))
     # A subscriber of one feed must not read what the password of the other opens.
     same = same_options(encryption, source.feed.http_options, target.feed.http_options)
     if not same or source.feed.is_private or target.feed.is_private:
-        raise NotMergeable("private_feed", "feeds that are asked for with somebody's own password stay apart")
+        raise NotMergeable("private_feed", Message("error.merge_private_feed"))
     if {source.feed.id, target.feed.id} & set(await merged_feeds(db)):
-        raise NotMergeable("merged_already", "one of them was merged into another feed already")
+        raise NotMergeable("merged_already", Message("error.merged_already"))
     return await preview_merge(db, source.feed.id, target.feed.id)
 
 
@@ -78,6 +79,6 @@ async def _at_address(db: Database, text: str) -> AdminFeed | None:
     try:
         url = parse_pasted_url(text).url
     except BadUrl as error:
-        raise BadInput(str(error), field="into") from error
+        raise BadInput(error.message, field="into") from error
     feed_id = (await feed_ids_by_any_url(db, [url])).get(url)
     return await read_admin_feed(db, feed_id) if feed_id is not None else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from feedmill.collect.pasted_url import MAX_URL_LENGTH
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
@@ -52,7 +53,7 @@ def private_url(url: str, user_id: int) -> str:
     """The URL under which a user's private feed is stored."""
     own = f"{url}{PRIVATE_URL_MARKER}{user_id}"
     if len(own) > MAX_URL_LENGTH:
-        raise BadInput(f"the URL is longer than {MAX_URL_LENGTH} characters", "url")
+        raise BadInput(Message("error.url_too_long", most=MAX_URL_LENGTH), "url")
     return own
 
 

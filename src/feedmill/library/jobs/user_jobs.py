@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message, message_from_stored
 from feedmill.model.batch import Batch, BatchProgress, JobOutcome
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
@@ -34,7 +35,7 @@ async def find_job(db: Database, user_id: int, job_id: int) -> Batch:
     """The user's job, or `NotFound`, also for somebody else's."""
     batch = await read_batch(db, job_id)
     if batch is None or batch.user_id != user_id:
-        raise NotFound("there is no such job")
+        raise NotFound(Message("error.no_such_job"))
     return batch
 
 
@@ -66,6 +67,8 @@ async def failures_of_job(db: Database, user_id: int, batch: Batch) -> list[Fail
 def import_report(batch: Batch) -> dict[str, Any] | None:
     """The report of an OPML import on its lines; None for other jobs."""
     report: dict[str, Any] | None = msgspec.json.decode(batch.report) if batch.report else None
+    if report is not None:
+        report["errors"] = [error | {"message": message_from_stored(error["message"])} for error in report["errors"]]
     return report
 
 

@@ -1,6 +1,7 @@
 """Lists, creates and deletes a user's saved searches."""
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
 from feedmill.model.search_query import SavedSearch
 from feedmill.store.database import Database
@@ -21,4 +22,4 @@ async def create_saved_search(db: Database, user_id: int, name: str, text: str) 
 async def drop_saved_search(db: Database, user_id: int, search_id: int) -> None:
     """Deletes the search; `NotFound` if the user has none with this id."""
     if not await saved_searches.drop_saved_search(db, user_id, search_id):
-        raise NotFound("there is no such search")
+        raise NotFound(Message("error.no_such_search"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from feedmill.collect.discovery.candidates import FeedCandidate
 from feedmill.collect.discovery.discover import NoFeed
-from feedmill.collect.discovery.request_log import RecordingFetcher
+from feedmill.collect.discovery.request_log import DiscoveryStep, RecordingFetcher
 from feedmill.errors import BadInput, Conflict, LimitExceeded
 from feedmill.i18n.messages import Message
 from feedmill.model.fetch_outcome import (
@@ -35,7 +35,7 @@ class AlreadySubscribed(Conflict):
     code = "already_subscribed"
 
     def __init__(self, subscription_id: int) -> None:
-        super().__init__("you are subscribed to this feed already")
+        super().__init__(Message("error.already_subscribed"))
         self.more = {"subscription_id": subscription_id}
 
 
@@ -45,7 +45,7 @@ class SeveralFeeds(Conflict):
     code = "several_feeds"
 
     def __init__(self, url: str, candidates: Sequence[FeedCandidate]) -> None:
-        super().__init__(f"{url} has {len(candidates)} feeds: subscribe to one of them by its own address")
+        super().__init__(Message("error.several_feeds", url=url, count=len(candidates)))
         self.more = {"candidates": [candidate_fields(candidate) for candidate in candidates]}
 
 
@@ -55,14 +55,19 @@ class QuotaReached(LimitExceeded):
     code = "quota"
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"you may have at most {most} feeds: unsubscribe from one first")
+        super().__init__(Message("error.feed_quota", most=most))
         self.more = {"quota_feeds": most}
 
 
 class NotSubscribable(BadInput):
-    """There is no feed at the URL. `may_pass`: the problem may be temporary, so that the feed can be added anyway."""
+    """There is no feed at the URL. `may_pass`: the problem may be temporary, so that the feed can be added anyway.
 
-    def __init__(self, code: str, message: Message | str, may_pass: bool = False, **more: Any) -> None:
+    `steps` are the requests that were made.
+    """
+
+    steps: Sequence[DiscoveryStep] = ()
+
+    def __init__(self, code: str, message: Message, may_pass: bool = False, **more: Any) -> None:
         super().__init__(message, "url")
         self.code = code
         self.may_pass = may_pass
@@ -79,14 +84,10 @@ def not_subscribable(nothing: NoFeed, web: RecordingFetcher) -> NotSubscribable:
     code, kind = _code(outcome)
     may_pass = nothing.may_pass or code == "not_a_feed"
     tried = [{"url": each.url, "answer": str(each.answer)} for each in web.steps]
-    return NotSubscribable(
-        code,
-        Message("discovery.at", url=nothing.url, what=nothing.reason),
-        may_pass,
-        reason=kind,
-        http_status=outcome.status,
-        tried=tried,
-    )
+    message = Message("discovery.at", url=nothing.url, what=nothing.reason)
+    error = NotSubscribable(code, message, may_pass, reason=kind, http_status=outcome.status, tried=tried)
+    error.steps = web.steps
+    return error
 
 
 def _code(outcome: FetchOutcome) -> tuple[str, str]:

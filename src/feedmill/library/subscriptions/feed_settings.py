@@ -4,6 +4,7 @@ from typing import Any
 
 from feedmill.errors import BadInput, NotFound
 from feedmill.html.selectors import parse_selector
+from feedmill.i18n.messages import Message
 from feedmill.library.filters.rules import parse_rules
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSettings
 from feedmill.model.setting_definitions import FeedSetting, SettingKind
@@ -28,13 +29,16 @@ async def check_feed_settings(db: Database, user_id: int, settings: FeedSettings
     for setting in JSON_SETTINGS.values():
         _check_limits(setting, getattr(settings, setting.name))
     if settings.label_ids and not await has_labels(db, user_id, settings.label_ids):
-        raise NotFound("there is no such label")
+        raise NotFound(Message("error.no_such_label"))
 
 
 def _check_limits(setting: FeedSetting, value: Any) -> None:
     limits = setting.options
     if setting.kind is SettingKind.NUMBER:
         if value is not None and not limits.minimum <= value <= limits.maximum:
-            raise BadInput(f"{setting.name} is a number from {limits.minimum} to {limits.maximum}", setting.name)
+            least, most = limits.minimum, limits.maximum
+            raise BadInput(
+                Message("error.setting_out_of_range", name=setting.name, least=least, most=most), setting.name
+            )
     elif setting.kind is not SettingKind.FLAG and len(value) > limits.maximum:
-        raise BadInput(f"{setting.name} is longer than {limits.maximum}", setting.name)
+        raise BadInput(Message("error.setting_too_long", name=setting.name, most=limits.maximum), setting.name)

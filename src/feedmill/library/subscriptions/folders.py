@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from feedmill.errors import BadInput, Conflict, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
 from feedmill.model.subscription import Folder
 from feedmill.store.database import Database
@@ -75,7 +76,7 @@ async def check_folders(db: Database, user_id: int, folder_ids: Sequence[int]) -
     """Raises `BadInput` for a folder that is not the user's."""
     mine = {folder.id for folder in await folders_of(db, user_id)} if folder_ids else set()
     if not mine.issuperset(folder_ids):
-        raise BadInput("there is no such folder", "folder_ids")
+        raise BadInput(Message("error.no_such_folder"), "folder_ids")
 
 
 async def ensure_folders(db: Database, user_id: int, paths: Iterable[FolderPath]) -> dict[FolderPath, int]:
@@ -131,7 +132,7 @@ def _ids_from_top(parents: Mapping[int, int], folder_id: int) -> list[int]:
 def _check_move(own_folders: Collection[Folder], folder: Folder, parent_id: int) -> None:
     moved = folder_and_descendants(own_folders, folder.id)
     if parent_id in moved:
-        raise FolderInItself(f"{folder.name!r} can't be moved into itself")
+        raise FolderInItself(Message("error.folder_in_itself", name=folder.name))
     if parent_id:
         _find_by_id(own_folders, parent_id)
     parents = _parents(own_folders)
@@ -141,11 +142,11 @@ def _check_move(own_folders: Collection[Folder], folder: Folder, parent_id: int)
 
 def _check_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise BadInput(f"folders can be at most {MAX_DEPTH} deep", "parent_id")
+        raise BadInput(Message("error.folders_too_deep", most=MAX_DEPTH), "parent_id")
 
 
 def _find_by_id(own_folders: Iterable[Folder], folder_id: int) -> Folder:
     found = next((folder for folder in own_folders if folder.id == folder_id), None)
     if found is None:
-        raise NotFound("there is no such folder")
+        raise NotFound(Message("error.no_such_folder"))
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
 from feedmill.model.setting_definitions import FeedSetting
 from feedmill.outbound.errors import RefusedError
@@ -68,11 +69,11 @@ def parse_http_options(written: Mapping[str, str], stored: str | None = None, *,
 def _check(fields: Mapping[str, str]) -> None:
     for name in LINE_FIELDS:
         if len(fields[name]) > MAX_OPTION_LENGTH or not _SENDABLE.fullmatch(fields[name]):
-            raise BadInput("only ASCII letters, digits and signs can be sent", name)
+            raise BadInput(Message("error.ascii_only"), name)
     if ":" in fields["name"]:
-        raise BadInput("a name can't have a colon in it", "name")
+        raise BadInput(Message("error.colon_in_name"), "name")
     if fields["password"] and not fields["name"]:
-        raise BadInput("a password needs a name", "name")
+        raise BadInput(Message("error.password_without_name"), "name")
 
 
 def _text(option: FeedSetting, written: str, before: FetchOptions) -> str | None:
@@ -94,7 +95,7 @@ def _headers(text: str) -> dict[str, str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     found = [_HEADER.fullmatch(line) for line in lines]
     if len(lines) > MAX_HEADERS or len(text) > MAX_OPTION_LENGTH or not all(found):
-        raise BadInput(f"headers are at most {MAX_HEADERS} lines like 'Name: value'", "headers")
+        raise BadInput(Message("error.bad_headers", most=MAX_HEADERS), "headers")
     return {line[1]: line[2] for line in found if line}
 
 
@@ -102,6 +103,6 @@ def _check_proxy(text: str) -> None:
     try:
         is_http = parse_url(text).url.startswith("http://")
     except RefusedError as error:
-        raise BadInput(f"the proxy can't be used: {error}", "proxy") from error
+        raise BadInput(Message("error.bad_proxy", what=error.message), "proxy") from error
     if not is_http:
-        raise BadInput("a proxy is an address that begins with http://", "proxy")
+        raise BadInput(Message("error.proxy_scheme"), "proxy")

@@ -10,10 +10,13 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import Any
 
+import msgspec
+
 from feedmill.collect.first_fetch import HEAD_START
 from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.library.feeds.private_feeds import find_feed_targets
 from feedmill.library.subscriptions.folders import FolderPath, clip_path, ensure_folders
 from feedmill.library.subscriptions.opml import OpmlDocument, OpmlError, read_opml
@@ -53,7 +56,7 @@ class ImportProblem:
     """A feed that could not be imported; `line` is None if it is unknown."""
 
     line: int | None
-    message: str
+    message: Message
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class ImportPlan:
         return {path for wanted in self.added.values() for path in wanted.folders}
 
     def report(self) -> dict[str, Any]:
-        """The result as it is stored with the job."""
+        """The result, with messages."""
         return {
             "new": len(self.new),
             "known": len(self.here),
@@ -84,12 +87,16 @@ class ImportPlan:
             "errors": [asdict(error) for error in self.errors],
         }
 
+    def stored_report(self) -> str:
+        """The report as it is kept with the job."""
+        return msgspec.json.encode(self.report(), enc_hook=message_to_stored).decode()
+
 
 async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
     """Reads the file and compares it with the database; changes nothing."""
     document = await asyncio.to_thread(read_opml, opml)
     if not document.feeds and document.errors:
-        raise BadOpml(_problem_text(document.errors[0]))
+        raise BadOpml(_at_line(document.errors[0]))
     plan = ImportPlan(errors=[ImportProblem(error.line, error.message) for error in document.errors])
     # In a thread: a file may have 100,000 URLs.
     wanted = await asyncio.to_thread(_feeds_to_import, document, plan.errors)
@@ -102,9 +109,7 @@ async def plan_import(db: Database, user: User, opml: bytes) -> ImportPlan:
         if feed_id in mine:
             plan.subscribed[url] = each
         elif len(plan.new) + len(plan.here) >= room:
-            plan.errors.append(
-                ImportProblem(None, f"{url} was left out: you may have at most {user.quota_feeds} feeds")
-            )
+            plan.errors.append(ImportProblem(None, Message("opml.beyond_quota", url=url, most=user.quota_feeds or 0)))
         else:
             (plan.new if feed_id is None else plan.here)[url] = each
     return plan
@@ -145,7 +150,7 @@ def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dic
         try:
             address = parse_pasted_url(feed.url)
         except BadUrl as error:
-            errors.append(ImportProblem(None, str(error)))
+            errors.append(ImportProblem(None, error.message))
             continue
         each = wanted.setdefault(address.url, FeedToImport(feed.title, feed.site_url, address.http_options))
         if feed.folder:
@@ -158,5 +163,5 @@ async def _feeds_left(db: Database, user: User) -> float:
     return inf if user.quota_feeds is None else user.quota_feeds - await count_subscriptions(db, user.id)
 
 
-def _problem_text(error: OpmlError) -> str:
-    return f"line {error.line}: {error.message}"
+def _at_line(error: OpmlError) -> Message:
+    return Message("opml.at_line", line=error.line, what=error.message)

@@ -1,6 +1,7 @@
 """Looks up a user's subscriptions; `NotFound` for those of others."""
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.folders import find_folder, folder_and_descendants
 from feedmill.model.feed import Feed
 from feedmill.model.subscription import Subscription
@@ -29,7 +30,7 @@ async def find_subscription(db: Database, user_id: int, subscription_id: int) ->
     """The user's subscription; `NotFound`, also for a subscription of another user."""
     found = await subscription_of(db, user_id, subscription_id)
     if found is None:
-        raise NotFound("there is no such subscription")
+        raise NotFound(Message("error.no_such_subscription"))
     return found
 
 
@@ -37,7 +38,7 @@ async def find_subscription_of_feed(db: Database, user_id: int, feed_id: int) ->
     """The user's subscription to a feed; `NotFound` if the user has none."""
     mine = await subscription_ids_by_feed(db, user_id, [feed_id])
     if not mine:
-        raise NotFound("there is no such feed")
+        raise NotFound(Message("error.no_such_feed"))
     return await find_subscription(db, user_id, mine[feed_id])
 
 

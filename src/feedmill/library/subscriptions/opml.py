@@ -10,6 +10,7 @@ from html import escape
 from feedmill.collect.parsing.decode import decode
 from feedmill.html.normalize_links import absolute_url
 from feedmill.html.tags import XML, Tag, attributes, decode_text, is_self_closing, tags
+from feedmill.i18n.messages import Message
 
 MAX_BYTES = 16_000_000
 MAX_FEEDS = 100_000
@@ -49,7 +50,7 @@ class OpmlError:
     """Something that could not be read, and its line."""
 
     line: int
-    message: str
+    message: Message
 
 
 @dataclass
@@ -66,11 +67,11 @@ def read_opml(data: bytes) -> OpmlDocument:
     text = decode(data[:MAX_BYTES]).text
     reader = _Reader(text)
     if entity := _ENTITY.search(text):
-        reader.report(entity.start(), "The file declares entities, so it was refused.")
+        reader.report(entity.start(), Message("opml.entities"))
         return reader.document
     reader.read()
     if len(data) > MAX_BYTES:
-        reader.conclude(len(text), f"Only the first {MAX_BYTES // 1_000_000} MB were read.")
+        reader.conclude(len(text), Message("opml.cut", megabytes=MAX_BYTES // 1_000_000))
     return reader.document
 
 
@@ -104,17 +105,17 @@ class _Reader:
         self._line = 1
         self._counted = 0
 
-    def report(self, position: int, message: str) -> None:
+    def report(self, position: int, message: Message) -> None:
         if len(self.document.errors) < MAX_ERRORS:
             self.conclude(position, message)
 
-    def conclude(self, position: int, message: str) -> None:
+    def conclude(self, position: int, message: Message) -> None:
         """Adds errors of the whole file, also beyond the maximum number of errors."""
         self.document.errors.append(OpmlError(self._line_at(position), message))
 
     def read(self) -> None:
         if not _ANY_OPML.search(self._text):
-            self.conclude(0, "This is not an OPML file: it has no outlines.")
+            self.conclude(0, Message("opml.no_outlines"))
             return
         position = self._read_from(0)
         resumed = 0
@@ -122,18 +123,18 @@ class _Reader:
             position = self._read_from(position)
             resumed += 1
         if position is not None:
-            self.conclude(position, "Too much is broken; the rest was left out.")
+            self.conclude(position, Message("opml.too_broken"))
         if self._open:
-            self.conclude(len(self._text), f"Outlines left open: {len(self._open)}. The file may be cut off.")
+            self.conclude(len(self._text), Message("opml.left_open", n=len(self._open)))
 
     def _read_from(self, start: int) -> int | None:
         """The position after an outline that can't be read, or None at the end."""
         for tag in tags(self._text, XML, start):
             if resume := self._end_of_broken(tag):
-                self.report(tag.start, "The outline can't be read: a quote or its end is missing.")
+                self.report(tag.start, Message("opml.broken_outline"))
                 return resume
             if len(self.document.feeds) == MAX_FEEDS and tag.name == "outline" and not tag.closing:
-                self.conclude(tag.start, f"There are more than {MAX_FEEDS} feeds; the rest was left out.")
+                self.conclude(tag.start, Message("opml.too_many_feeds", most=MAX_FEEDS))
                 return None
             self._take(tag)
         return None
@@ -159,7 +160,7 @@ class _Reader:
         elif tag.name == "outline" and self._open:
             self._open.pop()
         elif tag.name == "outline":
-            self.report(tag.start, "An outline is closed that was not open.")
+            self.report(tag.start, Message("opml.not_open"))
 
     def _take_outline(self, position: int, found: dict[str, str]) -> OutlinePath:
         """The folder of the outlines inside this one."""
@@ -168,11 +169,11 @@ class _Reader:
         kind = found.get("type", "").strip().lower()
         address = _first(found, _FEED_ADDRESS)
         if kind in _LINK_TYPES and "xmlurl" not in found:
-            self.report(position, f"“{name}” is a link to a page or another list, not a feed.")
+            self.report(position, Message("opml.link", name=name))
         elif address:
             self._take_feed(position, address, name, folder or _category(found), found)
         elif kind in _FEED_TYPES or _first(found, _SITE_ADDRESS):
-            self.report(position, f"“{name}” has no feed address.")
+            self.report(position, Message("opml.no_url", name=name))
         else:
             return _inside(folder, name)
         return folder
@@ -180,10 +181,10 @@ class _Reader:
     def _take_feed(self, position: int, address: str, name: str, folder: OutlinePath, found: dict[str, str]) -> None:
         url = absolute_url(address)
         if url is None:
-            self.report(position, f"“{name}” has an address that can't be fetched: {address[:200]}")
+            self.report(position, Message("opml.bad_url", name=name, url=address[:200]))
             return
         if first_line := self._first_line.get((url, folder)):
-            self.report(position, f"“{name}” is already there, on line {first_line}: {url}")
+            self.report(position, Message("opml.repeated", name=name, line=first_line, url=url))
             return
         self._first_line[url, folder] = self._line_at(position)
         site_url = absolute_url(_first(found, _SITE_ADDRESS))

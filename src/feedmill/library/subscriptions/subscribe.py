@@ -15,6 +15,7 @@ from feedmill.collect.first_fetch import HEAD_START, refresh_with_fetched
 from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.private_feeds import FeedTarget, find_feed_target
 from feedmill.library.filters.filter_new_entries import blocked_newest_entries
 from feedmill.library.subscriptions.edit import apply_interval
@@ -180,7 +181,7 @@ async def _subscription_at(tools: RefreshTools, user: User, target: FeedTarget) 
     mine = await subscription_ids_by_feed(tools.db, user.id, [feed_id])
     subscription = await subscription_of(tools.db, user.id, mine.get(feed_id, 0))
     if subscription is None:
-        raise NotFound("the subscription was ended again meanwhile")
+        raise NotFound(Message("error.unsubscribed_meanwhile"))
     return subscription
 
 
@@ -201,4 +202,4 @@ def _read(url: str) -> PastedUrl:
     try:
         return parse_pasted_url(url)
     except BadUrl as error:
-        raise NotSubscribable("bad_address", str(error)) from error
+        raise NotSubscribable("bad_address", error.message) from error

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from secrets import token_urlsafe
 
 from feedmill.errors import BadInput, LimitExceeded, NotAllowed, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import find_pool_group
 from feedmill.model.user import ADMIN, POOLS, ApiToken, Caller
 from feedmill.store.database import Database
@@ -32,13 +33,13 @@ async def create_api_token(
     """The secret, which is not stored and cannot be shown again, and the token. `pool_groups` are names or ids."""
     wanted = frozenset(scopes)
     if who.key is not None and who.key.made_by is not None:
-        raise NotAllowed("a key that was made with a key makes no further ones")
+        raise NotAllowed(Message("error.token_makes_no_tokens"))
     if missing := sorted(wanted - who.scopes):
-        raise NotAllowed(f"you can't give what you don't have: {', '.join(missing)}")
+        raise NotAllowed(Message("error.scopes_beyond", scopes=", ".join(missing)))
     expiry = _expiry(who.key, expires_at, now)
     groups = await _groups(db, who, wanted, pool_groups)
     if len(await tokens_of(db, who.user.id, now)) >= MAX_API_TOKENS:
-        raise LimitExceeded(f"you have {MAX_API_TOKENS} keys: revoke one that you don't need")
+        raise LimitExceeded(Message("error.too_many_tokens", most=MAX_API_TOKENS))
     secret = TOKEN_PREFIX + token_urlsafe(32)
     return secret, await add_token(db, who.user.id, name, secret, wanted, now, expiry, groups, who)
 
@@ -51,16 +52,16 @@ async def list_api_tokens(db: Database, who: Caller, now: datetime) -> list[ApiT
 async def revoke_api_token(db: Database, who: Caller, token_id: int, now: datetime) -> None:
     """Revokes a token of the caller's with those that were made with it; raises `NotFound`, also for others'."""
     if not await revoke_token(db, who.user.id, token_id, now):
-        raise NotFound("you have no such key")
+        raise NotFound(Message("error.no_such_api_token"))
 
 
 def _expiry(maker: ApiToken | None, expires_at: datetime | None, now: datetime) -> datetime | None:
     """When the token expires: with the token that creates it, unless an earlier time is given."""
     if expires_at is not None and not now < expires_at < now + MAX_LIFETIME:
-        raise BadInput("a key ends in the future, and within a hundred years", field="expires_at")
+        raise BadInput(Message("error.token_expiry"), field="expires_at")
     latest = maker.expires_at if maker else None
     if latest is not None and expires_at is not None and expires_at > latest:
-        raise BadInput("a key ends no later than the key that it is made with", field="expires_at")
+        raise BadInput(Message("error.token_outlives"), field="expires_at")
     return expires_at or latest
 
 
@@ -70,10 +71,10 @@ async def _groups(db: Database, who: Caller, scopes: frozenset[str], named: Sequ
     if named is None:
         return None if limit is None else [group.id for group in limit]
     if POOLS not in scopes or ADMIN in scopes:
-        raise BadInput("a key that is limited to groups has the scope pools, and not admin", field="pool_groups")
+        raise BadInput(Message("error.token_groups"), field="pool_groups")
     access, groups = await pool_access(db, who), await all_groups(db)
     found = [(name, find_pool_group(groups, name)) for name in named]
     for name, group in found:
         if group is None or not access.allows(group.id):
-            raise BadInput(f"there is no pool group {name}", field="pool_groups")
+            raise BadInput(Message("error.unknown_pool_group", name=name), field="pool_groups")
     return sorted({group.id for _, group in found if group})

@@ -8,6 +8,7 @@ from datetime import datetime
 from secrets import token_hex
 
 from feedmill.errors import NotSignedIn
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.library.users.authentication import authenticate
 from feedmill.library.users.callers import caller_of_client_session
@@ -25,7 +26,7 @@ class BadRefreshToken(NotSignedIn):
     code = "bad_refresh_token"
 
     def __init__(self) -> None:
-        super().__init__("this refresh token does not hold: sign in with name and password")
+        super().__init__(Message("error.refresh_token"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ each. A used-up quota does not stop the user's feeds, but nothing more can be ad
 from typing import Literal
 
 from feedmill.errors import LimitExceeded
+from feedmill.i18n.messages import Message
 from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.database import Database
 from feedmill.store.users.users import count_owned, user_of_id
@@ -29,7 +30,7 @@ class ByteQuotaReached(LimitExceeded):
     code = "quota_bytes"
 
     def __init__(self, used: int, most: int) -> None:
-        super().__init__(f"{used:,} of the {most:,} bytes that may be kept for you are used: remove something first")
+        super().__init__(Message("error.byte_quota", used=f"{used:,}", most=f"{most:,}"))
         self.more = {"kept_bytes": used, "quota_bytes": most}
 
 
@@ -37,7 +38,7 @@ async def check_count_limit(db: Database, user_id: int, kind: CountedKind, addin
     """Raises `LimitExceeded` if the user would have more of a kind than is allowed."""
     most = MAX_COUNTS[kind]
     if await count_owned(db, user_id, kind) + adding > most:
-        raise LimitExceeded(f"you may have at most {most:,} {kind.replace('_', ' ')}")
+        raise LimitExceeded(Message(f"limit.{kind}", n=most))
 
 
 async def check_byte_quota(db: Database, user_id: int) -> None:

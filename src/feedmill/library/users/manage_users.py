@@ -7,6 +7,7 @@ from datetime import datetime
 
 from feedmill.archive.remove_feed import remove_feed_and_objects
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.users import passwords, sign_in_limits
 from feedmill.model.user import DISABLED, AccessEnded, Actor, Caller, RequestOrigin, User
 from feedmill.store.admin.audit_log import step_to_audit
@@ -26,7 +27,7 @@ def normalize_user_name(name: str) -> str:
     """The normal form of a user name; raises `BadInput` for text that cannot be one."""
     normal = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).strip().casefold())
     if not _NAME.fullmatch(normal) or not any(letter.isalnum() for letter in normal) or len(normal) > LONGEST_NAME:
-        raise BadInput(f"A name has 1 to {LONGEST_NAME} letters, digits or . _ - @ +", field="name")
+        raise BadInput(Message("error.bad_user_name", most=LONGEST_NAME), field="name")
     return normal
 
 
@@ -73,7 +74,7 @@ async def change_password(
     await sign_in_limits.count_attempt(db, source, now)
     found = await users.user_with_password_hash(db, who.user.name)
     if not await passwords.verify_password(found[1] if found else None, current):
-        raise BadInput("The current password is wrong.", field="current")
+        raise BadInput(Message("error.wrong_current_password"), field="current")
     await db.batch(sign_in_limits.forget_attempts(source))
     by = Actor(who.user.id, origin.address)
     return await set_password(db, who.user, new, who.session_id, now, by, revoke_keys=revoke_keys)

@@ -10,6 +10,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 
 MIN_LENGTH, MAX_LENGTH = 8, 1000
 # 19 MiB each, so that a small machine can verify several at once.
@@ -24,7 +25,7 @@ Result = TypeVar("Result")
 def check_password_length(password: str) -> None:
     """Raises `BadInput` for a password that is too short or too long."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
-        raise BadInput(f"A password has {MIN_LENGTH} to {MAX_LENGTH} characters.", field="password")
+        raise BadInput(Message("error.bad_password", least=MIN_LENGTH, most=MAX_LENGTH), field="password")
 
 
 async def hash_password(password: str) -> str:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from feedmill.errors import NotAllowed
+from feedmill.i18n.messages import Message
 from feedmill.library.users import manage_users, sign_in_limits
 from feedmill.model.user import Actor, RequestOrigin, User
 from feedmill.settings import Settings
@@ -19,7 +20,7 @@ async def register_user(
 ) -> User:
     """Creates the user; raises `NotAllowed` unless the setting `registration` is on, and `NameTaken`."""
     if not await is_registration_open(db, settings):
-        raise NotAllowed("accounts are made by the admin here")
+        raise NotAllowed(Message("error.no_registration"))
     # Counted like a sign-in attempt: it costs as much, and it tells which names are taken.
     await sign_in_limits.count_attempt(db, sign_in_limits.AttemptSource("", origin.address), now)
     return await manage_users.make_user(db, name, password, False, now, Actor(None, origin.address))

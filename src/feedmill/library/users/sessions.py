@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.user import Caller, Session
 from feedmill.store.database import Database
 from feedmill.store.users import sessions
@@ -16,7 +17,7 @@ async def list_sessions(db: Database, who: Caller, now: datetime) -> list[Sessio
 async def end_session(db: Database, who: Caller, session_id: int) -> None:
     """Ends a session of the caller's; raises `NotFound`, also for somebody else's."""
     if not await sessions.end_session(db, who.user.id, session_id):
-        raise NotFound("you have no such session")
+        raise NotFound(Message("error.no_such_session"))
 
 
 async def end_current_session(db: Database, who: Caller) -> bool:

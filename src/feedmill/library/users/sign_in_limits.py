@@ -11,6 +11,7 @@ from ipaddress import IPv6Address, ip_address
 from math import ceil
 
 from feedmill.errors import LimitExceeded
+from feedmill.i18n.messages import Message
 from feedmill.store.database import Database, Step
 from feedmill.store.users.sessions import is_signed_in_from
 from feedmill.store.users.sign_in_attempts import (
@@ -100,7 +101,7 @@ async def _is_signed_in_here(db: Database, source: AttemptSource) -> bool:
 
 def _refusal(wait: timedelta) -> LimitExceeded:
     seconds = max(1, ceil(wait.total_seconds()))
-    return LimitExceeded(f"Too many tries to sign in: wait {seconds} s.", retry_after=seconds)
+    return LimitExceeded(Message("error.too_many_sign_ins", seconds=seconds), retry_after=seconds)
 
 
 def _network(address: str) -> str:

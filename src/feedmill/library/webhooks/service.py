@@ -8,6 +8,7 @@ from secrets import token_urlsafe
 
 from feedmill.collect.pasted_url import parse_url_without_login
 from feedmill.errors import Conflict, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
 from feedmill.library.webhooks.delivery import WebhookSender, deliver_due
 from feedmill.library.webhooks.events import events_of
@@ -70,7 +71,7 @@ class Webhooks:
         """The user's webhook of that id; raises `NotFound`."""
         found = await webhook_of(self._db, user_id, webhook_id)
         if found is None:
-            raise NotFound("there is no such webhook")
+            raise NotFound(Message("error.no_such_webhook"))
         return found
 
     async def change(
@@ -95,12 +96,12 @@ class Webhooks:
 
     async def delete(self, user_id: int, webhook_id: int) -> None:
         if not await drop_webhook(self._db, user_id, webhook_id):
-            raise NotFound("there is no such webhook")
+            raise NotFound(Message("error.no_such_webhook"))
 
     async def new_secret(self, user_id: int, webhook_id: int) -> Webhook:
         """Replaces the secret; the new one is used from the next delivery on."""
         if not await set_webhook_secret(self._db, user_id, webhook_id, token_urlsafe(32)):
-            raise NotFound("there is no such webhook")
+            raise NotFound(Message("error.no_such_webhook"))
         return await self.one(user_id, webhook_id)
 
     async def test(self, user_id: int, webhook_id: int) -> Delivery:
@@ -117,9 +118,9 @@ class Webhooks:
         sent = await retry_delivery(self._db, webhook_id, delivery_id, self._now)
         found = await delivery_of(self._db, webhook_id, delivery_id)
         if found is None:
-            raise NotFound("there is no such delivery")
+            raise NotFound(Message("error.no_such_delivery"))
         if not sent:
-            raise StillPending("this delivery is tried by itself already")
+            raise StillPending(Message("error.delivery_pending"))
         return found
 
     async def deliver(self) -> int:

@@ -9,9 +9,9 @@ from feedmill.errors import TooLarge
 MAX_JSON_BYTES = 1_000_000
 
 
-def with_body_limit(request: Request, limit: int, message: str) -> Request:
-    """The same request, which raises `TooLarge` with this message after more than `limit` bytes."""
-    return Request(request.scope, _limited_receive(request.receive, limit, TooLarge(message)))
+def with_body_limit(request: Request, limit: int, error: TooLarge) -> Request:
+    """The same request, which raises the error after more than `limit` bytes."""
+    return Request(request.scope, _limited_receive(request.receive, limit, error))
 
 
 class BodyLimit:

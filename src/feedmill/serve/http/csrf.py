@@ -9,6 +9,7 @@ from hashlib import sha256
 from starlette.requests import HTTPConnection
 
 from feedmill.errors import NotAllowed
+from feedmill.i18n.messages import Message
 from feedmill.serve.http.cookies import session_token_of
 
 HEADER = "X-CSRF-Token"
@@ -33,7 +34,7 @@ def check_csrf_token(request: HTTPConnection, sent: str | None) -> None:
     session = session_token_of(request)
     given = sent or request.headers.get(HEADER) or ""
     if session is None or not hmac.compare_digest(csrf_token_for(session).encode(), given.encode()):
-        raise BadCsrfToken("this page is out of date: load it again, and send what you wanted once more")
+        raise BadCsrfToken(Message("error.stale_page"))
 
 
 def refuse_other_sites(request: HTTPConnection) -> None:
@@ -45,4 +46,4 @@ def refuse_other_sites(request: HTTPConnection) -> None:
         # Without TLS browsers send only Origin.
         is_other = came_from is not None and came_from.partition("://")[2] != request.headers.get("host")
     if is_other:
-        raise BadCsrfToken("this request was made by another site")
+        raise BadCsrfToken(Message("error.other_site"))

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.errors import Conflict
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.jobs import user_jobs
 from feedmill.library.jobs.user_jobs import find_job, import_report
@@ -51,7 +52,15 @@ async def read_job(app: TheApp, who: Reader, job_id: PathId) -> JobDetailRespons
     batch = await find_job(app.db, who.user.id, job_id)
     failed = await user_jobs.failures_of_job(app.db, who.user.id, batch)
     failures = [FeedOutcomeResponse(**outcome_fields(each.outcome, each.subscription_id)) for each in failed]
-    return JobDetailResponse(**_job_fields(batch), failures=failures, report=import_report(batch))
+    return JobDetailResponse(**_job_fields(batch), failures=failures, report=_report_fields(batch))
+
+
+def _report_fields(batch: Batch) -> dict[str, Any] | None:
+    """The report of an import with its messages in English."""
+    report = import_report(batch)
+    if report is None:
+        return None
+    return report | {"errors": [error | {"message": str(error["message"])} for error in report["errors"]]}
 
 
 @router.post("/{job_id}/cancel", responses=problem_responses(404, 409))
@@ -61,7 +70,7 @@ async def cancel_job(app: TheApp, who: Writer, job_id: PathId) -> JobResponse:
     For a fifth of a second after the answer, some of what waits may still begin.
     """
     if not await user_jobs.cancel_job(app.db, who.user.id, job_id, app.tools.clock()):
-        raise JobHasEnded("this job has ended already")
+        raise JobHasEnded(Message("error.job_ended"))
     return JobResponse(**_job_fields(await find_job(app.db, who.user.id, job_id)))
 
 

@@ -92,7 +92,7 @@ async def move_feed(
     try:
         await db.batch(steps)
     except ConstraintViolated as error:
-        raise UrlTaken("another feed is at that address already") from error
+        raise UrlTaken(Message("error.url_taken")) from error
 
 
 async def merge_into(db: Database, source: Feed, target: Feed, move_up_to: int | None, by: Actor, now: datetime) -> int:

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Integer, bindparam, case, func, null, or_, select
 
 from feedmill.errors import ConstraintViolated, LastAdmin
+from feedmill.i18n.messages import Message
 from feedmill.model.user import ACTIVE, DISABLED, Actor, User
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
@@ -102,7 +103,7 @@ async def _run_guarded(db: Database, user_id: int, steps: list[Step], is_less: b
     try:
         await db.batch([*guards, *steps])
     except ConstraintViolated as error:
-        raise LastAdmin("this is the last admin: make another one first") from error
+        raise LastAdmin(Message("error.last_admin")) from error
 
 
 def _differs(before: User, after: User, name: str) -> bool:

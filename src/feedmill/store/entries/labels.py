@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.i18n.messages import Message
 from feedmill.model.entry_lists import UserLabel
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert, insert_selected, one_of
@@ -86,5 +87,5 @@ async def _change(db: Database, step: Step, name: str) -> int:
     try:
         [changed] = await db.batch([step])
     except ConstraintViolated as error:
-        raise Conflict(f"there is a label {name!r} already") from error
+        raise Conflict(Message("error.label_exists", name=name)) from error
     return changed

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import ConstraintViolated, GroupExists, UnknownGroup
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import PoolGroup, PoolOptions, PoolRule
 from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
@@ -66,7 +67,7 @@ async def group_of_name(db: Database, name: str) -> PoolGroup:
     """The group of that name; raises `UnknownGroup`."""
     rows = await db.query(BY_NAME, {"name": name})
     if not rows:
-        raise UnknownGroup(f"there is no pool group {name!r}")
+        raise UnknownGroup(Message("error.no_such_pool_group", name=name))
     return _group(rows[0])
 
 
@@ -86,7 +87,7 @@ async def add_group(
             [Step(ADD, row), Step(RESTART_GATHERING), step_to_audit(by, "pool.create", _subject(name, rule), now)]
         )
     except ConstraintViolated as error:
-        raise GroupExists(f"there is a pool group {name!r} already") from error
+        raise GroupExists(Message("error.pool_group_exists", name=name)) from error
     return await group_of_name(db, name)
 
 
@@ -98,7 +99,7 @@ async def save_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     try:
         await db.batch([Step(CHANGE, row), Step(RESTART_GATHERING), done])
     except ConstraintViolated as error:
-        raise GroupExists(f"there is a pool group {group.name!r} already") from error
+        raise GroupExists(Message("error.pool_group_exists", name=group.name)) from error
 
 
 async def steps_to_add_feed_to_rules(db: Database, source: int, target: int, first_new: int | None) -> list[Step]:

@@ -3,6 +3,7 @@
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.i18n.messages import Message
 from feedmill.model.search_query import SavedSearch
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
@@ -35,7 +36,7 @@ async def save_search(db: Database, user_id: int, name: str, query: str) -> Save
     try:
         await db.batch([Step(ADD, {"user_id": user_id, "name": name, "query": query})])
     except ConstraintViolated as error:
-        raise SearchExists(f"there is a search {name!r} already") from error
+        raise SearchExists(Message("error.search_exists", name=name)) from error
     [saved] = await db.query(NAMED, {"of_user": user_id, "name": name})
     return SavedSearch(**saved)
 

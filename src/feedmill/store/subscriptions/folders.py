@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import Conflict, ConstraintViolated
+from feedmill.i18n.messages import Message
 from feedmill.model.subscription import Folder
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert, insert_new, one_of
@@ -43,7 +44,7 @@ async def add_folder(db: Database, user_id: int, parent_id: int, name: str, posi
     try:
         await db.batch([Step(ADD, row)])
     except ConstraintViolated as error:
-        raise FolderExists(f"there is a folder {name!r} already") from error
+        raise FolderExists(Message("error.folder_exists", name=name)) from error
     [found] = await db.query(BY_NAME, row)
     return _folder(found)
 
@@ -60,7 +61,7 @@ async def change_folder(db: Database, user_id: int, folder: Folder) -> None:
     try:
         await db.batch([Step(CHANGE, values | {"folder": folder.id, "of_user": user_id})])
     except ConstraintViolated as error:
-        raise FolderExists(f"there is a folder {folder.name!r} already") from error
+        raise FolderExists(Message("error.folder_exists", name=folder.name)) from error
 
 
 async def drop_folders(db: Database, user_id: int, ids: Sequence[int]) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, FromClause, Integer, Select, and_, bindpar
 from sqlalchemy.sql.dml import Insert
 
 from feedmill.errors import NotSignedIn
+from feedmill.i18n.messages import Message
 from feedmill.model.timestamps import datetime_or_none, from_iso, iso_or_none, to_iso
 from feedmill.model.user import ACTIVE, ApiToken, Caller, PoolGroupName, User
 from feedmill.store.database import Database, Row, Step
@@ -147,7 +148,7 @@ async def add_token(
     # has ended.
     [_, added, _] = await db.batch([step_to_lock_user(user_id), _add(row, maker), Step(LIMIT, row)])
     if not added:
-        raise NotSignedIn("the session or key that this was asked with has ended")
+        raise NotSignedIn(Message("error.caller_ended"))
     [token] = await _tokens(db, await db.query(BY_HASH, {"token_hash": token_hash}))
     return token
 

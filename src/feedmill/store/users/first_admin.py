@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 
 from feedmill.errors import AlreadySetUp, ConstraintViolated
+from feedmill.i18n.messages import Message
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor, User
 from feedmill.store.admin.audit_log import step_to_audit
@@ -26,7 +27,7 @@ async def add_first_admin(db: Database, name: str, password_hash: str, now: date
     """Creates the first admin, subscribed to every stored feed; raises `AlreadySetUp` if there is a user already."""
     at = to_iso(now)
     if await count_users(db):
-        raise AlreadySetUp("there is an admin already: sign in")
+        raise AlreadySetUp(Message("error.already_set_up"))
     try:
         await db.batch(
             [
@@ -37,7 +38,7 @@ async def add_first_admin(db: Database, name: str, password_hash: str, now: date
             ]
         )
     except ConstraintViolated as error:
-        raise AlreadySetUp("there is an admin already: sign in") from error
+        raise AlreadySetUp(Message("error.already_set_up")) from error
     user = await user_of_name(db, name)
     if user is None:
         raise AssertionError(f"{name} was added and is not there")

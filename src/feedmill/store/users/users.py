@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 
 from feedmill.errors import ConstraintViolated, DatabaseUnavailable, NameTaken
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.user import Actor, User
@@ -58,7 +59,7 @@ async def add_user(
     try:
         await db.batch(steps)
     except ConstraintViolated as error:
-        raise NameTaken(f"the name {name!r} is taken") from error
+        raise NameTaken(Message("error.name_taken", name=name)) from error
     [found] = await db.query(BY_NAME, {"name": name})
     return to_user(found)
 

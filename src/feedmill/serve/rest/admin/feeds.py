@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from feedmill.api_schemas.response_body import MessageText
 from feedmill.app import App
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.library.feeds.merge_feeds import merge_into_feed, plan_merge
@@ -187,5 +188,5 @@ async def merge_feed(
 async def _feed(app: App, feed_id: int) -> AdminFeed:
     found = await read_admin_feed(app.db, feed_id)
     if found is None:
-        raise NotFound("there is no such feed")
+        raise NotFound(Message("error.no_such_feed"))
     return found

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from feedmill.app import App
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
 from feedmill.model.ids import MAX_ID
@@ -139,5 +140,5 @@ async def _user_response(app: App, user_id: int) -> UserResponse:
 async def _find_user(app: App, user_id: int) -> UserSummary:
     found = await read_user_summary(app.db, user_id)
     if found is None:
-        raise NotFound("there is no such user")
+        raise NotFound(Message("error.no_such_user"))
     return found

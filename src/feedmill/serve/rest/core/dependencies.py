@@ -7,6 +7,7 @@ from fastapi import Depends, Request, Response
 
 from feedmill.app import App
 from feedmill.errors import NotAllowed, NotSignedIn
+from feedmill.i18n.messages import Message
 from feedmill.library.jobs.job_port import JobPort
 from feedmill.model.user import ADMIN, POOLS, READ, WRITE, Caller
 from feedmill.serve.http import csrf
@@ -17,7 +18,7 @@ async def current_caller(request: Request) -> Caller:
     """The caller of the API, or `NotSignedIn`. A browser must also show that one of our pages asks."""
     who = await caller_of(request)
     if who is None:
-        raise NotSignedIn("sign in, or send a key as 'Authorization: Bearer …'")
+        raise NotSignedIn(Message("error.not_signed_in"))
     if not has_bearer_token(request) and request.method not in csrf.SAFE_METHODS:
         csrf.check_csrf_token(request, None)
     return who
@@ -28,9 +29,9 @@ def require_scope(scope: str) -> Callable[[Caller], Awaitable[Caller]]:
 
     async def check(who: Caller = Depends(current_caller)) -> Caller:  # noqa: B008
         if scope == ADMIN and not who.user.is_admin:
-            raise NotAllowed("only an admin may do this")
+            raise NotAllowed(Message("error.admin_only"))
         if scope not in who.scopes:
-            raise NotAllowed(f"this key does not have the scope {scope!r}")
+            raise NotAllowed(Message("error.missing_scope", scope=scope))
         return who
 
     return check

@@ -4,6 +4,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.serve.http.csrf import SAFE_METHODS
 
 # What programs send that have nothing to say.
@@ -17,7 +18,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
         return
     _check_query(request, query_parameters(route))
     if not takes_body(route) and (await request.body()).strip() not in EMPTY_BODIES:
-        raise BadInput("this request takes no body")
+        raise BadInput(Message("error.no_body_taken"))
 
 
 def query_parameters(route: APIRoute) -> set[str]:
@@ -42,6 +43,6 @@ def _check_query(request: Request, known: set[str]) -> None:
     given = [name for name, _ in request.query_params.multi_items()]
     for name in given:
         if name not in known:
-            raise BadInput(f"there is no parameter “{name[:100]}”", name[:100])
+            raise BadInput(Message("error.unknown_parameter", name=name[:100]), name[:100])
         if given.count(name) > 1:
-            raise BadInput(f"the parameter “{name}” is given more than once", name)
+            raise BadInput(Message("error.repeated_parameter", name=name), name)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request
 from feedmill.api_schemas.pools import PoolGrantPage, PoolGrantResponse
 from feedmill.app import App
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import find_user
 from feedmill.model.user import User
 from feedmill.serve.http.auth import actor
@@ -41,11 +42,11 @@ async def revoke_pool_grant(
     """Takes that right away at once, also from the account's keys."""
     granted, of = await app.pools.group(group), await _find_user(app, user)
     if await app.pools.revoke(granted, of.id, by=actor(who, request)) is None:
-        raise NotFound(f"{of.name} has no right to take from {granted.name}")
+        raise NotFound(Message("error.no_grant", user=of.name, group=granted.name))
 
 
 async def _find_user(app: App, name: str) -> User:
     found = await find_user(app.db, name)
     if found is None:
-        raise NotFound(f"there is no account {name}")
+        raise NotFound(Message("error.unknown_account", name=name))
     return found

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from feedmill.api_schemas.pools import ItemCountResponse, LeaseResponse, PoolItemResponse, PopResponse
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import PoolItemState, PoolKind, PoolLease, PoolOptions
 from feedmill.model.timestamps import to_iso
 from feedmill.pools.claim_tokens import token_holder
@@ -148,7 +149,7 @@ async def read_pool_item(app: TheApp, key: PoolUser, item_id: PathId) -> Respons
     """An item with its whole text as it is now, whatever its state: for those that went by reference."""
     item = await app.pools.item_for(key, item_id)
     if item is None:
-        raise NotFound("there is no such item, or its entry is gone")
+        raise NotFound(Message("error.no_such_pool_item"))
     return _json({"id": item.id, "text": item.text})
 
 

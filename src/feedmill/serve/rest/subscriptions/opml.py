@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from feedmill.api_schemas.opml_import import ImportResponse
-from feedmill.errors import BadInput
+from feedmill.errors import BadInput, TooLarge
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.export_opml import export_opml
 from feedmill.library.subscriptions.import_opml import plan_import, run_import
 from feedmill.library.subscriptions.opml import MAX_BYTES
@@ -53,7 +53,7 @@ async def import_feeds(
         response.status_code = 200
         return imported
     feed_ids = await run_import(app.db, app.tools.encryption, who.user, plan, app.tools.clock())
-    report = msgspec.json.encode(plan.report()).decode()
+    report = plan.stored_report()
     job_id, _ = await work.refresh(IMPORT, feed_ids, who.user.id, report=report)
     return imported.model_copy(update={"job_id": job_id})
 
@@ -75,12 +75,12 @@ async def export_feeds(
 async def _file(request: Request) -> bytes:
     """The list that was sent, as the body or as a file of a form; no more of it is read than is taken."""
     limited = with_body_limit(
-        request, MAX_UPLOAD_BYTES, f"a list of feeds may have at most {MAX_BYTES // 1_000_000} MB"
+        request, MAX_UPLOAD_BYTES, TooLarge(Message("error.opml_too_large", megabytes=MAX_BYTES // 1_000_000))
     )
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         return await limited.body()
     async with limited.form(max_files=1, max_fields=10) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise BadInput("the form has no file", "file")
+            raise BadInput(Message("error.form_without_file"), "file")
         return await file.read()

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.feeds.change_url import change_feed_url
 from feedmill.model.feed import Feed, without_owner
@@ -85,7 +86,7 @@ async def feed_action(request: Request) -> Response:
     await checked_form(request)
     found, action = await requested_feed(request), request.path_params["action"]
     if action not in ("pause", "resume"):
-        raise NotFound("a feed has no such button")
+        raise NotFound(Message("error.feed_button"))
     does = pause_feed if action == "pause" else resume_feed
     await does(the_app(request).db, found.feed, actor(caller, request), datetime.now(UTC))
     return redirect(
@@ -98,7 +99,7 @@ async def requested_feed(request: Request) -> AdminFeed:
     """The feed that the path names."""
     found = await read_admin_feed(the_app(request).db, path_id(request))
     if found is None:
-        raise NotFound("there is no such feed")
+        raise NotFound(Message("error.no_such_feed"))
     return found
 
 

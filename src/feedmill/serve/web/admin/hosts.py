@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.admin.blocked_hosts import block_host, parse_blocked_host, unblock_host
 from feedmill.library.admin.hosts import host_overview, hosts_overview
 from feedmill.library.cursors import cursor_at
@@ -124,7 +125,7 @@ def _host(request: Request) -> str:
             return name
     except BadInput:
         pass
-    raise NotFound("there is no such host")
+    raise NotFound(Message("error.no_such_host"))
 
 
 _ONE = f"{HOSTS_PATH}/{{host}}"

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.merge_feeds import NotMergeable, find_feed_to_merge, merge_into_feed, plan_merge
 from feedmill.model.feed_state import feed_state
 from feedmill.serve.http.auth import actor
@@ -79,7 +80,7 @@ def _read_up_to(sent: FormData) -> int | None:
     if not form_text(sent, "move_entries"):
         return None
     if not form_text(sent, "up_to"):
-        raise BadInput("this form has no such choice", field="up_to")
+        raise BadInput(Message("error.no_such_choice"), field="up_to")
     return int(form_text(sent, "up_to"))
 
 

@@ -11,6 +11,7 @@ from feedmill.app import App
 from feedmill.coordination.presence import RunningProcess
 from feedmill.engine.task_names import QUEUES
 from feedmill.errors import CoordinationUnavailable, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.health import check_all
 from feedmill.serve.web.admin.feeds import public_title, public_url
@@ -77,7 +78,7 @@ async def retry_dead_letters(request: Request) -> Response:
     await checked_form(request)
     what = request.path_params["what"]
     if what not in RETRY_STATEMENTS:
-        raise NotFound("nothing of that kind is tried again")
+        raise NotFound(Message("error.not_retried"))
     n = await retry_all_dead_letters(the_app(request).db, what, actor(caller, request), datetime.now(UTC))
     return redirect(QUEUE_PATH, flash_success(f"admin.retried_{what}", n=n))
 

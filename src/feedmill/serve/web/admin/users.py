@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LastAdmin, NameTaken, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.users.manage_users import make_user, remove_user, set_password
 from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
@@ -124,7 +125,7 @@ async def user_action(request: Request) -> Response:
             except LastAdmin:
                 return redirect(f"{ADMIN_PATH}/users/{account.user.id}", flash_error("admin.last_admin"))
             return redirect(ADMIN_PATH, flash_success("admin.user_deleted", name=account.user.name))
-    raise NotFound("an account has no such button")
+    raise NotFound(Message("error.account_button"))
 
 
 async def _changed(request: Request, caller: Caller, before: User, after: User) -> Response:
@@ -139,7 +140,7 @@ async def _changed(request: Request, caller: Caller, before: User, after: User) 
 async def _find_user(request: Request, user_id: int) -> UserSummary:
     found = await read_user_summary(the_app(request).db, user_id)
     if found is None:
-        raise NotFound("there is no such user")
+        raise NotFound(Message("error.no_such_user"))
     return found
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.delete_old_images import delete_old_images, may_delete_images, preview_image_deletion
 from feedmill.library.archive.feed_images import list_images, total_images
 from feedmill.library.archive.raw_bodies import days_left, list_raw_bodies
@@ -121,13 +122,13 @@ async def change_images(request: Request) -> Response:
         case "free":
             return await _free(request, caller.user, _days(form_text(sent, "older")))
         case _:
-            raise BadInput("there is no such action", "do")
+            raise BadInput(Message("error.no_such_action"), "do")
     return redirect(f"/feed/{id}/archive/images?state=pending", said)
 
 
 async def _free(request: Request, user: User, older: int | None) -> Response:
     if older is None:
-        raise BadInput("say how old they must be, in days", "older")
+        raise BadInput(Message("error.image_age"), "older")
     id, now = path_id(request), datetime.now(UTC)
     freed = await delete_old_images(the_app(request).db, user, id, timedelta(days=older), now)
     return redirect(

@@ -5,6 +5,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 
 from feedmill.errors import NotAllowed, NotSignedIn
+from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import needs_setup
 from feedmill.model.user import ADMIN, POOLS, Caller
 from feedmill.serve.http.auth import session_caller_of
@@ -16,7 +17,7 @@ class SignInRequired(NotSignedIn):
     """The page needs a signed-in user; `to` is the path of the sign-in page."""
 
     def __init__(self, to: str) -> None:
-        super().__init__("sign in first")
+        super().__init__(Message("error.sign_in_first"))
         self.to = to
 
 
@@ -33,15 +34,15 @@ async def signed_in(request: Request) -> Caller:
 
 async def signed_in_admin(request: Request) -> Caller:
     """The caller if it is an admin; raises `NotAllowed` for others."""
-    return await _with_scope(request, ADMIN, "only an admin may see this")
+    return await _with_scope(request, ADMIN, Message("error.admin_page"))
 
 
 async def signed_in_pool_user(request: Request) -> Caller:
     """The caller if it may take items from pools; raises `NotAllowed` for others."""
-    return await _with_scope(request, POOLS, "this key opens no pools")
+    return await _with_scope(request, POOLS, Message("error.no_pool_scope"))
 
 
-async def _with_scope(request: Request, scope: str, message: str) -> Caller:
+async def _with_scope(request: Request, scope: str, message: Message) -> Caller:
     caller = await signed_in(request)
     if scope not in caller.scopes:
         raise NotAllowed(message)

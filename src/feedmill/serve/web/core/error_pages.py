@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from feedmill.errors import CallerError, InfrastructureError, LimitExceeded
+from feedmill.i18n.messages import Message
 from feedmill.lazy_loggers import get_logger
 from feedmill.serve.http.error_statuses import status_of
 from feedmill.serve.http.security_headers import STRICT_HEADERS
@@ -21,7 +22,9 @@ PAGE_STATUSES = {401: 400, 413: 422}
 STATUSES_WITH_TEXT = frozenset({403, 404, 405, 409, 422, 429, 500, 503})
 
 
-def error_page(request: Request, status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Response:
+def error_page(
+    request: Request, status: int, detail: Message | None = None, headers: Mapping[str, str] | None = None
+) -> Response:
     """A page that says what happened and what to do; `detail` is the message of the error."""
     problem = status if status in STATUSES_WITH_TEXT else 500
     template = "core/error_fragment.html" if is_fragment_request(request) else "core/error_page.html"
@@ -47,7 +50,7 @@ async def _handle_caller_error(request: Request, error: Exception) -> Response:
     status = status_of(error)
     wait = error.retry_after if isinstance(error, LimitExceeded) else None
     headers = {"Retry-After": str(wait)} if wait is not None else None
-    return error_page(request, PAGE_STATUSES.get(status, status), str(error), headers)
+    return error_page(request, PAGE_STATUSES.get(status, status), error.message, headers)
 
 
 async def _handle_infrastructure_error(request: Request, error: Exception) -> Response:

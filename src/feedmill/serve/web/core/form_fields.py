@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.serve.http.csrf import FIELD as CSRF
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -79,18 +80,18 @@ def check_form(sent: FormData, declared: Mapping[str, FormField]) -> None:
     """Raises `BadInput` unless the form has the declared fields, each with a valid value."""
     given = {name for name, _ in sent.multi_items()} - {CSRF}
     for name in sorted(given - declared.keys()):
-        raise BadInput(f"this form has no field “{name[:100]}”", name[:100])
+        raise BadInput(Message("error.unknown_field", name=name[:100]), name[:100])
     for name, field in declared.items():
         _check_field(name, field, sent.getlist(name))
 
 
 def _check_field(name: str, field: FormField, values: list[UploadFile | str]) -> None:
     if not values and field.is_required:
-        raise BadInput(f"the form lacks its field “{name}”", name)
+        raise BadInput(Message("error.missing_field", name=name), name)
     if len(values) > 1 and not field.is_repeated:
-        raise BadInput(f"the field “{name}” was sent more than once", name)
+        raise BadInput(Message("error.repeated_field", name=name), name)
     if not all(_fits(field, value) for value in values):
-        raise BadInput(f"the field “{name}” has a value that it can't have", name)
+        raise BadInput(Message("error.bad_field", name=name), name)
 
 
 def _fits(field: FormField, value: UploadFile | str) -> bool:

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from feedmill import __version__
 from feedmill.i18n.catalogue import language_names
-from feedmill.i18n.explanations import render_explanation
 from feedmill.model.byte_sizes import format_bytes
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES
 from feedmill.serve.web.core.assets import asset_url
@@ -44,7 +43,7 @@ def template_environment() -> jinja2.Environment:
         "choices": APPEARANCE_VALUES,
         "languages": language_names(),
     }
-    environment.globals |= {"feed_screens": FEED_SCREENS, "tell": render_explanation}
+    environment.globals |= {"feed_screens": FEED_SCREENS}
     environment.filters["lang"] = lang_attribute
     environment.filters["size"] = format_bytes
     return environment

@@ -3,6 +3,7 @@
 from starlette.requests import Request
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.ids import MAX_ID
 
 
@@ -10,5 +11,5 @@ def path_id(request: Request, name: str = "id") -> int:
     """The id in the path; raises `NotFound` for a number larger than any id."""
     id: int = request.path_params[name]
     if id > MAX_ID:
-        raise NotFound("there is no such page")
+        raise NotFound(Message("error.no_such_page"))
     return id

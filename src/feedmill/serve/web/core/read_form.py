@@ -5,7 +5,8 @@ import re
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from feedmill.errors import BadInput
+from feedmill.errors import BadInput, TooLarge
+from feedmill.i18n.messages import Message
 from feedmill.serve.http import csrf
 from feedmill.serve.http.body_limits import with_body_limit
 from feedmill.serve.web.core.form_fields import DECLARED_FORMS, check_form
@@ -23,17 +24,19 @@ async def checked_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> For
     Checks the CSRF token if `signed_in` was called before.
     """
     csrf.refuse_other_sites(request)
-    limited = with_body_limit(request, max_bytes, f"a form may have at most {max_bytes // 1_000_000} MB")
+    limited = with_body_limit(
+        request, max_bytes, TooLarge(Message("error.form_too_large", megabytes=max_bytes // 1_000_000))
+    )
     if not _UTF_8.fullmatch(request.headers.get("content-type", "")):
-        raise BadInput("a form is sent in UTF-8")
+        raise BadInput(Message("error.form_encoding"))
     sent = await limited.form(max_fields=MAX_FIELDS, max_part_size=max_bytes)
     if getattr(request.state, "caller", None) is not None:
         csrf.check_csrf_token(request, form_text(sent, csrf.FIELD))
     # No browser sends NUL, and PostgreSQL can't store it.
     if any("\0" in value for _, value in sent.multi_items() if isinstance(value, str)):
-        raise BadInput("a form has no NUL in it")
+        raise BadInput(Message("error.form_with_nul"))
     if request.query_params:
-        raise BadInput("a form sends its fields in its body, not in its address")
+        raise BadInput(Message("error.form_in_query"))
     check_form(sent, DECLARED_FORMS[request.scope["endpoint"]])
     return sent
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.archive.request_images import archive_images_now
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.entries.marks import apply_marks
@@ -49,7 +50,7 @@ async def archive_images(request: Request) -> Response:
 def _selected_ids(sent: FormData) -> list[int]:
     ids = [read_id(id) for id in sent.getlist("id") if isinstance(id, str)]
     if len(ids) > MAX_MARKED_AT_ONCE:
-        raise BadInput(f"at most {MAX_MARKED_AT_ONCE} entries can be changed at once")
+        raise BadInput(Message("error.too_many_changed", most=MAX_MARKED_AT_ONCE))
     return ids
 
 

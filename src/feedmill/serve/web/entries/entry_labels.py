@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
@@ -32,10 +33,10 @@ async def change_entry_labels(request: Request) -> Response:
     sent = await checked_form(request)
     db, user_id, entry_id = the_app(request).db, caller.user.id, path_id(request)
     if not await entry_summaries(db, user_id, [entry_id]):
-        raise NotFound("there is no such entry")
+        raise NotFound(Message("error.no_such_entry"))
     ticked = {each for each in sent.getlist("label") if isinstance(each, str)}
     if ticked - {str(label.id) for label in await labels_of_user(db, user_id)}:
-        raise NotFound("there is no such label")
+        raise NotFound(Message("error.no_such_label"))
     name = new_label_name(sent)
     if name:
         ticked.add(str(await ensure_label(db, user_id, name)))

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import LimitExceeded
-from feedmill.i18n.explanations import render_explanation
 from feedmill.library.entries.full_text import NoFullText, fetch_full_text
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -33,7 +32,7 @@ async def load_full_text(request: Request) -> Response:
     try:
         await fetch_full_text(app.db, app.client, caller.user.id, entry_id, datetime.now(UTC))
     except (NoFullText, LimitExceeded) as error:
-        reason = render_explanation(str(error), translator_and_dates(request)[0])
+        reason = translator_and_dates(request)[0].render(error.message)
     page = item_path(entry_id, view)
     if is_fragment_request(request):
         article = await load_article(request, caller.user.id, entry_id, view)

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, find_label, labels_of_user, make_label, rename_label
 from feedmill.model.user import User
 from feedmill.serve.web.core.current_user import signed_in
@@ -61,7 +62,7 @@ async def delete_label(request: Request) -> Response:
 def _name(written: str) -> str:
     name = " ".join(written.split())
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise BadInput("a label needs a name", "name")
+        raise BadInput(Message("error.label_without_name"), "name")
     return name
 
 

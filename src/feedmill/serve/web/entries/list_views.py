@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from feedmill.errors import BadInput, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import find_label
 from feedmill.library.entries.list_entries import EntryListQuery
 from feedmill.library.entries.scopes import find_scope
@@ -60,7 +61,7 @@ def read_view(path: str) -> ViewAddress:
     """The view of that path, for a request that changes something: `BadInput` when it is none."""
     found = _PATH.fullmatch(path)
     if found is None:
-        raise BadInput("there is no such view", "view")
+        raise BadInput(Message("error.no_such_view"), "view")
     return ViewAddress(found[1]) if found[1] else ViewAddress(found[2], int(found[3]))
 
 
@@ -92,7 +93,7 @@ async def open_view(db: Database, user_id: int, address: ViewAddress, midnight: 
     if address.id is None:
         return OpenedView(address, since=midnight if address.kind == "today" else None)
     if address.id >= 2**53:
-        raise NotFound("there is no such view")
+        raise NotFound(Message("error.no_such_view"))
     feed_id, folder_id, label_id = (address.id if address.kind == kind else None for kind in SCOPED_VIEWS)
     scope = await find_scope(db, user_id, feed_id, folder_id, label_id)
     if address.kind == "feed":

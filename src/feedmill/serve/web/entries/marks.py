@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
 from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.model.user import User
@@ -44,7 +45,7 @@ async def mark_entries(request: Request) -> Response:
     ticked = [id for id in sent.getlist("id") if isinstance(id, str)]
     changes = list(_group_marks((each for each in sent.getlist("do") if isinstance(each, str)), ticked))
     if sum(len(ids) for _, ids in changes) > MAX_MARKED_AT_ONCE:
-        raise BadInput(f"at most {MAX_MARKED_AT_ONCE} entries can be marked at once")
+        raise BadInput(Message("error.too_many_marked", most=MAX_MARKED_AT_ONCE))
     app, now = the_app(request), datetime.now(UTC)
     for action, ids in changes:
         await apply_marks(app.db, caller.user.id, ids, ACTIONS[action], now, app.settings.later_for)
@@ -59,7 +60,7 @@ def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str,
     for wish in asked:
         action, _, id = wish.partition(":")
         if action not in ACTIONS:
-            raise BadInput("there is no such mark", "do")
+            raise BadInput(Message("error.no_such_mark"), "do")
         if action != last and together:
             yield last, together
             together = []
@@ -70,7 +71,7 @@ def _group_marks(asked: Iterable[str], ticked: list[str]) -> Iterator[tuple[str,
 
 def _ids(sent: list[str]) -> list[int]:
     if any(not id.isdecimal() or len(id) > 16 for id in sent):
-        raise BadInput("there is no such entry", "id")
+        raise BadInput(Message("error.no_such_entry"), "id")
     return [int(id) for id in sent]
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.feed_table import FeedTable, FeedTableQuery, feed_table
 from feedmill.library.jobs.start_refresh import refresh_selected
 from feedmill.library.subscriptions.edit import SubscriptionChange, unsubscribe, update_subscription
@@ -150,7 +151,7 @@ async def _change(request: Request, user: User, kind: str, value: str) -> Subscr
             folder_ids = [read_id(value)] if value else []
             await check_folders(the_app(request).db, user.id, folder_ids)
             return SubscriptionChange({}, folder_ids)
-    raise BadInput("nothing was chosen to be done", "do")
+    raise BadInput(Message("error.no_action_chosen"), "do")
 
 
 async def _change_all(request: Request, user: User, chosen: Sequence[Subscription], wanted: SubscriptionChange) -> None:

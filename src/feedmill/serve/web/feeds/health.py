@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.errors import BadInput
-from feedmill.i18n.explanations import render_explanation
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.health import force_full_fetch, health_report, last_fetch, read_feed_health
 from feedmill.library.feeds.health_overview import health_overview
 from feedmill.library.jobs.start_refresh import refresh_one
@@ -72,7 +72,7 @@ async def health_action(request: Request) -> Response:
     sent = await checked_form(request)
     action = ACTIONS.get(form_text(sent, "do"))
     if action is None:
-        raise BadInput("there is no such action", "do")
+        raise BadInput(Message("error.no_such_action"), "do")
     id = path_id(request)
     return redirect(f"/feed/{id}/health", await action(request, caller.user, id))
 
@@ -144,9 +144,8 @@ async def test_address(request: Request) -> Response:
     try:
         found = await discover(app.tools, caller.user, url, ResponseCache())
     except NotSubscribable as error:
-        return await _page(
-            request, caller.user, url, error=render_explanation(str(error), translator_and_dates(request)[0])
-        )
+        t, _ = translator_and_dates(request)
+        return await _page(request, caller.user, url, error=t.render(error.message))
     return await _page(request, caller.user, url, found)
 
 

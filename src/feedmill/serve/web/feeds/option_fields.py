@@ -3,6 +3,7 @@
 from starlette.datastructures import FormData
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.folders import (
     check_folders,
     clip_path,
@@ -67,7 +68,7 @@ async def read_folders(db: Database, user_id: int, sent: FormData) -> tuple[int,
 def read_id(written: str) -> int:
     """An id, or `BadInput`."""
     if not (written.isascii() and written.isdigit() and len(written) < 16):
-        raise BadInput("that is no number of anything")
+        raise BadInput(Message("error.not_an_id"))
     return int(written)
 
 
@@ -77,14 +78,14 @@ def read_interval(written: str) -> int | None:
         return None
     seconds = read_id(written)
     if not MINUTE <= seconds <= 7 * DAY:
-        raise BadInput("a feed is fetched every minute to every week", "interval")
+        raise BadInput(Message("error.bad_interval"), "interval")
     return seconds
 
 
 def read_policy(written: str) -> str | None:
     """Which images are kept, None for what is usual."""
     if written and written not in POLICIES:
-        raise BadInput("images are kept all, of starred items, or not at all", "images")
+        raise BadInput(Message("error.bad_archive_policy"), "images")
     return written or None
 
 
@@ -100,5 +101,5 @@ def read_title(sent: FormData) -> str | None:
     """What the person calls the feed, None to call it what it calls itself."""
     name = " ".join(form_text(sent, "title").split())
     if len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise BadInput("a name has at most 500 letters", "title")
+        raise BadInput(Message("error.name_too_long"), "title")
     return name or None

@@ -3,6 +3,7 @@
 from starlette.datastructures import FormData
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.filters.rules import BadRule
 from feedmill.model.feed_settings import MAX_RETENTION_DAYS
@@ -24,7 +25,7 @@ async def read_labels(db: Database, user_id: int, sent: FormData) -> tuple[int, 
     """Those of the person's labels that are ticked, and the new one, which is made."""
     ticked = {each for each in sent.getlist("label") if isinstance(each, str) and each}
     if ticked - {str(id) for id, _ in await label_options(db, user_id)}:
-        raise NotFound("there is no such label")
+        raise NotFound(Message("error.no_such_label"))
     if name := " ".join(form_text(sent, "new_label").split())[:MAX_LABEL_LENGTH]:
         ticked.add(str(await ensure_label(db, user_id, name)))
     return tuple(id for id, _ in await label_options(db, user_id) if str(id) in ticked)

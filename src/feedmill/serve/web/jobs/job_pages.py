@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
-from feedmill.i18n.explanations import render_explanation
+from feedmill.i18n.messages import Message
 from feedmill.library.jobs import user_jobs
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
 from feedmill.library.jobs.user_jobs import failures_of_job, find_job, import_report
@@ -82,7 +82,7 @@ async def stream_job_events(request: Request) -> Response:
         return Response(status_code=204)
     t, when = translator_and_dates(request)
     return event_stream(
-        job_events(the_jobs(request), app.db, job, caller.user.id, seen, lambda said: render_explanation(said, t, when))
+        job_events(the_jobs(request), app.db, job, caller.user.id, seen, lambda said: t.render(said, when.zone))
     )
 
 
@@ -103,11 +103,11 @@ async def download_import_errors(request: Request) -> Response:
     caller = await signed_in(request)
     report = import_report(await find_job(the_app(request).db, caller.user.id, path_id(request)))
     if report is None:
-        raise NotFound("this job has no lines")
+        raise NotFound(Message("error.job_without_lines"))
     written = io.StringIO()
     table = csv.writer(written)
     table.writerow(["line", "message"])
-    table.writerows([error["line"] or "", _escape_formula(error["message"])] for error in report["errors"])
+    table.writerows([error["line"] or "", _escape_formula(str(error["message"]))] for error in report["errors"])
     headers = {"Content-Disposition": 'attachment; filename="not-imported.csv"'}
     return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.model.pool import Guarantee, PoolGroup, PoolItemState, PoolKind
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import ADMIN
@@ -128,7 +129,7 @@ async def return_item(request: Request) -> Response:
     if not token:
         await signed_in_admin(request)
     if not id.isdecimal() or len(id) > 16:
-        raise NotFound("there is no such item")
+        raise NotFound(Message("error.no_such_item"))
     if token:
         await pools.nack(group.id, kind, token, [int(id)])
     else:
@@ -144,7 +145,7 @@ async def _pool(request: Request) -> tuple[PoolGroup, PoolKind]:
 def requested_kind(request: Request) -> PoolKind:
     """The kind of pool that the path names."""
     if request.path_params["kind"] not in list(PoolKind):
-        raise NotFound("there is no such pool")
+        raise NotFound(Message("error.no_such_pool"))
     return PoolKind(request.path_params["kind"])
 
 

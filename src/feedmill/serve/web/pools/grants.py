@@ -5,6 +5,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import find_user
 from feedmill.serve.http.auth import actor
 from feedmill.serve.web.core.current_user import signed_in_admin
@@ -38,7 +39,7 @@ async def revoke(request: Request) -> Response:
     group = await app.pools.group(path_id(request))
     revoked = await app.pools.revoke(group, path_id(request, "user"), by=actor(caller, request))
     if revoked is None:
-        raise NotFound("there is no such user")
+        raise NotFound(Message("error.no_such_user"))
     return redirect(f"{POOLS_PATH}/{group.id}", flash_success("pools.grant_revoked", name=revoked.user_name))
 
 

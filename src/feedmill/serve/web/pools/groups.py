@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import GroupExists, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.feeds.lookup import feed_references
 from feedmill.model.pool import PoolGroup, PoolItemState, PoolKind, PoolOptions
 from feedmill.pools.errors import NoPoolLists
@@ -125,7 +126,7 @@ async def group_action(request: Request) -> Response:
         case "delete":
             await pools.delete(group.id, by=by)
             return redirect(POOLS_PATH, flash_success("pools.deleted", name=group.name))
-    raise NotFound("a group has no such button")
+    raise NotFound(Message("error.group_button"))
 
 
 @accepts_form({})
@@ -146,7 +147,7 @@ async def pool_action(request: Request) -> Response:
             return redirect(POOLS_PATH, flash_success("pools.released", n=await pools.release_lost(group.id, kind)))
         case "settle":
             return redirect(POOLS_PATH, flash_success("pools.settled", n=await pools.settle_lost(group.id, kind)))
-    raise NotFound("a pool has no such button")
+    raise NotFound(Message("error.pool_button"))
 
 
 async def show_lost_items(request: Request) -> Response:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import find_label
 from feedmill.library.search.errors import BadSearch
 from feedmill.library.search.query_hints import looser_searches, words_to_highlight
@@ -115,7 +116,7 @@ def _plain(written: str) -> str:
 
 def _named(name: str) -> str:
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise BadInput("a search is kept under a name", "name")
+        raise BadInput(Message("error.search_without_name"), "name")
     return name
 
 
@@ -125,7 +126,7 @@ async def _within(db: Database, user_id: int, path: str) -> SearchScope | None:
     if address.id is None:
         return None
     if address.id > MAX_ID:
-        raise NotFound("there is no such view")
+        raise NotFound(Message("error.no_such_view"))
     if address.kind == "feed":
         return SearchScope(address, (await find_subscription(db, user_id, address.id)).title)
     if address.kind == "folder":

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, CallerError
+from feedmill.i18n.messages import Message
 from feedmill.library.filters.rules import BadRule, parse_rules
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe_to_candidate
 from feedmill.model.batch import REFRESH_ONE
@@ -70,7 +71,7 @@ async def subscribe_to_all(
 async def _subscribe_requests(request: Request, user: User, sent: FormData) -> list[SubscribeRequest]:
     urls = [each for each in sent.getlist("feed") if isinstance(each, str) and each]
     if len(urls) > MAX_AT_ONCE:
-        raise BadInput(f"at most {MAX_AT_ONCE} feeds can be added at once", "feed")
+        raise BadInput(Message("error.too_many_added", most=MAX_AT_ONCE), "feed")
     interval, policy = read_interval(form_text(sent, "interval")), read_policy(form_text(sent, "images"))
     options, rules = read_options(sent), read_settings(sent)
     parse_rules(rules.block_rules, rules.keep_rules)

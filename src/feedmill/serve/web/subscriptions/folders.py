@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, Conflict
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions import folders as own
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Folder
@@ -81,7 +82,7 @@ async def delete_folder(request: Request) -> Response:
 def _name(written: str) -> str:
     name = " ".join(written.split())
     if not 1 <= len(name) <= own.MAX_NAME or not name.isprintable():
-        raise BadInput("a folder needs a name", "name")
+        raise BadInput(Message("error.folder_without_name"), "name")
     return name
 
 

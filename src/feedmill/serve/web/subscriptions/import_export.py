@@ -1,6 +1,5 @@
 """`/import` and `/export`: imports and exports OPML, and exports the starred entries."""
 
-import msgspec
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -8,6 +7,7 @@ from starlette.routing import Route
 
 from feedmill.collect.parsing.decode import decode
 from feedmill.errors import BadInput, TooLarge
+from feedmill.i18n.messages import Message
 from feedmill.library.entries.export_starred import MEDIA_TYPE as JSON_FEED
 from feedmill.library.entries.export_starred import export_starred
 from feedmill.library.subscriptions.export_opml import export_opml, export_selected_opml
@@ -49,7 +49,7 @@ async def import_feeds(request: Request) -> Response:
     try:
         plan = await plan_import(the_app(request).db, caller.user, opml)
     except BadInput as error:
-        return await _shown(request, caller.user, "import.unreadable", 422, str(error))
+        return await _shown(request, caller.user, "import.unreadable", 422, error.message)
     if form_text(sent, "do") == "import":
         return await _run_import(request, caller.user, plan)
     written = decode(opml).text
@@ -68,7 +68,7 @@ async def _uploaded_list(sent: FormData) -> bytes:
 async def _run_import(request: Request, user: User, plan: ImportPlan) -> Response:
     app = the_app(request)
     feed_ids = await run_import(app.db, app.tools.encryption, user, plan, app.tools.clock())
-    report = msgspec.json.encode(plan.report()).decode()
+    report = plan.stored_report()
     job_id, _ = await the_jobs(request).refresh(IMPORT, feed_ids, user.id, report=report)
     return redirect(f"/jobs/{job_id}")
 
@@ -96,7 +96,9 @@ async def export_starred_entries(request: Request) -> Response:
     return StreamingResponse(export_starred(app.db, caller.user.id, now), media_type=JSON_FEED, headers=headers)
 
 
-async def _shown(request: Request, user: User, wrong: str = "", status: int = 200, detail: str = "") -> Response:
+async def _shown(
+    request: Request, user: User, wrong: str = "", status: int = 200, detail: Message | None = None
+) -> Response:
     folders = await folder_options(the_app(request).db, user.id)
     return await render_page(
         request, "subscriptions/import.html", status, folder_choices=folders, wrong=wrong, detail=detail

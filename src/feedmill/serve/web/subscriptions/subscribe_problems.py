@@ -6,6 +6,7 @@ from typing import Any
 
 from feedmill.collect.discovery.request_log import DiscoveryStep
 from feedmill.errors import CallerError
+from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, QuotaReached
 from feedmill.library.users.limits import ByteQuotaReached
 from feedmill.model.byte_sizes import format_bytes
@@ -45,7 +46,7 @@ class SubscribeProblem:
     kind: str
     url: str
     values: dict[str, str | int] = field(default_factory=dict)
-    detail: str = ""
+    detail: Message | None = None
     may_pass: bool = False
     subscription_id: int | None = None
 
@@ -60,16 +61,15 @@ def subscribe_problem(error: CallerError, url: str) -> SubscribeProblem:
         case ByteQuotaReached(more=more):
             return SubscribeProblem("room", url, {"size": format_bytes(more["quota_bytes"])})
         case NotSubscribable(code="bad_address"):
-            return SubscribeProblem("address", url, detail=str(error))
+            return SubscribeProblem("address", url, detail=error.message)
         case NotSubscribable(more=more):
             values = {"host": display_host(url), "status": more.get("http_status") or 0}
-            return SubscribeProblem(_kind(more), url, values, str(error), error.may_pass)
+            return SubscribeProblem(_kind(more), url, values, error.message, error.may_pass)
     raise error
 
 
 def tried_urls(error: CallerError) -> Sequence[DiscoveryStep]:
-    more: Mapping[str, Any] = getattr(error, "more", {})
-    return [DiscoveryStep(**each) for each in more.get("tried", ())]
+    return error.steps if isinstance(error, NotSubscribable) else ()
 
 
 def display_host(url: str) -> str:

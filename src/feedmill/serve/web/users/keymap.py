@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput
+from feedmill.i18n.messages import Message
 from feedmill.library.users.preferences import save_preferences
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -66,7 +67,7 @@ async def save_keymap(request: Request) -> Response:
 
 def _preset(name: str) -> Keymap:
     if name not in PRESETS:
-        raise BadInput("there is no such set of keys", "preset")
+        raise BadInput(Message("error.no_such_keymap"), "preset")
     return PRESETS[name]
 
 
@@ -74,7 +75,7 @@ def _written(sent: FormData) -> Keymap:
     missing = [action for action in DEFAULT_KEYMAP if is_configurable(action) and action not in sent]
     if missing:
         # A field that was not sent would take its keys away.
-        raise BadInput(f"the form lacks its field “{missing[0]}”", missing[0])
+        raise BadInput(Message("error.missing_field", name=missing[0]), missing[0])
     return {
         action: split_keys(form_text(sent, action)[:LONGEST]) if is_configurable(action) else keys
         for action, keys in DEFAULT_KEYMAP.items()

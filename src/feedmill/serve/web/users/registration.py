@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded, NameTaken, NotAllowed
+from feedmill.i18n.messages import Message
 from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.registration import is_registration_open, register_user
 from feedmill.serve.http.auth import origin_of
@@ -23,7 +24,7 @@ NEXT_PAGE = "/subscribe"
 async def show_registration(request: Request) -> Response:
     app = the_app(request)
     if not await is_registration_open(app.db, app.settings):
-        raise NotAllowed("accounts are made by the admin here")
+        raise NotAllowed(Message("error.no_registration"))
     return await _show(request)
 
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.errors import BadInput, LimitExceeded, NotFound
+from feedmill.i18n.messages import Message
 from feedmill.library.cursors import cursor_at
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.library.webhooks.service import StillPending
@@ -90,7 +91,7 @@ async def webhook_action(request: Request) -> Response:
         case "delete":
             await webhooks.delete(user_id, id)
             return redirect(WEBHOOKS_PATH, flash_success("settings.hook_deleted"))
-    raise NotFound("a webhook has no such button")
+    raise NotFound(Message("error.webhook_button"))
 
 
 @accepts_form({})
