@@ -17,7 +17,7 @@ IDLE_SECONDS = 3
 
 
 def row(name: str, prober: Prober, seconds: float) -> list[str | float | int]:
-    return [name, round(seconds, 1), round(prober.worst_cpu * 1000), round(prober.worst_wall * 1000)]
+    return [name, round(seconds, 1), round(prober.longest_held * 1000), round(prober.worst_wall * 1000)]
 
 
 def idle(reader: Reader) -> list[str | float | int]:

@@ -1,4 +1,4 @@
-"""A furnished house for a whole file of tests, and guests in it."""
+"""A running site for each module of tests, and users signed in to it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,24 +6,24 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser import papers
-from tests.browser.guest import Guest
-from tests.browser.house import House, open_house
+from tests.browser import sample_feeds
+from tests.browser.browser_user import BrowserUser
+from tests.browser.site_server import SiteServer, run_site_server
 
-# Only what fails waits so long; a machine may be slow.
+# Only a failing test waits this long; the machine may be slow.
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with open_house(tmp_path_factory.mktemp("house"), papers.furnish) as house:
-        yield house
+def site_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteServer]:
+    with run_site_server(tmp_path_factory.mktemp("site"), sample_feeds.prepare) as site_server:
+        yield site_server
 
 
 @pytest.fixture
-def visit(chromium_service: Any, house: House) -> Iterator[Callable[..., Page]]:
-    """Opens a browser window of nobody; an error of a script or a broken policy in it fails the test."""
+def visit(chromium_service: Any, site_server: SiteServer) -> Iterator[Callable[..., Page]]:
+    """Opens a browser window without a session; a script error or a policy violation in it fails the test."""
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
@@ -31,7 +31,7 @@ def visit(chromium_service: Any, house: House) -> Iterator[Callable[..., Page]]:
         size = {"width": width, "height": height}
         # What a worker asks for is hidden from tests; those that are about it let it in.
         options.setdefault("service_workers", "block")
-        context = chromium_service.browser.new_context(viewport=size, base_url=house.origin, **options)
+        context = chromium_service.browser.new_context(viewport=size, base_url=site_server.origin, **options)
         contexts.append(context)
         page: Page = context.new_page()
         page.set_default_timeout(PATIENCE)
@@ -47,21 +47,21 @@ def visit(chromium_service: Any, house: House) -> Iterator[Callable[..., Page]]:
 
 @pytest.fixture(scope="module")
 def sessions() -> dict[str, Any]:
-    """Who has signed in already, in this file: by name the browser's cookies."""
+    """The browser cookies of the users that have signed in already in this module, by name."""
     return {}
 
 
 @pytest.fixture
-def guest(visit: Callable[..., Page], sessions: dict[str, Any]) -> Callable[..., Guest]:
-    """Somebody who is signed in, in a window of their own, before what is unread or `at` another page."""
+def browser_user(visit: Callable[..., Page], sessions: dict[str, Any]) -> Callable[..., BrowserUser]:
+    """Signs in a user in a new window, at the unread list or at another page."""
 
-    def sign_in(name: str = papers.NAME, at: str = "/unread", **options: Any) -> Guest:
-        guest = Guest(visit(storage_state=sessions.get(name), **options))
+    def sign_in(name: str = sample_feeds.NAME, at: str = "/unread", **options: Any) -> BrowserUser:
+        browser_user = BrowserUser(visit(storage_state=sessions.get(name), **options))
         if name not in sessions:
-            guest.sign_in(name, papers.PASSWORD)
-            sessions[name] = {"cookies": guest.page.context.cookies(), "origins": []}
-        if not guest.page.url.endswith(at):
-            guest.page.goto(at)
-        return guest
+            browser_user.sign_in(name, sample_feeds.PASSWORD)
+            sessions[name] = {"cookies": browser_user.page.context.cookies(), "origins": []}
+        if not browser_user.page.url.endswith(at):
+            browser_user.page.goto(at)
+        return browser_user
 
     return sign_in

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, serious
-from tests.browser.guest import Guest
-from tests.browser.house import House
-from tests.browser.papers import Paper, Piece, as_rss
-from tests.www import Answer, Seen, Wire
+from tests.browser.browser_user import BrowserUser
+from tests.browser.sample_feeds import SampleEntry, SampleFeed, as_rss
+from tests.browser.site_server import SiteServer
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 MANY = 30
 RSS = {"Content-Type": "application/rss+xml"}
 PATHS = (
@@ -25,13 +25,13 @@ PATHS = (
 )
 
 
-def publish(house: House, path: str, title: str, entries: int = 3) -> str:
-    paper = Paper(path, title, [Piece(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
-    return house.site.web.serve(path, Answer(as_rss(paper), headers=RSS))
+def publish(site_server: SiteServer, path: str, title: str, entries: int = 3) -> str:
+    sample_feed = SampleFeed(path, title, [SampleEntry(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
+    return site_server.site.web.serve(path, Answer(as_rss(sample_feed), headers=RSS))
 
 
-def test_axe_finds_nothing_serious_on_screens_of_feeds(guest: GuestMaker) -> None:
-    alice, small = guest(color_scheme="light"), guest(width=320, height=700, color_scheme="dark")
+def test_axe_finds_nothing_serious_on_screens_of_feeds(browser_user: BrowserUserMaker) -> None:
+    alice, small = browser_user(color_scheme="light"), browser_user(width=320, height=700, color_scheme="dark")
 
     found = {}
     for path in PATHS:
@@ -43,11 +43,13 @@ def test_axe_finds_nothing_serious_on_screens_of_feeds(guest: GuestMaker) -> Non
     assert found == {path: [] for path in PATHS}
 
 
-def test_a_page_is_pasted_into_the_dialog_and_its_feed_fills_by_itself(guest: GuestMaker, house: House) -> None:
-    feed = publish(house, "/new.xml", "Brand new", 6)
+def test_a_page_is_pasted_into_the_dialog_and_its_feed_fills_by_itself(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    feed = publish(site_server, "/new.xml", "Brand new", 6)
     links = "".join(f'<link rel=alternate type="application/rss+xml" href="/{name}.xml">' for name in ("new", "zh"))
-    front = house.site.web.serve("/front", Answer(links.encode(), headers={"Content-Type": "text/html"}))
-    alice = guest()
+    front = site_server.site.web.serve("/front", Answer(links.encode(), headers={"Content-Type": "text/html"}))
+    alice = browser_user()
 
     alice.press("+")
     alice.page.locator("dialog #f-url").fill(feed)
@@ -65,24 +67,26 @@ def test_a_page_is_pasted_into_the_dialog_and_its_feed_fills_by_itself(guest: Gu
     expect(alice.page.locator(".sidebar")).to_contain_text("Brand new")
 
 
-def test_a_feed_that_waits_turns_from_queued_to_its_items(guest: GuestMaker, house: House) -> None:
-    alice = guest(at="/subscribe")
-    alice.page.locator("#f-url").fill(house.site.web.serve("/late.xml", Answer(status=500)))
+def test_a_feed_that_waits_turns_from_queued_to_its_items(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    alice = browser_user(at="/subscribe")
+    alice.page.locator("#f-url").fill(site_server.site.web.serve("/late.xml", Answer(status=500)))
     alice.press("Enter")
     alice.page.get_by_text("Add it all the same").click()
-    publish(house, "/late.xml", "Late", 5)
+    publish(site_server, "/late.xml", "Late", 5)
 
     alice.page.get_by_role("button", name="Add anyway").click()
 
     expect(alice.page.locator(".added-rows")).to_contain_text("5 items")
 
 
-def test_who_does_not_want_to_wait_keeps_the_form(guest: GuestMaker, house: House) -> None:
-    async def never(seen: Seen, wire: Wire) -> None:
+def test_who_does_not_want_to_wait_keeps_the_form(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    async def never(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
-    alice = guest(at="/subscribe")
-    alice.page.locator("#f-url").fill(house.site.web.serve("/never", never))
+    alice = browser_user(at="/subscribe")
+    alice.page.locator("#f-url").fill(site_server.site.web.serve("/never", never))
     alice.press("Enter")
     expect(alice.page.locator(".looking")).to_contain_text("asking")
 
@@ -90,14 +94,16 @@ def test_who_does_not_want_to_wait_keeps_the_form(guest: GuestMaker, house: Hous
 
     expect(alice.page.locator("#found")).to_be_empty()
     expect(alice.page.locator("#f-url")).to_be_focused()
-    alice.page.locator("#f-url").fill(publish(house, "/quick.xml", "Quick"))
+    alice.page.locator("#f-url").fill(publish(site_server, "/quick.xml", "Quick"))
     alice.press("Enter")
     expect(alice.page.locator(".offer")).to_contain_text("Quick")
 
 
-def test_a_refresh_is_seen_in_two_windows_and_closes_when_it_went_well(guest: GuestMaker, house: House) -> None:
-    alice = guest()
-    other = Guest(alice.page.context.new_page())
+def test_a_refresh_is_seen_in_two_windows_and_closes_when_it_went_well(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    alice = browser_user()
+    other = BrowserUser(alice.page.context.new_page())
     other.page.goto("/all")
     alice.page.bring_to_front()
 
@@ -113,9 +119,9 @@ def test_a_refresh_is_seen_in_two_windows_and_closes_when_it_went_well(guest: Gu
     expect(alice.page.locator(".strip")).to_have_count(0)
 
 
-def test_what_failed_stays_with_its_reason(guest: GuestMaker, house: House) -> None:
-    house.site.web.serve("/ar.xml", Answer(status=404))
-    alice = guest()
+def test_what_failed_stays_with_its_reason(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    site_server.site.web.serve("/ar.xml", Answer(status=404))
+    alice = browser_user()
     alice.page.get_by_role("button", name="Refresh all feeds").first.click()
 
     expect(alice.page.locator(".strip")).to_have_attribute("data-status", "done")
@@ -127,10 +133,10 @@ def test_what_failed_stays_with_its_reason(guest: GuestMaker, house: House) -> N
     expect(alice.page.locator(".strip")).to_have_count(0)
 
 
-def test_an_import_shows_how_far_it_is(guest: GuestMaker, house: House) -> None:
-    urls = [publish(house, f"/many/{n}.xml", f"Many {n}", 1) for n in range(MANY)]
+def test_an_import_shows_how_far_it_is(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    urls = [publish(site_server, f"/many/{n}.xml", f"Many {n}", 1) for n in range(MANY)]
     lines = "".join(f'<outline type="rss" text="Many" xmlUrl="{url}"/>' for url in urls)
-    alice = guest(at="/import")
+    alice = browser_user(at="/import")
     alice.page.locator("#f-file").set_input_files(
         {"name": "feeds.opml", "mimeType": "text/x-opml", "buffer": f"<opml><body>{lines}</body></opml>".encode()}
     )
@@ -144,8 +150,8 @@ def test_an_import_shows_how_far_it_is(guest: GuestMaker, house: House) -> None:
     )
 
 
-def test_a_range_of_feeds_is_ticked_with_shift(guest: GuestMaker) -> None:
-    alice = guest(at="/feeds")
+def test_a_range_of_feeds_is_ticked_with_shift(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/feeds")
     picks = alice.page.locator(".pick")
 
     picks.nth(0).click()
@@ -156,8 +162,8 @@ def test_a_range_of_feeds_is_ticked_with_shift(guest: GuestMaker) -> None:
     expect(alice.page.locator(".pick:checked")).to_have_count(picks.count())
 
 
-def test_rules_are_tried_without_being_kept(guest: GuestMaker) -> None:
-    alice = guest(at="/feed/1/edit")
+def test_rules_are_tried_without_being_kept(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/feed/1/edit")
     rules = alice.page.locator("#rules details").first
 
     rules.locator("summary").click()

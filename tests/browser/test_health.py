@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, serious
-from tests.browser.guest import Guest
-from tests.browser.house import House
+from tests.browser.browser_user import BrowserUser
+from tests.browser.site_server import SiteServer
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 PATHS = (
     "/feed/1/health",
     "/health-of-feeds",
@@ -23,8 +23,10 @@ PATHS = (
 
 
 @pytest.mark.parametrize("width", [1280, 320])
-def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(guest: GuestMaker, width: int) -> None:
-    alice = guest(width=width)
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
+    browser_user: BrowserUserMaker, width: int
+) -> None:
+    alice = browser_user(width=width)
 
     found = {}
     for path in PATHS:
@@ -36,8 +38,8 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(guest: G
 
 
 @pytest.mark.parametrize("theme", ["dark", "contrast"])
-def test_health_can_be_read_in_every_theme(guest: GuestMaker, theme: str) -> None:
-    alice = guest()
+def test_health_can_be_read_in_every_theme(browser_user: BrowserUserMaker, theme: str) -> None:
+    alice = browser_user()
     alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
 
     for path in ("/feed/1/health", "/feed/1/archive/1"):
@@ -45,10 +47,10 @@ def test_health_can_be_read_in_every_theme(guest: GuestMaker, theme: str) -> Non
         assert serious(alice.page, COLOURS) == []
 
 
-def test_another_address_is_tested_in_place(guest: GuestMaker, house: House) -> None:
-    alice = guest(at="/feed/1/health")
+def test_another_address_is_tested_in_place(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    alice = browser_user(at="/feed/1/health")
 
-    alice.page.get_by_label("Another address").fill(house.site.web.url("/zh.xml"))
+    alice.page.get_by_label("Another address").fill(site_server.site.web.url("/zh.xml"))
     alice.page.get_by_role("button", name="Test this address").click()
 
     expect(alice.page.locator("#tested")).to_contain_text("One feed is there")
@@ -59,11 +61,11 @@ def test_another_address_is_tested_in_place(guest: GuestMaker, house: House) -> 
     expect(alice.page.locator("#tested")).not_to_contain_text("One feed is there")
 
 
-def test_the_report_is_copied(guest: GuestMaker, house: House) -> None:
-    alice = guest(permissions=["clipboard-read", "clipboard-write"], at="/feed/1/health")
+def test_the_report_is_copied(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/feed/1/health")
 
     alice.page.get_by_role("button", name="Copy the report").click()
 
     expect(alice.page.locator("#toasts")).to_contain_text("Copied.")
     copied = alice.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(f"Feed: {house.site.web.url('/miller.xml')}\nState: healthy")
+    assert copied.startswith(f"Feed: {site_server.site.web.url('/miller.xml')}\nState: healthy")

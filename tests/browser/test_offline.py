@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.browser import papers
+from tests.browser import sample_feeds
 from tests.browser.axe import serious
-from tests.browser.guest import Guest
+from tests.browser.browser_user import BrowserUser
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 
 READY = "async () => Boolean((await navigator.serviceWorker.getRegistration())?.active)"
 KEPT = "async (n) => (await (await caches.open('articles')).keys()).length === n"
 CLICK_FIRST = "document.querySelector('[data-kept] a').click()"
 
 
-def with_worker(guest: GuestMaker) -> Guest:
-    alice = guest(service_workers="allow", at="/all")
+def with_worker(browser_user: BrowserUserMaker) -> BrowserUser:
+    alice = browser_user(service_workers="allow", at="/all")
     alice.until(READY)
     # A page that was there before its worker may have to be opened again.
     alice.page.goto("/all")
@@ -24,8 +24,8 @@ def with_worker(guest: GuestMaker) -> Guest:
     return alice
 
 
-def test_what_was_opened_can_be_read_and_marked_without_a_connection(guest: GuestMaker) -> None:
-    alice = with_worker(guest)
+def test_what_was_opened_can_be_read_and_marked_without_a_connection(browser_user: BrowserUserMaker) -> None:
+    alice = with_worker(browser_user)
     beside, alone = alice.titles()[:2]
     alone_url = alice.page.get_by_role("link", name=alone).get_attribute("href")
     alice.page.goto(str(alone_url))
@@ -56,8 +56,8 @@ def test_what_was_opened_can_be_read_and_marked_without_a_connection(guest: Gues
     assert alone in alice.titles()
 
 
-def test_nothing_is_kept_for_who_comes_after(guest: GuestMaker) -> None:
-    alice = Guest(guest(service_workers="allow").page)
+def test_nothing_is_kept_for_who_comes_after(browser_user: BrowserUserMaker) -> None:
+    alice = BrowserUser(browser_user(service_workers="allow").page)
     alice.page.goto("/login")
     alice.page.goto("/all")
     alice.until(READY)
@@ -80,4 +80,4 @@ def test_nothing_is_kept_for_who_comes_after(guest: GuestMaker) -> None:
     alice.page.context.set_offline(False)
     # The page that says so looks again by itself as soon as there is a connection.
     alice.page.wait_for_url("**/login**")
-    alice.sign_in(papers.NAME, papers.PASSWORD)
+    alice.sign_in(sample_feeds.NAME, sample_feeds.PASSWORD)

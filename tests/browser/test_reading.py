@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import papers
-from tests.browser.guest import Guest
-from tests.browser.house import House
+from tests.browser import sample_feeds
+from tests.browser.browser_user import BrowserUser
+from tests.browser.site_server import SiteServer
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 
 
-def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(guest: GuestMaker) -> None:
-    alice = guest()
+def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     first, second = alice.titles()[:2]
     before = alice.unread()
 
@@ -36,8 +36,8 @@ def test_j_and_k_open_articles_beside_the_list_and_mark_them_read(guest: GuestMa
     assert first not in alice.titles()
 
 
-def test_escape_leaves_the_article_as_back_does_and_history_stays_short(guest: GuestMaker) -> None:
-    alice = guest(at="/all")
+def test_escape_leaves_the_article_as_back_does_and_history_stays_short(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all")
     length = alice.page.evaluate("history.length")
 
     for _ in range(3):
@@ -52,8 +52,8 @@ def test_escape_leaves_the_article_as_back_does_and_history_stays_short(guest: G
     assert alice.page.evaluate("document.activeElement.closest('.row') === document.querySelector('.row.current')")
 
 
-def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> None:
-    alice = guest()
+def test_m_s_and_l_mark_the_article_and_the_server_knows(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.press("j")
     title = alice.page.locator(".article h1").inner_text()
     with alice.page.expect_response("**/marks"):
@@ -73,8 +73,8 @@ def test_m_s_and_l_mark_the_article_and_the_server_knows(guest: GuestMaker) -> N
     assert title in alice.titles()
 
 
-def test_r_refreshes_from_an_articles_own_page_too(guest: GuestMaker) -> None:
-    alice = guest(at="/item/1?in=/feed/1")
+def test_r_refreshes_from_an_articles_own_page_too(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/item/1?in=/feed/1")
     expect(alice.page.get_by_role("button", name="Refresh these feeds")).to_be_visible()
 
     for key, view in (("r", "view=%2Ffeed%2F1"), ("R", "view=&")):
@@ -85,8 +85,8 @@ def test_r_refreshes_from_an_articles_own_page_too(guest: GuestMaker) -> None:
     expect(alice.page.locator("#strip .strip")).to_be_visible()
 
 
-def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMaker) -> None:
-    alice = guest()
+def test_marks_made_without_a_connection_are_kept_and_sent_later(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     title = alice.titles()[0]
     alice.page.route("**/marks", lambda route: route.abort())
     alice.press("n")
@@ -103,8 +103,8 @@ def test_marks_made_without_a_connection_are_kept_and_sent_later(guest: GuestMak
     assert title not in alice.titles()
 
 
-def test_what_nobody_answers_is_told(guest: GuestMaker) -> None:
-    alice = guest()
+def test_what_nobody_answers_is_told(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.page.route("**/refresh-all", lambda route: route.abort())
 
     alice.press("R")
@@ -112,8 +112,8 @@ def test_what_nobody_answers_is_told(guest: GuestMaker) -> None:
     expect(alice.page.locator(".toast")).to_have_text("That did not work. Try again.")
 
 
-def test_several_are_picked_and_marked_together(guest: GuestMaker) -> None:
-    alice = guest(at="/all")
+def test_several_are_picked_and_marked_together(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all")
     alice.press("n", "x", "n", "n", "X")
     expect(alice.page.locator(".bulk .chosen")).to_have_text("3 selected")
 
@@ -124,8 +124,8 @@ def test_several_are_picked_and_marked_together(guest: GuestMaker) -> None:
     assert alice.page.locator(".row.starred").count() >= 3
 
 
-def test_all_is_marked_read_and_taken_back(guest: GuestMaker) -> None:
-    alice = guest()
+def test_all_is_marked_read_and_taken_back(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     before = alice.titles()
     assert before
 
@@ -137,8 +137,8 @@ def test_all_is_marked_read_and_taken_back(guest: GuestMaker) -> None:
     expect(alice.page.locator(".row")).to_have_count(len(before))
 
 
-def test_question_mark_lists_the_keys_and_escape_closes_them(guest: GuestMaker) -> None:
-    alice = guest()
+def test_question_mark_lists_the_keys_and_escape_closes_them(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
 
     alice.press("?")
     expect(alice.page.get_by_role("dialog")).to_contain_text("Open the next item")
@@ -147,8 +147,8 @@ def test_question_mark_lists_the_keys_and_escape_closes_them(guest: GuestMaker) 
     expect(alice.page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_keys_are_off_where_one_types(guest: GuestMaker) -> None:
-    alice = guest()
+def test_keys_are_off_where_one_types(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.page.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<input id=typed>')")
 
     alice.page.locator("#typed").press_sequentially("jsg?")
@@ -158,8 +158,8 @@ def test_keys_are_off_where_one_types(guest: GuestMaker) -> None:
     expect(alice.page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_densities_and_theme_change_at_once_and_stay(guest: GuestMaker) -> None:
-    alice = guest()
+def test_densities_and_theme_change_at_once_and_stay(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.press("3")
     expect(alice.page.locator("#list")).to_have_attribute("data-density", "cards")
 
@@ -173,8 +173,8 @@ def test_densities_and_theme_change_at_once_and_stay(guest: GuestMaker) -> None:
     expect(alice.page.locator("#list")).to_have_attribute("data-density", "cards")
 
 
-def test_folders_fold_and_stay_folded(guest: GuestMaker) -> None:
-    alice = guest()
+def test_folders_fold_and_stay_folded(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     folder = alice.page.get_by_role("button", name="Show or hide the feeds of Craft")
 
     folder.click()
@@ -184,8 +184,8 @@ def test_folders_fold_and_stay_folded(guest: GuestMaker) -> None:
     expect(folder).to_have_attribute("aria-expanded", "false")
 
 
-def test_a_hostile_article_does_nothing(guest: GuestMaker) -> None:
-    alice = guest(at="/all")
+def test_a_hostile_article_does_nothing(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all")
 
     alice.page.get_by_role("link", name="An article that tries everything").click()
     alice.reads("An article that tries everything")
@@ -197,8 +197,8 @@ def test_a_hostile_article_does_nothing(guest: GuestMaker) -> None:
     expect(body).to_contain_text("After.")
 
 
-def test_no_page_asks_another_site_for_anything(guest: GuestMaker, house: House) -> None:
-    alice = guest()
+def test_no_page_asks_another_site_for_anything(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:
+    alice = browser_user()
     others: list[str] = []
     alice.page.on("request", lambda request: others.append(request.url))
 
@@ -210,11 +210,11 @@ def test_no_page_asks_another_site_for_anything(guest: GuestMaker, house: House)
         alice.reads(title)
     alice.page.wait_for_load_state("networkidle")
 
-    assert [url for url in others if not url.startswith((f"{house.origin}/", "data:"))] == []
+    assert [url for url in others if not url.startswith((f"{site_server.origin}/", "data:"))] == []
 
 
-def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(guest: GuestMaker) -> None:
-    alice = guest(width=360, height=740)
+def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(width=360, height=740)
     expect(alice.page.get_by_role("navigation")).to_be_hidden()
     alice.page.get_by_role("button", name="Open views and feeds").click()
     alice.page.get_by_role("link", name="All", exact=True).click()
@@ -231,8 +231,8 @@ def test_on_a_phone_the_views_are_in_a_drawer_and_articles_fill_the_screen(guest
 
 
 def test_without_scripts_the_drawer_opens_all_the_same(visit: Callable[..., Page]) -> None:
-    alice = Guest(visit(width=360, height=740, java_script_enabled=False))
-    alice.sign_in(papers.NAME, papers.PASSWORD)
+    alice = BrowserUser(visit(width=360, height=740, java_script_enabled=False))
+    alice.sign_in(sample_feeds.NAME, sample_feeds.PASSWORD)
 
     alice.page.get_by_role("button", name="Open views and feeds").click()
     alice.page.get_by_role("link", name="Starred").click()
@@ -241,8 +241,8 @@ def test_without_scripts_the_drawer_opens_all_the_same(visit: Callable[..., Page
 
 
 def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page]) -> None:
-    alice = Guest(visit(java_script_enabled=False))
-    alice.sign_in(papers.NAME, papers.PASSWORD)
+    alice = BrowserUser(visit(java_script_enabled=False))
+    alice.sign_in(sample_feeds.NAME, sample_feeds.PASSWORD)
     alice.page.goto("/all")
     title = alice.titles()[3]
 
@@ -260,8 +260,8 @@ def test_without_scripts_one_reads_stars_and_marks_all(visit: Callable[..., Page
     assert title in alice.titles()
 
 
-def test_a_label_is_put_on_without_leaving_the_list(guest: GuestMaker) -> None:
-    alice = guest(at="/all")
+def test_a_label_is_put_on_without_leaving_the_list(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/all")
     alice.press("j")
     alice.page.wait_for_selector(".pane .article")
 
@@ -278,14 +278,18 @@ def test_a_label_is_put_on_without_leaving_the_list(guest: GuestMaker) -> None:
     expect(alice.page.locator(".row").first).to_be_visible()
 
 
-def test_what_arrives_meanwhile_is_offered_and_nothing_jumps(guest: GuestMaker, house: House) -> None:
-    alice = guest(at="about:blank")
+def test_what_arrives_meanwhile_is_offered_and_nothing_jumps(
+    browser_user: BrowserUserMaker, site_server: SiteServer
+) -> None:
+    alice = browser_user(at="about:blank")
     with alice.page.expect_response("**/counts"):
         alice.page.goto("/unread")
     before = alice.titles()
-    user = house.do(papers.reader(house.site))
-    fresh = papers.Paper("/fresh.xml", "Fresh", [papers.Piece("Just in"), papers.Piece("Just in too")])
-    house.do(papers.subscribe_to(house.site, user, fresh))
+    user = site_server.do(sample_feeds.find_user(site_server.site))
+    fresh = sample_feeds.SampleFeed(
+        "/fresh.xml", "Fresh", [sample_feeds.SampleEntry("Just in"), sample_feeds.SampleEntry("Just in too")]
+    )
+    site_server.do(sample_feeds.subscribe_to(site_server.site, user, fresh))
 
     alice.press("n", "m")
     expect(alice.page.get_by_role("link", name="2 new, show")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Fingers on a phone: swipes, a held row, a pulled list."""
+"""Touch gestures on a phone: swipe, long press, pull to refresh."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from playwright.sync_api import CDPSession, Locator, expect
 
 from tests.browser.axe import serious
-from tests.browser.guest import Guest
+from tests.browser.browser_user import BrowserUser
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 
 
 @dataclass(frozen=True)
-class Finger:
+class TouchInput:
     session: CDPSession
 
     def down(self, x: float, y: float) -> None:
@@ -34,9 +34,9 @@ class Finger:
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def on_a_phone(guest: GuestMaker) -> tuple[Guest, Finger]:
-    alice = guest(width=360, height=740, has_touch=True, is_mobile=True, at="/all")
-    return alice, Finger(alice.page.context.new_cdp_session(alice.page))
+def on_a_phone(browser_user: BrowserUserMaker) -> tuple[BrowserUser, TouchInput]:
+    alice = browser_user(width=360, height=740, has_touch=True, is_mobile=True, at="/all")
+    return alice, TouchInput(alice.page.context.new_cdp_session(alice.page))
 
 
 def middle(place: Locator) -> tuple[float, float]:
@@ -45,31 +45,31 @@ def middle(place: Locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_a_row_is_swiped_to_be_read_or_to_wait(guest: GuestMaker) -> None:
-    alice, finger = on_a_phone(guest)
+def test_a_row_is_swiped_to_be_read_or_to_wait(browser_user: BrowserUserMaker) -> None:
+    alice, touch = on_a_phone(browser_user)
     row = alice.page.locator(".row.unread").first
     marked = alice.page.locator(f"#{row.get_attribute('id')}")
     x, y = middle(row)
 
     with alice.page.expect_response("**/marks"):
-        finger.drag(x - 60, y, across=120)
-        finger.drag(x + 60, y, across=-120)
+        touch.drag(x - 60, y, across=120)
+        touch.drag(x + 60, y, across=-120)
 
     expect(marked).not_to_contain_class("unread")
     expect(marked).to_contain_class("later")
     expect(alice.page.locator(".pane .article")).to_have_count(0)
 
 
-def test_a_held_row_opens_a_menu_and_is_not_clicked(guest: GuestMaker) -> None:
-    alice, finger = on_a_phone(guest)
+def test_a_held_row_opens_a_menu_and_is_not_clicked(browser_user: BrowserUserMaker) -> None:
+    alice, touch = on_a_phone(browser_user)
     row = alice.page.locator(".row:not(.starred)").nth(2)
     marked = alice.page.locator(f"#{row.get_attribute('id')}")
     title = marked.locator(".title").inner_text()
 
-    finger.down(*middle(marked))
+    touch.down(*middle(marked))
     menu = alice.page.get_by_role("dialog", name=title)
     expect(menu).to_be_visible()
-    finger.up()
+    touch.up()
     assert serious(alice.page) == []
     with alice.page.expect_response("**/marks"):
         menu.get_by_role("button", name="Star").tap()
@@ -77,26 +77,26 @@ def test_a_held_row_opens_a_menu_and_is_not_clicked(guest: GuestMaker) -> None:
     expect(menu).to_have_count(0)
     expect(marked).to_contain_class("starred")
     expect(alice.page.locator(".pane .article")).to_have_count(0)
-    finger.down(*middle(marked))
+    touch.down(*middle(marked))
     expect(menu.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "true")
-    finger.up()
+    touch.up()
     menu.get_by_role("button", name="Select").tap()
     expect(alice.page.locator(".bulk .chosen")).to_have_text("1 selected")
 
 
-def test_a_list_pulled_from_its_top_is_refreshed(guest: GuestMaker) -> None:
-    alice, finger = on_a_phone(guest)
+def test_a_list_pulled_from_its_top_is_refreshed(browser_user: BrowserUserMaker) -> None:
+    alice, touch = on_a_phone(browser_user)
     x, y = middle(alice.page.locator(".row").nth(1))
     asked: list[str] = []
     alice.page.on("request", lambda request: asked.append(request.url) if "refresh-all" in request.url else None)
 
-    finger.drag(x, y, along=60)
+    touch.drag(x, y, along=60)
     alice.page.evaluate("scrollTo(0, 200)")
-    finger.drag(x, y, along=120)
+    touch.drag(x, y, along=120)
     assert asked == []
     alice.page.evaluate("scrollTo(0, 0)")
     with alice.page.expect_response("**/refresh-all"):
-        finger.drag(x, y, along=160)
+        touch.drag(x, y, along=160)
 
     expect(alice.page.locator("#strip .strip")).to_be_visible()
     expect(alice.page.locator(".pane .article")).to_have_count(0)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.cli.command import environment, feedmill, start_command
 from tests.fork_server.client import ForkedProcess
-from tests.www import Web
+from tests.scripted_web import Web
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import CommandLine
-from tests.www import Web
+from tests.scripted_web import Web
 
 LOOPBACK = {"allow_private": "127.0.0.0/8", "host_gap": "0"}
 

@@ -2,7 +2,7 @@
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 FEED = answer(item("a"), item("b"), title="News")
 

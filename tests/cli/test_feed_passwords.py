@@ -7,13 +7,13 @@ from pathlib import Path
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer, Seen
+from tests.scripted_web import Answer, ReceivedRequest
 
 PASSWORD = "correct-horse-7391"
 BASIC = f"Basic {b64encode(f'alice:{PASSWORD}'.encode()).decode()}"
 
 
-def locked(seen: Seen) -> Answer:
+def locked(seen: ReceivedRequest) -> Answer:
     if seen.headers.get("authorization") != BASIC:
         return Answer(status=401)
     return answer(item("a"), title="Locked", headers={"ETag": '"1"'})

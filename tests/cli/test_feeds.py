@@ -2,7 +2,7 @@
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 
 async def test_the_list_in_a_pipe_is_whole_and_what_needs_a_look_comes_first(cli: CommandLine) -> None:

@@ -12,8 +12,8 @@ from tests.cli.command import serving
 from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
 from tests.flows.refresh_environment import answer, item
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.waiting import until
-from tests.www import Answer, Seen, Wire
 
 
 async def test_one_line_for_each_feed_and_one_for_all(cli: CommandLine) -> None:
@@ -95,7 +95,7 @@ async def test_it_must_be_said_which_feeds(cli: CommandLine) -> None:
 
 
 async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(cli: CommandLine) -> None:
-    async def hang(seen: Seen, wire: Wire) -> None:
+    async def hang(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
     await cli.ok("add", "--no-fetch", *[cli.web.serve(f"/{number}", hang) for number in range(60)])
@@ -117,7 +117,7 @@ async def test_ctrl_c_gives_every_claim_back_and_ends_the_batch(cli: CommandLine
 async def test_asking_for_all_while_that_runs_joins_it(cli: CommandLine) -> None:
     second_has_joined = asyncio.Event()
 
-    async def hold(seen: Seen, wire: Wire) -> None:
+    async def hold(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await second_has_joined.wait()
         await wire.send(answer(item("a")).encode())
 

@@ -6,7 +6,7 @@ import pytest
 
 from feedmill.cli.output.print_text import pluralize
 from tests.cli.command_line import CommandLine
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 ESCAPES = "a\x1b]0;owned\x07b\x9b2Jc\u202ed"
 PRINTED = "a�]0;owned�b�2Jc�d"

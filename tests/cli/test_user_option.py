@@ -14,7 +14,7 @@ from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from feedmill.store.users.users import add_user
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 
 from tests.cli.command_line import CommandLine
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 
 async def test_a_throttled_feed_tells_how_long_its_server_wants_peace(cli: CommandLine) -> None:

@@ -13,9 +13,9 @@ from feedmill.client import ApiError, Feedmill, ServerUnreachable
 from feedmill.model.user import SCOPES
 from tests.flows.refresh_environment import answer, item
 from tests.pools.pool_rows import add_pool
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.services.server import free_port
-from tests.www import Web
 
 ENTRIES = [item(f"entry {number}") for number in range(3)]
 

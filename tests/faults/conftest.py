@@ -10,7 +10,7 @@ from tests.databases import emptied, settings_of
 from tests.faults.fault_environment import FaultEnvironment, fault_settings
 from tests.faults.feed_server import FeedServer
 from tests.faults.processes import FeedmillProcesses
-from tests.www.web import Web
+from tests.scripted_web.server import Web
 
 MakeEnvironment = Callable[..., AbstractAsyncContextManager[FaultEnvironment]]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from tests.scripted_web.server import Answer, ClientConnection, ReceivedRequest, Web
 from tests.waiting import slow_pace
-from tests.www.web import Answer, Seen, Web, Wire
 
 # More than any test publishes in one feed, so that no article leaves a feed before it can be fetched.
 WINDOW = 100
@@ -75,14 +75,14 @@ class FeedServer:
         finally:
             self._gate.set()
 
-    async def _answer_slowly(self, seen: Seen, wire: Wire) -> None:
+    async def _answer_slowly(self, seen: ReceivedRequest, wire: ClientConnection) -> None:
         answer = self._answer(seen)
         if self.delay:
             await slow_pace(self.delay)
         await self._gate.wait()
         await wire.send(answer.encode())
 
-    def _answer(self, seen: Seen) -> Answer:
+    def _answer(self, seen: ReceivedRequest) -> Answer:
         offered = self.articles[seen.path]
         headers = {"ETag": f'"{len(offered)}"', "Connection": "close"}
         if seen.headers.get("if-none-match") == headers["ETag"]:

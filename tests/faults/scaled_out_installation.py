@@ -17,9 +17,9 @@ from tests.databases import empty
 from tests.faults.fault_environment import FaultEnvironment
 from tests.faults.feed_server import FeedServer
 from tests.faults.processes import FeedmillProcess, FeedmillProcesses
+from tests.scripted_web.server import Web
 from tests.services.redis import own_redis
 from tests.services.server import Restartable
-from tests.www.web import Web
 
 SHORT_WAITS: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "abandoned": 4, "storage_pause": 0.5}
 

@@ -12,9 +12,9 @@ from feedmill.store.feeds.read_feeds import feeds_of_ids
 from tests.faults.api import ALICE
 from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_out
 from tests.library.webhooks.webhook_setup import ALL_EVENTS, WebhookSetup, open_client
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.services.server import Service
 from tests.waiting import slow_pace, until
-from tests.www import Answer, Seen, Wire
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -35,7 +35,7 @@ class Receiver:
     most_open: Counter[str] = field(default_factory=Counter)
     requests: int = 0
 
-    async def answer(self, seen: Seen, wire: Wire) -> None:
+    async def answer(self, seen: ReceivedRequest, wire: ClientConnection) -> None:
         self.requests += 1
         self.open[seen.path] += 1
         self.most_open[seen.path] = max(self.most_open[seen.path], self.open[seen.path])

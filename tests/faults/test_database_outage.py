@@ -16,9 +16,9 @@ from tests.faults.feed_server import FeedServer
 from tests.faults.invariants import check, states_of
 from tests.faults.processes import FeedmillProcesses
 from tests.faults.storage_faults import locked
+from tests.scripted_web.server import Web
 from tests.services.postgres import own_postgres
 from tests.waiting import fault_lasts, until
-from tests.www.web import Web
 
 STORAGE_PAUSE = 1
 FEEDS = 150

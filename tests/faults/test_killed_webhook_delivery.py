@@ -17,7 +17,7 @@ from tests.cli.command import environment
 from tests.databases import emptied, settings_of
 from tests.fork_server.client import ForkedProcess, fork_server
 from tests.library.webhooks.webhook_setup import WebhookSetup, open_client
-from tests.www import Answer, Seen, Web, Wire
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 
 DELIVERIES = 5
 OK = Answer(status=200)
@@ -34,7 +34,7 @@ class KillingReceiver:
         self.kills = 0
         self.heard = 0
 
-    async def answer(self, seen: Seen, wire: Wire) -> None:
+    async def answer(self, seen: ReceivedRequest, wire: ClientConnection) -> None:
         self.heard += 1
         if self.heard % 2:
             await wire.send(OK.encode())

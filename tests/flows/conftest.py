@@ -17,8 +17,8 @@ from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.database import Database
 from tests.flows.refresh_environment import RefreshEnvironment
+from tests.scripted_web import ScriptedResolver, Web
 from tests.waiting import LONGEST_WAIT
-from tests.www import ScriptedNames, Web
 
 # Longer than any answer takes on a busy machine.
 PATIENT = FetchLimits(
@@ -32,7 +32,7 @@ PATIENT = FetchLimits(
 async def open_environment(db: Database, folder: Path) -> AsyncIterator[RefreshEnvironment]:
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
     policy = AddressPolicy(["127.0.0.0/8"])
-    async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
+    async with Web() as web, Client(pacer, policy, "feedmill-test", PATIENT, resolver=ScriptedResolver()) as client:
         yield RefreshEnvironment(db, FolderBlobs(folder / "objects"), client, web)
 
 

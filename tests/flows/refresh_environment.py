@@ -23,8 +23,8 @@ from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.schema import entries, feeds, subscriptions, users
+from tests.scripted_web import Answer, Web
 from tests.waiting import LONGEST_WAIT
-from tests.www import Answer, Web
 
 SECRET_KEY = "a secret key for tests, 0123456789"
 ENCRYPTION = Encryption(lambda: SECRET_KEY, lambda: SECRET_KEY)

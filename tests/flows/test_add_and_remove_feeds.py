@@ -32,7 +32,7 @@ from feedmill.store.schema import (
     unread_lists,
 )
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
-from tests.www import Answer, Seen
+from tests.scripted_web import Answer, ReceivedRequest
 
 
 async def found(env: RefreshEnvironment, url: str) -> FetchedFeed:
@@ -107,7 +107,7 @@ async def test_an_address_with_a_password_is_kept_although_it_moved(env: Refresh
 
 
 async def test_a_password_opens_the_feed_it_is_for(env: RefreshEnvironment) -> None:
-    def guarded(seen: Seen) -> Answer:
+    def guarded(seen: ReceivedRequest) -> Answer:
         return answer(item("a")) if seen.headers.get("authorization") else Answer(status=401)
 
     url = env.web.serve("/feed", guarded)

@@ -42,7 +42,7 @@ from tests.databases import empty
 from tests.flows.archived_images import archive, read_html
 from tests.flows.deployments import DEFAULT_PERIODS, ArchiveEnvironment, open_deployment
 from tests.flows.refresh_environment import DAY, HOUR, answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 NAMES = ("one", "two", "starred")
 LONG = DEFAULT_PERIODS.entries + 20 * DAY

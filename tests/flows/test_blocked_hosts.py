@@ -28,7 +28,7 @@ from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
 from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON
 from tests.flows.conftest import PATIENT, open_environment
 from tests.flows.refresh_environment import RefreshEnvironment, answer, item
-from tests.www import Answer, ScriptedNames
+from tests.scripted_web import Answer, ScriptedResolver
 
 HOST = "news.example.org"
 ADMIN = Actor(7, "192.0.2.7")
@@ -43,7 +43,7 @@ class HostBlocking:
         self.blocks = BlockedHosts(env.db, lambda: self.clock)
         policy = AddressPolicy(["127.0.0.0/8"])
         pacer = Pacer(MemoryHostSlots(), gap=timedelta())
-        names = ScriptedNames()
+        names = ScriptedResolver()
         for host in (HOST, "example.org", "example.com", "badexample.org"):
             names.say(host, ["127.0.0.1"])
         env.client = Client(pacer, policy, "feedmill-test", PATIENT, resolver=names, blocklist=self.blocks)

@@ -13,9 +13,9 @@ from feedmill.store.schema import entries, image_tasks, raw_bodies, revisions, t
 from tests.cli.command_line import CommandLine
 from tests.databases import emptied, settings_of
 from tests.flows.refresh_environment import NOW, answer, item
+from tests.scripted_web import Web
 from tests.services.s3 import s3_config
 from tests.services.server import Service, free_port
-from tests.www import Web
 
 # What the free plan lets one request to the worker do.
 FREE_PLAN = "50"

@@ -17,12 +17,12 @@ from feedmill.store.feeds.claims import LEASE, claim_feeds
 from feedmill.store.feeds.record_refresh import ClaimLost
 from feedmill.store.schema import entries, feeds, fetch_log, raw_bodies
 from tests.flows.refresh_environment import DAY, HOUR, MINUTE, NOW, RefreshEnvironment, answer, item
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.virtual_time import jump
 from tests.waiting import slow_pace
-from tests.www import Answer, Seen, Wire
 
 
-async def hang_up(seen: Seen, wire: Wire) -> None:
+async def hang_up(seen: ReceivedRequest, wire: ClientConnection) -> None:
     wire.reset()
 
 
@@ -237,7 +237,7 @@ async def test_when_our_own_network_is_down_nothing_is_counted(env: RefreshEnvir
 
 
 async def test_a_server_that_never_ends_is_given_up_at_the_soft_limit(env: RefreshEnvironment) -> None:
-    async def drip(seen: Seen, wire: Wire) -> None:
+    async def drip(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
         while True:
             await wire.send(b" ")

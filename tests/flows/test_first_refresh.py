@@ -18,7 +18,7 @@ from feedmill.store.schema import (
     unread,
 )
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item, rss
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 TWO_IMAGES = '<p>Hi <img src="/a.png"> and <img src="https://img.example.org/b.png"></p>'
 

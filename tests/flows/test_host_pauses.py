@@ -13,7 +13,7 @@ from feedmill.store.schema import fetch_log
 from tests.flows.conftest import PATIENT
 from tests.flows.refresh_environment import HOUR, RefreshEnvironment, answer, item
 from tests.outbound.conftest import LoopbackIsPublic
-from tests.www import Answer, ScriptedNames
+from tests.scripted_web import Answer, ScriptedResolver
 
 SOON = timedelta(minutes=5)
 
@@ -22,7 +22,7 @@ SOON = timedelta(minutes=5)
 async def paced(env: RefreshEnvironment) -> AsyncIterator[RefreshEnvironment]:
     """The world with loopback taken for the public Internet, where hosts have turns and pauses."""
     pacer = Pacer(MemoryHostSlots(), gap=timedelta())
-    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, resolver=ScriptedNames()) as client:
+    async with Client(pacer, LoopbackIsPublic(), "feedmill-test", PATIENT, resolver=ScriptedResolver()) as client:
         env.client = client
         env.build_tools()
         yield env

@@ -8,7 +8,7 @@ import pytest
 from feedmill.model.refresh import Updated
 from feedmill.store.schema import entries, revisions
 from tests.flows.refresh_environment import HOUR, RefreshEnvironment, answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 ODD = "a\u0000b\ud800c"
 CLEAN = {"abc", "ab\ufffdc"}

@@ -13,14 +13,14 @@ from tests.archive.images import sample_images
 from tests.flows.archived_images import add_feed_with_images, archive, shown, stored, tasks
 from tests.flows.conftest import PATIENT
 from tests.flows.refresh_environment import RefreshEnvironment, answer, item
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.virtual_time import jump
 from tests.waiting import LONGEST_WAIT
-from tests.www import Answer, Seen, Wire
 
 SMALL = replace(PATIENT, max_bytes=100_000)
 
 
-async def endless(seen: Seen, wire: Wire) -> None:
+async def endless(seen: ReceivedRequest, wire: ClientConnection) -> None:
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n" + sample_images.PNG)
     while True:
         await wire.send(bytes(65536))
@@ -131,7 +131,7 @@ async def test_a_redirect_to_a_private_address_is_refused(env: RefreshEnvironmen
 
 
 async def test_a_slow_host_takes_its_lot_no_longer_than_a_job_may_take(env: RefreshEnvironment) -> None:
-    async def stall(seen: Seen, wire: Wire) -> None:
+    async def stall(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         # Three images take the client's patience and more, the fourth what the lot has left.
         is_fourth = seen.path == "/3.png"

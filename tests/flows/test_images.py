@@ -24,8 +24,8 @@ from tests.databases import emptied
 from tests.flows.archived_images import add_feed_with_images, archive, shown, stored, tasks
 from tests.flows.conftest import open_environment
 from tests.flows.refresh_environment import DAY, HOUR, MINUTE, RefreshEnvironment, answer, encrypted, item
+from tests.scripted_web import Answer
 from tests.services.s3 import s3_config
-from tests.www import Answer
 
 PAIRS = [("sqlite", "folder"), ("postgresql", "s3"), ("d1", "s3")]
 

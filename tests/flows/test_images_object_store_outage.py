@@ -25,8 +25,8 @@ from tests.databases import emptied, settings_of
 from tests.flows.archived_images import add_feed_with_images, archive, image_tools, shown, stored, tasks
 from tests.flows.conftest import open_environment
 from tests.flows.refresh_environment import MINUTE, RefreshEnvironment
+from tests.scripted_web import Answer
 from tests.services.s3 import s3_config
-from tests.www import Answer
 
 BRIEF = timedelta(seconds=0.5)
 Fault = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -13,15 +13,15 @@ from feedmill.model.timestamps import to_iso
 from feedmill.store.database import Step
 from feedmill.store.schema import entries, fetch_log, raw_bodies, revisions, states, tombstones, unread
 from tests.flows.refresh_environment import DAY, HOUR, MINUTE, NOW, RefreshEnvironment, answer, item, rss
-from tests.www import Answer, Seen
+from tests.scripted_web import Answer, ReceivedRequest
 
 BROKEN = Answer(b"<html><body>We are down for maintenance</body></html>", headers={"ETag": '"broken"'})
 
 
-def conditional(body: bytes, etag: str = '"1"') -> Callable[[Seen], Answer]:
+def conditional(body: bytes, etag: str = '"1"') -> Callable[[ReceivedRequest], Answer]:
     """Serves the body, or a 304 to who has it."""
 
-    def serve(seen: Seen) -> Answer:
+    def serve(seen: ReceivedRequest) -> Answer:
         if seen.headers.get("if-none-match") == etag:
             return Answer(status=304, headers={"ETag": etag})
         return Answer(body, headers={"ETag": etag})

@@ -20,7 +20,7 @@ from feedmill.store.feeds.url_history import merged_feeds
 from feedmill.store.schema import entries, feed_urls, feeds, states, subscriptions, unread
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, encrypted, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 
 def to(location: str, status: int = 301) -> Answer:

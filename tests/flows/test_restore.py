@@ -47,8 +47,8 @@ from feedmill.store.schema import (
 from tests.databases import empty
 from tests.flows.deployments import ARRIVES_BEFORE, DEFAULT_PERIODS, DEPLOYMENTS, ArchiveEnvironment, open_deployment
 from tests.flows.refresh_environment import DAY, HOUR, MINUTE, NOW, answer, item, rss
+from tests.scripted_web import Answer
 from tests.waiting import until
-from tests.www import Answer
 
 ALL_OF_A_FEED = [
     column.name

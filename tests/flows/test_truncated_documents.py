@@ -12,7 +12,7 @@ from feedmill.model.refresh import Failed, Unchanged, Updated
 from feedmill.store.schema import entries, fetch_log, raw_bodies, revisions
 from tests.flows.refresh_environment import DAY, HOUR, MINUTE, RefreshEnvironment, answer, item, rss
 from tests.flows.test_later_refreshes import conditional
-from tests.www import Answer, Seen, Wire
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 
 WHOLE = rss(item("a", "the text of a"), item("b", "the text of b"), item("c", "the text of c"))
 CUT = WHOLE[: WHOLE.index(b"the text of b") + 5]
@@ -133,15 +133,15 @@ async def test_entries_beyond_the_cut_are_not_taken_for_gone(env: RefreshEnviron
     assert isinstance(await env.later(HOUR, feed, Answer(WHOLE)), Unchanged)
 
 
-async def cut_by_length(seen: Seen, wire: Wire) -> None:
+async def cut_by_length(seen: ReceivedRequest, wire: ClientConnection) -> None:
     await wire.send(b'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Length: 9999\r\n\r\n' + WHOLE)
 
 
-async def cut_chunk(seen: Seen, wire: Wire) -> None:
+async def cut_chunk(seen: ReceivedRequest, wire: ClientConnection) -> None:
     await wire.send(b'HTTP/1.1 200 OK\r\nETag: "1"\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n' + WHOLE[:200])
 
 
-async def cut_gzip(seen: Seen, wire: Wire) -> None:
+async def cut_gzip(seen: ReceivedRequest, wire: ClientConnection) -> None:
     packed = gzip.compress(WHOLE)[:-20]
     head = f'HTTP/1.1 200 OK\r\nETag: "1"\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n'
     await wire.send(head.encode() + packed)
@@ -163,7 +163,7 @@ async def test_a_body_that_was_cut_on_its_way_is_a_failure_that_is_tried_again(
 
 
 async def test_a_body_without_a_length_that_ends_too_early_is_truncated(env: RefreshEnvironment) -> None:
-    async def serve(seen: Seen, wire: Wire) -> None:
+    async def serve(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b'HTTP/1.0 200 OK\r\nETag: "1"\r\n\r\n' + CUT)
 
     feed = await env.add("/feed", serve)

@@ -13,7 +13,7 @@ from feedmill.model.webhook import WebhookEvent
 from feedmill.store.feeds.record_refresh import ClaimLost
 from feedmill.store.schema import deliveries
 from tests.flows.refresh_environment import DAY, HOUR, RefreshEnvironment, answer, item
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 EVENTS = select(deliveries.c.event).order_by(deliveries.c.id)
 BROKEN = Answer(status=404)

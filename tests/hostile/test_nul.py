@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from feedmill.library.users.manage_users import create_first_admin
-from tests.browser import papers
+from tests.browser import sample_feeds
 from tests.databases import emptied
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.visitor import Visitor
-from tests.www import Web
 
 NUL = "a\0b"
 FORMS = (
@@ -38,8 +38,8 @@ async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     async with emptied(request, "postgresql", tmp_path), Web() as web:
         database = request.getfixturevalue("postgres_service").url
         async with running_site(tmp_path, web, database=database) as site:
-            alice = await create_first_admin(site.app.db, "alice", papers.PASSWORD, datetime.now(UTC))
-            await papers.subscribe_to(site, alice, papers.papers(web.url(""))[1])
+            alice = await create_first_admin(site.app.db, "alice", sample_feeds.PASSWORD, datetime.now(UTC))
+            await sample_feeds.subscribe_to(site, alice, sample_feeds.sample_feeds(web.url(""))[1])
             yield site
 
 

@@ -10,9 +10,9 @@ from starlette.routing import Route
 
 from feedmill import logs
 from feedmill.serve.web.routes import ROUTES
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor
-from tests.www import Answer
 
 PAGES = [
     route.path

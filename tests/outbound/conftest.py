@@ -11,8 +11,8 @@ from feedmill.outbound.address_policy import AddressPolicy, AddressVerdict
 from feedmill.outbound.client import Client
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import Pacer
+from tests.scripted_web import ScriptedResolver, Web
 from tests.waiting import LONGEST_WAIT
-from tests.www import ScriptedNames, Web
 
 # Longer than any answer takes on a busy machine; whoever tests a limit makes that one SHORT.
 PATIENT = FetchLimits(
@@ -43,12 +43,12 @@ async def web() -> AsyncIterator[Web]:
 
 
 @pytest.fixture
-def names() -> ScriptedNames:
-    return ScriptedNames()
+def names() -> ScriptedResolver:
+    return ScriptedResolver()
 
 
 @pytest.fixture
-async def make_client(names: ScriptedNames) -> AsyncIterator[MakeClient]:
+async def make_client(names: ScriptedResolver) -> AsyncIterator[MakeClient]:
     """Makes clients that are closed after the test; loopback is allowed unless a policy is given."""
     made: list[Client] = []
 

@@ -13,7 +13,7 @@ from feedmill.outbound.checked_connections import CheckedSocketFactory
 from feedmill.outbound.client import Client
 from feedmill.outbound.dns import SystemResolver
 from tests.outbound.conftest import PATIENT, SHORT, MakeClient
-from tests.www import Answer, ScriptedNames, Web
+from tests.scripted_web import Answer, ScriptedResolver, Web
 
 SPECIAL = [
     "0.0.0.0",
@@ -214,7 +214,7 @@ async def test_what_is_no_web_address_is_refused(url: str, kind: str, client: Cl
     assert outcome.kind == kind
 
 
-async def test_a_name_that_means_a_private_address_is_refused(names: ScriptedNames, make_client: MakeClient) -> None:
+async def test_a_name_that_means_a_private_address_is_refused(names: ScriptedResolver, make_client: MakeClient) -> None:
     names.say("inside.example", ["10.0.0.7", "fd00::7"])
 
     outcome = await make_client(AddressPolicy()).get("http://inside.example/")
@@ -224,7 +224,7 @@ async def test_a_name_that_means_a_private_address_is_refused(names: ScriptedNam
 
 
 async def test_a_name_that_changes_its_meaning_after_the_check_reaches_nothing(
-    web: Web, names: ScriptedNames, make_client: MakeClient
+    web: Web, names: ScriptedResolver, make_client: MakeClient
 ) -> None:
     web.serve("/", Answer(b"secret"))
     names.say("rebind.example", ["1.1.1.1"], ["127.0.0.1"])
@@ -237,7 +237,7 @@ async def test_a_name_that_changes_its_meaning_after_the_check_reaches_nothing(
 
 
 async def test_of_mixed_answers_only_the_allowed_address_is_connected_to(
-    web: Web, names: ScriptedNames, make_client: MakeClient
+    web: Web, names: ScriptedResolver, make_client: MakeClient
 ) -> None:
     web.serve("/", Answer(b"yes"))
     names.say("mixed.example", ["127.0.9.9", "127.0.0.5", "10.0.0.1"])
@@ -264,7 +264,7 @@ async def test_an_unknown_name_may_be_known_later(client: Client) -> None:
 
 
 async def test_a_name_server_that_hangs_ends_at_the_deadline(make_client: MakeClient) -> None:
-    class Hanging(ScriptedNames):
+    class Hanging(ScriptedResolver):
         async def resolve(self, host: str) -> list[str]:
             await asyncio.Event().wait()
             return []
@@ -300,7 +300,7 @@ async def test_the_systems_own_names_are_checked_too(web: Web, make_client: Make
     assert isinstance(allowed, Response)
 
 
-async def test_a_name_in_any_script_and_case_is_one_name(web: Web, names: ScriptedNames, client: Client) -> None:
+async def test_a_name_in_any_script_and_case_is_one_name(web: Web, names: ScriptedResolver, client: Client) -> None:
     web.serve("/", Answer(b"yes"))
     names.say("xn--bcher-kva.example", ["127.0.0.1"])
 

@@ -6,12 +6,12 @@ import pytest
 
 from feedmill.model.fetch_outcome import Freshness, HttpError, NotModified, Response, Validators
 from feedmill.outbound.client import Client
-from tests.www import Answer, Seen, Web
+from tests.scripted_web import Answer, ReceivedRequest, Web
 
 MODIFIED = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
-def conditional(seen: Seen) -> Answer:
+def conditional(seen: ReceivedRequest) -> Answer:
     """A server that compares bytes."""
     headers = {"ETag": '"v1"', "Last-Modified": MODIFIED}
     return (

@@ -12,7 +12,7 @@ from backports import zstd
 from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.client import Client
 from feedmill.outbound.content_encoding import BodyDecoder, BodyTooLarge, InvalidEncoding, TruncatedBody
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 TEXT = "<rss>Grüße, 世界</rss>".encode() * 500
 

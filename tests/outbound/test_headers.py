@@ -7,7 +7,7 @@ import pytest
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable
 from feedmill.outbound.client import Client
-from tests.www import Answer, Seen, Web, Wire
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 
 
 async def test_we_say_who_we_are_and_what_we_can_read(web: Web, client: Client) -> None:
@@ -122,7 +122,7 @@ async def test_too_many_headers_are_a_failure(size: int, web: Web, client: Clien
 
 
 async def test_headers_without_end_stop_at_a_limit(web: Web, client: Client) -> None:
-    async def endless(seen: Seen, wire: Wire) -> None:
+    async def endless(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b"HTTP/1.1 200 OK\r\n")
         while True:
             await wire.send(b"X-More: and more\r\n" * 100)

@@ -17,10 +17,10 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.host_pacing import HostBusy, Pacer, registrable_domain
 from feedmill.outbound.urls import parse_url
 from tests.outbound.conftest import LoopbackIsPublic, MakeClient
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, ScriptedResolver, Web
 from tests.services.server import Service
 from tests.virtual_time import in_virtual_time, let_pass, virtual_now
 from tests.waiting import LONGEST_WAIT, until
-from tests.www import Answer, ScriptedNames, Seen, Web, Wire
 
 GAP = timedelta(milliseconds=150)
 # Whoever has to wait for so long does not come while the test runs.
@@ -129,7 +129,7 @@ async def test_a_hop_takes_its_turn_at_its_own_host(web: Web, public: Client, tu
 
 
 async def test_all_names_ports_and_clients_share_the_turns_of_a_host(
-    web: Web, names: ScriptedNames, pacer: Pacer, turns: NotingTurns, make_client: MakeClient
+    web: Web, names: ScriptedResolver, pacer: Pacer, turns: NotingTurns, make_client: MakeClient
 ) -> None:
     names.say("feeds.example", ["127.0.0.1"])
     feeds, images = make_client(LoopbackIsPublic(), pacer), make_client(LoopbackIsPublic(), pacer)
@@ -200,7 +200,7 @@ async def test_waiting_for_a_turn_takes_no_place_from_other_hosts(
 async def test_a_cancelled_request_gives_back_its_turn_and_its_place(
     web: Web, pacer: Pacer, make_client: MakeClient
 ) -> None:
-    async def silent(seen: Seen, wire: Wire) -> None:
+    async def silent(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
     client = make_client(LoopbackIsPublic(), pacer, at_once=1)
@@ -217,7 +217,7 @@ async def test_a_cancelled_request_gives_back_its_turn_and_its_place(
     assert isinstance(outcome, Response)
 
 
-async def test_429_rests_every_host_of_the_domain(web: Web, names: ScriptedNames, public: Client) -> None:
+async def test_429_rests_every_host_of_the_domain(web: Web, names: ScriptedResolver, public: Client) -> None:
     for host in ("a.site.co.uk", "b.site.co.uk", "other.co.uk"):
         names.say(host, ["127.0.0.1"])
     web.serve("/busy", Answer(b"", 429, {"Retry-After": "3600"}))

@@ -6,7 +6,7 @@ from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from feedmill.outbound.redirects import RequestPayload
 from tests.outbound.conftest import MakeClient
-from tests.www import Answer, Seen, Web, Wire
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 
 NEWS = RequestPayload(b'{"new": 1}', "application/json")
 
@@ -41,7 +41,7 @@ async def test_a_receiver_that_is_gone_says_so(web: Web, client: Client) -> None
 
 
 async def test_a_post_on_an_idle_connection_that_the_server_closes_is_sent_again(web: Web, client: Client) -> None:
-    async def answer_once(seen: Seen, wire: Wire) -> None:
+    async def answer_once(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(Answer(status=204).encode())
         await wire.until_asked_again()
 

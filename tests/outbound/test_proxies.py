@@ -7,7 +7,7 @@ from feedmill.model.fetch_outcome import Refused, Response, Retryable
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from tests.outbound.conftest import MakeClient
-from tests.www import Answer, ScriptedNames, Web
+from tests.scripted_web import Answer, ScriptedResolver, Web
 
 
 def through(web: Web, credentials: str = "") -> FetchOptions:
@@ -36,7 +36,7 @@ async def test_a_proxy_at_a_private_address_has_to_be_allowed(web: Web, make_cli
     "target", ["http://10.0.0.1/", "http://inside.example/", "http://[::1]/", "http://0x0a000001/"]
 )
 async def test_a_proxy_is_not_asked_for_a_private_address(
-    target: str, web: Web, names: ScriptedNames, client: Client
+    target: str, web: Web, names: ScriptedResolver, client: Client
 ) -> None:
     names.say("inside.example", ["10.0.0.1"])
 

@@ -9,8 +9,8 @@ from feedmill.model.fetch_outcome import HttpError, Refused, Response, Retryable
 from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.outbound.client import Client
 from tests.outbound.conftest import PATIENT, SHORT, MakeClient
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, ScriptedResolver, Web
 from tests.waiting import slow_pace
-from tests.www import Answer, ScriptedNames, Seen, Web, Wire
 
 
 def to(location: str, status: int = 302) -> Answer:
@@ -98,7 +98,7 @@ async def test_a_redirect_to_itself_is_a_circle(web: Web, client: Client) -> Non
     ],
 )
 async def test_a_redirect_reaches_nothing_that_a_feed_may_not(
-    location: str, kind: str, web: Web, names: ScriptedNames, client: Client
+    location: str, kind: str, web: Web, names: ScriptedResolver, client: Client
 ) -> None:
     names.say("inside.example", ["10.0.0.1"])
 
@@ -204,7 +204,7 @@ async def test_credentials_that_a_redirect_makes_up_are_not_used(web: Web, clien
 
 
 async def test_the_time_limit_is_for_all_hops_together(web: Web, make_client: MakeClient) -> None:
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await slow_pace(SHORT.total_seconds() / 3)
         await wire.send(to(f"/slow?{len(web.requests)}").encode())
 
@@ -219,7 +219,7 @@ async def test_the_time_limit_is_for_all_hops_together(web: Web, make_client: Ma
 
 
 async def test_a_redirect_from_a_public_host_does_not_reach_the_operators_network(
-    web: Web, names: ScriptedNames, make_client: MakeClient
+    web: Web, names: ScriptedResolver, make_client: MakeClient
 ) -> None:
     web.serve("/", to("http://10.0.0.1/admin"))
 

@@ -11,8 +11,8 @@ from feedmill.outbound.client import Client
 from feedmill.outbound.content_encoding import BodyDecoder
 from feedmill.outbound.fetch_options import FetchLimits
 from tests.outbound.conftest import PATIENT, SHORT, MakeClient
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 from tests.waiting import slow_pace, until
-from tests.www import Answer, Seen, Web, Wire
 
 OK = b'HTTP/1.1 200 OK\r\nETag: "e"\r\n'
 
@@ -70,7 +70,7 @@ async def test_a_connection_reset_amid_the_body_is_an_error(
         feed(body, data)
         half_is_read.set()
 
-    async def reset(seen: Seen, wire: Wire) -> None:
+    async def reset(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(head + b"half of it")
         await half_is_read.wait()
         wire.reset()
@@ -101,7 +101,7 @@ async def test_a_body_of_just_the_limit_is_fine(web: Web, client: Client) -> Non
 async def test_an_endless_body_costs_bounded_memory_and_traffic(head: bytes, web: Web, client: Client) -> None:
     pieces = 0
 
-    async def endless(seen: Seen, wire: Wire) -> None:
+    async def endless(seen: ReceivedRequest, wire: ClientConnection) -> None:
         nonlocal pieces
         await wire.send(head)
         piece = b"x" * 65536
@@ -122,7 +122,7 @@ async def test_an_endless_body_costs_bounded_memory_and_traffic(head: bytes, web
 
 
 async def test_a_body_that_drips_ends_at_the_deadline(web: Web, make_client: MakeClient) -> None:
-    async def drip(seen: Seen, wire: Wire) -> None:
+    async def drip(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(OK + b"Content-Length: 100000\r\n\r\n")
         while True:
             await wire.send(b"x")
@@ -136,7 +136,7 @@ async def test_a_body_that_drips_ends_at_the_deadline(web: Web, make_client: Mak
 
 
 async def test_a_body_that_stalls_is_not_waited_for(web: Web, make_client: MakeClient) -> None:
-    async def stall(seen: Seen, wire: Wire) -> None:
+    async def stall(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(OK + b"Content-Length: 10000\r\n\r\nx")
         await asyncio.Event().wait()
 
@@ -151,7 +151,7 @@ async def test_a_body_that_stalls_is_not_waited_for(web: Web, make_client: MakeC
 async def test_a_server_that_never_answers_ends_at_the_deadline(
     limits: FetchLimits, web: Web, make_client: MakeClient
 ) -> None:
-    async def silent(seen: Seen, wire: Wire) -> None:
+    async def silent(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
     outcome = await make_client(limits=limits).get(web.serve("/", silent))
@@ -161,7 +161,7 @@ async def test_a_server_that_never_answers_ends_at_the_deadline(
 
 
 async def test_endless_interim_answers_end_at_the_deadline(web: Web, make_client: MakeClient) -> None:
-    async def interim(seen: Seen, wire: Wire) -> None:
+    async def interim(seen: ReceivedRequest, wire: ClientConnection) -> None:
         while True:
             await wire.send(b"HTTP/1.1 103 Early Hints\r\n\r\n")
             await slow_pace(0.01)
@@ -190,7 +190,7 @@ async def test_nobody_listening_is_a_connection_failure(client: Client) -> None:
 async def test_leftovers_of_one_answer_are_not_taken_for_the_next(web: Web, client: Client) -> None:
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
 
-    async def smuggle(seen: Seen, wire: Wire) -> None:
+    async def smuggle(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(OK + b"Content-Length: 5\r\n\r\nhello" + poison)
         await asyncio.Event().wait()
 
@@ -207,7 +207,7 @@ async def test_leftovers_of_one_answer_are_not_taken_for_the_next(web: Web, clie
 async def test_no_more_than_so_many_requests_run_at_once(web: Web, client: Client, make_client: MakeClient) -> None:
     gate = asyncio.Event()
 
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await gate.wait()
         await wire.send(Answer(b"x").encode())
 

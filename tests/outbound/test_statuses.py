@@ -7,7 +7,7 @@ import pytest
 
 from feedmill.model.fetch_outcome import Gone, HttpError, Response, Retryable, Throttled, Validators
 from feedmill.outbound.client import Client
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 WEEK = timedelta(days=7)
 

@@ -9,10 +9,10 @@ import pytest
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import FetchOutcome, NotModified, Refused, Response, Retryable, Validators
 from tests.outbound.conftest import MakeClient
-from tests.www import Answer, ScriptedNames, Web
-from tests.www.certificates import Authority
+from tests.scripted_web import Answer, ScriptedResolver, Web
+from tests.scripted_web.certificates import CertificateAuthority
 
-AUTHORITY = Authority.make()
+AUTHORITY = CertificateAuthority.make()
 UNVERIFIED = FetchOptions(verify_tls=False)
 DAY = timedelta(days=1)
 
@@ -24,7 +24,7 @@ async def fetch(server: ssl.SSLContext, make_client: MakeClient, host: str, opti
 
 
 @pytest.fixture(autouse=True)
-def known_names(names: ScriptedNames) -> None:
+def known_names(names: ScriptedResolver) -> None:
     names.say("feeds.example", ["127.0.0.1"])
 
 
@@ -39,7 +39,7 @@ async def test_a_certificate_of_a_trusted_authority_for_this_host_is_accepted(
 
 
 async def test_an_answer_says_when_the_certificate_ends_that_came_with_it(
-    make_client: MakeClient, names: ScriptedNames
+    make_client: MakeClient, names: ScriptedResolver
 ) -> None:
     server = AUTHORITY.server("feeds.example", ends=9 * DAY)
     async with Web(server) as web:
@@ -65,7 +65,7 @@ BAD = {
     "a parent domain": AUTHORITY.server("example"),
     "expired": AUTHORITY.server("feeds.example", -3 * DAY, -2 * DAY),
     "not yet valid": AUTHORITY.server("feeds.example", 2 * DAY, 3 * DAY),
-    "unknown authority": Authority.make().server("feeds.example"),
+    "unknown authority": CertificateAuthority.make().server("feeds.example"),
 }
 
 

@@ -19,8 +19,8 @@ from feedmill.store.jobs.batches import cancel_batch, read_batch
 from feedmill.store.schema import feeds
 from tests.flows.refresh_environment import HOUR, RefreshEnvironment, answer, item
 from tests.run.conftest import EmbeddedProcess, process_of, running
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.waiting import LONGEST_WAIT, until
-from tests.www import Answer, Seen, Wire
 
 
 async def many(env: RefreshEnvironment, count: int) -> list[Feed]:
@@ -58,7 +58,7 @@ async def test_a_watcher_is_told_of_every_feed_once_and_of_the_end(
 async def test_a_watcher_is_told_what_is_being_fetched(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     is_told = asyncio.Event()
 
-    async def wait_until_told(seen: Seen, wire: Wire) -> None:
+    async def wait_until_told(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await is_told.wait()
         await wire.send(answer(item("at last")).encode())
 
@@ -118,7 +118,7 @@ async def test_a_batch_of_nothing_ends(process: EmbeddedProcess) -> None:
 
 
 async def test_feeds_that_vanished_before_or_meanwhile_are_skipped_as_deleted(env: RefreshEnvironment) -> None:
-    async def vanish(seen: Seen, wire: Wire) -> None:
+    async def vanish(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await env.db.batch([Step(feeds.delete().where(feeds.c.id == wanted[1].id))])
         await wire.send(answer(item("too late")).encode())
 
@@ -166,7 +166,7 @@ async def test_a_person_may_retry_a_failing_feed_at_once(env: RefreshEnvironment
 async def test_cancelling_drops_what_waits_and_what_runs_comes_to_its_end(env: RefreshEnvironment) -> None:
     gate = asyncio.Event()
 
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await gate.wait()
         await wire.send(answer(item("slow")).encode())
 

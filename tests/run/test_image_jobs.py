@@ -16,7 +16,7 @@ from feedmill.store.feeds.read_feeds import all_feeds
 from feedmill.store.schema import image_tasks
 from tests.archive.images import sample_images
 from tests.flows.refresh_environment import answer, item
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 
 @asynccontextmanager

@@ -15,8 +15,8 @@ from feedmill.run.embedded import open_embedded, run_periodic_parts
 from feedmill.run.outbound_tasks import OutboundTasks
 from feedmill.settings import load_settings
 from feedmill.store.users.users import add_user
+from tests.scripted_web import Answer, ReceivedRequest, Web
 from tests.waiting import LONGEST_WAIT
-from tests.www import Answer, Seen, Web
 
 SOON = timedelta(milliseconds=1)
 
@@ -72,8 +72,8 @@ async def test_a_process_with_a_scheduler_delivers_and_reads_pages(tmp_path: Pat
             await read.wait()
 
 
-def _noting(event: asyncio.Event) -> Callable[[Seen], Answer]:
-    def answer(seen: Seen) -> Answer:
+def _noting(event: asyncio.Event) -> Callable[[ReceivedRequest], Answer]:
+    def answer(seen: ReceivedRequest) -> Answer:
         event.set()
         return Answer()
 

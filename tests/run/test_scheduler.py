@@ -24,8 +24,8 @@ from feedmill.store.schema import feeds
 from tests.databases import connect
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
 from tests.run.conftest import EmbeddedProcess, process_of, running
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
 from tests.waiting import LONGEST_WAIT, until
-from tests.www import Answer, Seen, Wire
 
 SECOND = timedelta(seconds=1)
 ADD = insert(feeds, "url", "host", "next_fetch_at", "created_at")
@@ -96,7 +96,7 @@ async def test_a_crowded_host_neither_starves_the_others_nor_keeps_their_claims(
         await env.add("/other", answer(item("x")), host=f"127.0.0.{number}")
     gate = asyncio.Event()
 
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await gate.wait()
         await wire.send(Answer(status=404).encode())
 
@@ -135,7 +135,7 @@ async def test_claims_are_renewed_while_their_jobs_wait(env: RefreshEnvironment)
 async def test_a_process_that_stops_gives_its_claims_back_and_the_feeds_are_due_at_once(
     env: RefreshEnvironment,
 ) -> None:
-    async def hang(seen: Seen, wire: Wire) -> None:
+    async def hang(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await asyncio.Event().wait()
 
     await herd(env, 10, "127.0.0.1")
@@ -156,7 +156,7 @@ async def test_a_process_that_stops_gives_its_claims_back_and_the_feeds_are_due_
 async def test_what_runs_when_a_process_stops_comes_to_its_end(env: RefreshEnvironment) -> None:
     gate = asyncio.Event()
 
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await gate.wait()
         await wire.send(answer(item("in time")).encode())
 

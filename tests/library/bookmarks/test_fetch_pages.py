@@ -12,7 +12,7 @@ from feedmill.outbound.address_policy import AddressPolicy
 from feedmill.store.database import Database
 from feedmill.store.users.users import add_user
 from tests.library.webhooks.webhook_setup import open_client
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 HTML = {"Content-Type": "text/html; charset=utf-8"}

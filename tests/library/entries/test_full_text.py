@@ -20,7 +20,7 @@ from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_
 from tests.html.test_readability import ARTICLE
 from tests.library.small_library import NOW, SmallLibrary
 from tests.library.webhooks.webhook_setup import open_client
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 PAGE = Answer(
     f"<html><body><div>{ARTICLE}</div><div class='box'>In a box.</div></body></html>".encode(),

@@ -9,7 +9,7 @@ from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.model.user import User
 from tests.flows.refresh_environment import DAY, NOW, RefreshEnvironment, answer, item
 from tests.library.subscribers import Subscribers
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from feedmill.store.schema import feeds, icons
 from tests.archive.images import sample_images
 from tests.library.small_library import NOW, SmallLibrary
 from tests.library.webhooks.webhook_setup import open_client
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 FAVICON = "/favicon.ico"
 MINUTE = timedelta(minutes=1)

@@ -15,7 +15,7 @@ from feedmill.model.user import User
 from feedmill.store.schema import feeds, fetch_log
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, item
 from tests.library.subscribers import Subscribers
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 LOGIN = msgspec.json.encode({"basic_auth": ("alice", "open sesame")}).decode()
 

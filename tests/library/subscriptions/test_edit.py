@@ -27,7 +27,7 @@ from tests.flows.refresh_environment import (
     item,
 )
 from tests.library.subscribers import Subscribers
-from tests.www import Answer
+from tests.scripted_web import Answer
 
 LOGIN = msgspec.json.encode({"basic_auth": ("alice", "secret")}).decode()
 

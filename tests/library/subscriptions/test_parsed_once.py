@@ -14,8 +14,8 @@ from feedmill.model.user import User
 from feedmill.store.feeds.add_feeds import NewFeed
 from tests.flows.refresh_environment import RefreshEnvironment, answer, item
 from tests.library.subscribers import Subscribers
-from tests.serve.rest.subscribing import page_with
-from tests.www import Answer
+from tests.scripted_web import Answer
+from tests.serve.rest.sample_feeds import page_with
 
 HERE, IN_A_THREAD, IN_A_PROCESS = "on the event loop", "in a thread", "in a process"
 

@@ -18,14 +18,14 @@ from feedmill.store.feeds.claims import claim_due_feeds
 from feedmill.store.schema import entries, feeds, states, subscriptions
 from tests.flows.refresh_environment import DAY, HOUR, NOW, RefreshEnvironment, answer, encrypted, item
 from tests.library.subscribers import Subscribers
-from tests.serve.rest.subscribing import page_with
-from tests.www import Answer, Seen
+from tests.scripted_web import Answer, ReceivedRequest
+from tests.serve.rest.sample_feeds import page_with
 
 LOGIN = msgspec.json.encode({"basic_auth": ("alice", "secret")}).decode()
 BASIC = f"Basic {b64encode(b'alice:secret').decode()}"
 
 
-def for_alice_alone(seen: Seen) -> Answer:
+def for_alice_alone(seen: ReceivedRequest) -> Answer:
     if seen.headers.get("authorization") == BASIC:
         return answer(item("for Alice's eyes"), title="Members")
     return answer(item("for everybody"), title="Open")

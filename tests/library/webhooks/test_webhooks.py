@@ -24,9 +24,9 @@ from feedmill.store.schema import subscriptions, webhooks
 from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings
 from feedmill.store.webhooks.delivery_queue import WEBHOOK_SUCCEEDED
 from tests.library.webhooks.webhook_setup import ALL_EVENTS, MINUTE, NOW, WebhookSetup, open_client
+from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
+from tests.scripted_web.server import Script
 from tests.waiting import slow_pace
-from tests.www import Answer, Seen, Web, Wire
-from tests.www.web import Script
 
 OK, BROKEN = Answer(status=200), Answer(status=500)
 
@@ -35,7 +35,7 @@ def silent() -> tuple[Script, asyncio.Event]:
     """A receiver that never answers, and says when somebody waits for it."""
     begun = asyncio.Event()
 
-    async def answer(seen: Seen, wire: Wire) -> None:
+    async def answer(seen: ReceivedRequest, wire: ClientConnection) -> None:
         begun.set()
         await asyncio.Event().wait()
 
@@ -233,7 +233,7 @@ async def test_two_workers_never_send_to_one_address_at_once(webhook_setup: Webh
     bob = await webhook_setup.reader("bob", feed)
     at_work, most_at_work = 0, 0
 
-    async def answer(seen: Seen, wire: Wire) -> None:
+    async def answer(seen: ReceivedRequest, wire: ClientConnection) -> None:
         nonlocal at_work, most_at_work
         at_work += 1
         most_at_work = max(most_at_work, at_work)
@@ -296,11 +296,11 @@ async def test_a_failing_database_does_not_cut_short_what_others_send(webhook_se
     alice = await webhook_setup.reader("alice", feed)
     answered = asyncio.Event()
 
-    async def slow(seen: Seen, wire: Wire) -> None:
+    async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await answered.wait()
         await wire.send(OK.encode())
 
-    def quick(seen: Seen) -> Answer:
+    def quick(seen: ReceivedRequest) -> Answer:
         asyncio.get_running_loop().call_later(0.05, answered.set)
         return OK
 

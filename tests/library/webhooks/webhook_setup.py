@@ -25,7 +25,7 @@ from feedmill.store.schema import deliveries, entries, subscriptions
 from feedmill.store.users.users import add_user
 from feedmill.store.webhooks.delivery_log import to_delivery
 from feedmill.store.webhooks.webhooks import step_to_queue_event
-from tests.www import Web
+from tests.scripted_web import Web
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -11,8 +11,8 @@ from lxml import html
 
 from feedmill.errors import BadSetting
 from feedmill.settings import load_settings
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
-from tests.www import Web
 
 PAGE = {"Accept": "text/html,*/*"}
 

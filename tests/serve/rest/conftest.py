@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.scripted_web import Web
 from tests.serve.rest.site import Person, Site, running_site
-from tests.www import Web
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from feedmill.serve import asgi
 from feedmill.settings import load_settings
 from feedmill.store.users.api_tokens import add_token
 from feedmill.store.users.users import add_user
+from tests.scripted_web import Web
 from tests.sqlite_template import copy_template
-from tests.www import Web
 
 ORIGIN = "http://feedmill.test"
 # For jobs that run when a test is over: one that rests before it asks a feed again would take another ten seconds.

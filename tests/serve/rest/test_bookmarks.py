@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Person, Site
-from tests.www import Answer
 
 PAGE = b"<html><head><title>On kilns</title><meta name=description content='How to fire.'></head></html>"
 

@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 
 from feedmill.serve.rest import PUBLIC_ROUTES, ROUTERS
 from tests.serve.rest import cases
-from tests.serve.rest.cases import Asked, Case
+from tests.serve.rest.cases import Case, CaseRequest
 from tests.serve.rest.site import Person, Site
 
 
@@ -37,7 +37,7 @@ async def test_what_is_alices_is_hers_alone(
     site: Site, alice: Person, charlie: Person, nobody: httpx.AsyncClient, route: str
 ) -> None:
     method, case = route.split()[0], CASES[route]
-    asked = await case.ask(site, alice)
+    asked = await case.prepare(site, alice)
 
     anonymous = await _send(nobody, method, asked)
     others = await _send(charlie.client, method, asked)
@@ -50,6 +50,6 @@ async def test_what_is_alices_is_hers_alone(
     assert asked.secret is None or asked.secret in hers.text
 
 
-async def _send(client: httpx.AsyncClient, method: str, asked: Asked) -> httpx.Response:
+async def _send(client: httpx.AsyncClient, method: str, asked: CaseRequest) -> httpx.Response:
     body = {"content": asked.content} if asked.content is not None else {"json": asked.json}
     return await client.request(method, f"/api{asked.path}", headers=dict(asked.headers), **body)

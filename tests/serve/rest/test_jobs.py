@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from feedmill.model.batch import JobOutcome
 from feedmill.store.jobs.batches import start_batch, step_to_end_job
+from tests.scripted_web import Answer
+from tests.serve.rest.sample_feeds import subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import subscribed
-from tests.www import Answer
 
 
 async def test_jobs_are_listed_page_by_page_the_newest_first(site: Site, alice: Person, bob: Person) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from feedmill.serve.rest import PUBLIC_ROUTES, description
-from tests.serve.rest.cases import Asked
+from tests.serve.rest.cases import CaseRequest
 from tests.serve.rest.database_content import everything
 from tests.serve.rest.site import Person, Site
 from tests.serve.rest.test_every_route import CASES
@@ -43,7 +43,7 @@ class Malformed:
     """A request that a route must refuse, and what is wrong with it."""
 
     wrong: str
-    asked: Asked
+    asked: CaseRequest
 
 
 def test_every_open_route_that_changes_something_is_tested() -> None:
@@ -53,7 +53,7 @@ def test_every_open_route_that_changes_something_is_tested() -> None:
 @pytest.mark.parametrize("route", CHANGING)
 async def test_a_malformed_change_is_refused_and_changes_nothing(site: Site, alice: Person, route: str) -> None:
     method = route.split()[0]
-    asked = await CASES[route].ask(site, alice)
+    asked = await CASES[route].prepare(site, alice)
     operation = operation_of(route)
     before = everything(site)
 
@@ -70,7 +70,7 @@ async def test_a_malformed_request_of_a_visitor_is_refused(site: Site, nobody: h
     operation = operation_of(route)
     before = everything(site)
 
-    for each in malformed_requests(operation, Asked(route.split()[1], OPEN_BODIES[route])):
+    for each in malformed_requests(operation, CaseRequest(route.split()[1], OPEN_BODIES[route])):
         answer = await send(nobody, "POST", each.asked)
         assert answer.status_code == 422, (each, answer.text)
         assert everything(site) == before, each
@@ -106,12 +106,12 @@ def _resolved(part: Any, whole: dict[str, Any]) -> Any:
     return {name: _resolved(value, whole) for name, value in part.items()}
 
 
-async def send(client: httpx.AsyncClient, method: str, asked: Asked) -> httpx.Response:
+async def send(client: httpx.AsyncClient, method: str, asked: CaseRequest) -> httpx.Response:
     body = {"content": asked.content} if asked.content is not None else {"json": asked.json}
     return await client.request(method, f"/api{asked.path}", headers=dict(asked.headers), **body)
 
 
-def malformed_requests(operation: dict[str, Any], asked: Asked) -> Iterator[Malformed]:
+def malformed_requests(operation: dict[str, Any], asked: CaseRequest) -> Iterator[Malformed]:
     yield from _malformed_queries(operation, asked)
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
@@ -120,7 +120,7 @@ def malformed_requests(operation: dict[str, Any], asked: Asked) -> Iterator[Malf
         yield Malformed("a body that nobody reads", replace(asked, json={"no_such_field": 1}))
 
 
-def _malformed_queries(operation: dict[str, Any], asked: Asked) -> Iterator[Malformed]:
+def _malformed_queries(operation: dict[str, Any], asked: CaseRequest) -> Iterator[Malformed]:
     joined = "&" if "?" in asked.path else "?"
     queries = {"an unknown parameter": "no_such_parameter=1"}
     for each in operation.get("parameters", ()):
@@ -133,7 +133,7 @@ def _malformed_queries(operation: dict[str, Any], asked: Asked) -> Iterator[Malf
         yield Malformed(wrong, replace(asked, path=f"{asked.path}{joined}{query}"))
 
 
-def _malformed_bodies(described: dict[str, Any], asked: Asked) -> Iterator[Malformed]:
+def _malformed_bodies(described: dict[str, Any], asked: CaseRequest) -> Iterator[Malformed]:
     body = asked.json or {}
     yield Malformed("an unknown field", replace(asked, json={**body, "no_such_field": 1}))
     for wrong in ([], "text", 5):

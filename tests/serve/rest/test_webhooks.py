@@ -10,8 +10,8 @@ from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.schema import subscriptions
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Person, Site
-from tests.www import Answer
 
 FEED = b"""<rss version="2.0"><channel><title>News</title><link>https://example.org</link><description>d</description>
 <item><guid>1</guid><title>First</title><link>https://example.org/1</link></item></channel></rss>"""

@@ -9,18 +9,18 @@ import pytest
 
 from feedmill.library.users.manage_users import make_user
 from feedmill.model.user import Actor
-from tests.browser import papers
+from tests.browser import sample_feeds
+from tests.scripted_web import web_on_one_port
 from tests.serve.rest.site import Site, running_site
-from tests.serve.web.furnished_folder import copy_furnished_folder
+from tests.serve.web.site_folder_template import copy_site_folder
 from tests.serve.web.visitor import Visitor
-from tests.www import web_on_one_port
 
 
 @pytest.fixture
 async def site(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Site]:
     async with web_on_one_port() as web:
         if "alice" in request.fixturenames:
-            await copy_furnished_folder(tmp_path, web)
+            await copy_site_folder(tmp_path, web)
         async with running_site(tmp_path, web) as site:
             yield site
 
@@ -39,5 +39,5 @@ async def alice(site: Site) -> Visitor:
 @pytest.fixture
 async def charlie(site: Site, alice: Visitor) -> Visitor:
     """Somebody else, with nothing."""
-    await make_user(site.app.db, "charlie", papers.PASSWORD, False, datetime.now(UTC), Actor())
+    await make_user(site.app.db, "charlie", sample_feeds.PASSWORD, False, datetime.now(UTC), Actor())
     return await Visitor.signed_in(site, "charlie")

@@ -1,8 +1,8 @@
 """Sites of the scripted web to subscribe to."""
 
-from tests.browser.papers import Paper, Piece, as_rss
+from tests.browser.sample_feeds import SampleEntry, SampleFeed, as_rss
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
-from tests.www import Answer
 
 RSS = {"Content-Type": "application/rss+xml"}
 HTML = {"Content-Type": "text/html"}
@@ -10,8 +10,8 @@ HTML = {"Content-Type": "text/html"}
 
 def feed(site: Site, path: str, title: str, entries: int = 3) -> str:
     """The address of a feed."""
-    paper = Paper(path, title, [Piece(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
-    return site.web.serve(path, Answer(as_rss(paper), headers=RSS))
+    sample_feed = SampleFeed(path, title, [SampleEntry(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
+    return site.web.serve(path, Answer(as_rss(sample_feed), headers=RSS))
 
 
 def page(site: Site, path: str, *feeds: str) -> str:

@@ -10,7 +10,7 @@ from feedmill.library.feeds.starter_feeds import StarterFeed
 from feedmill.serve.web.core.keymap import DEFAULT_KEYMAP, is_configurable
 from feedmill.serve.web.feeds.setting_fields import SETTING_FIELDS
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
 
 # Nobody listens there; tests that send the form put it into the place of the real ones.
 STARTER = StarterFeed("A feed to begin with", "http://127.0.0.1:9/starter", "en")

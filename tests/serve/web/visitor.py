@@ -9,7 +9,7 @@ from lxml import html
 from feedmill.model.user import User
 from feedmill.serve.http.cookies import SESSION_COOKIE
 from feedmill.serve.http.csrf import csrf_token_for
-from tests.browser.papers import PASSWORD, reader
+from tests.browser.sample_feeds import PASSWORD, find_user
 from tests.serve.rest.site import Site
 
 
@@ -32,7 +32,7 @@ class Visitor:
         return html.fromstring(answer.text)
 
     async def user(self, site: Site) -> User:
-        return await reader(site, self.name)
+        return await find_user(site, self.name)
 
     def csrf(self) -> str:
         """The token that pages carry; `test_security_headers.py` shows that they do."""

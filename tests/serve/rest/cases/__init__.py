@@ -1,7 +1,7 @@
-"""For each route: what Alice owns and asks for, what Charlie gets for the same request.
+"""For each route: a request for something of Alice's, and the status that Charlie gets for the same request.
 
-A file a subject, each with its `CASES`: `"GET /feeds/{subscription_id}"` to a `Case`. `test_every_route.py` walks the
-route table and fails for a route that stands in none of them.
+One module per noun, with its `CASES`: `"GET /feeds/{subscription_id}"` to a `Case`. `test_every_route.py` walks
+the route table and fails for a route without a case.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from tests.serve.rest.site import Person, Site
 
 
 @dataclass(frozen=True)
-class Asked:
+class CaseRequest:
     """A request for something of Alice's. `secret` is text of hers that nobody else may see."""
 
     path: str
@@ -24,16 +24,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Case:
-    """`ask` prepares what is Alice's and says the request; Charlie then gets `others` (200: his own, not hers)."""
+    """`prepare` creates what is Alice's and returns the request; Charlie gets `others` (200: his own data)."""
 
-    ask: Callable[[Site, Person], Awaitable[Asked]]
+    prepare: Callable[[Site, Person], Awaitable[CaseRequest]]
     others: int = 404
 
 
-def plainly(path: str, json: Any = None, others: int = 200) -> Case:
-    """A case that needs nothing prepared and shows nothing that could be secret."""
+def simple_case(path: str, json: Any = None, others: int = 200) -> Case:
+    """A case that needs no preparation and whose response has no secret."""
 
-    async def ask(site: Site, alice: Person) -> Asked:
-        return Asked(path, json)
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
+        return CaseRequest(path, json)
 
-    return Case(ask, others)
+    return Case(prepare, others)

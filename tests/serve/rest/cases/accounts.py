@@ -6,42 +6,42 @@ from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.manage_users import set_password
 from feedmill.model.user import Actor, RequestOrigin
 from feedmill.store.users.api_tokens import add_token, token_digest
-from tests.serve.rest.cases import Asked, Case, plainly
+from tests.serve.rest.cases import Case, CaseRequest, simple_case
 from tests.serve.rest.site import Person, Site
 
 
-async def _sessions(site: Site, alice: Person) -> Asked:
+async def _sessions(site: Site, alice: Person) -> CaseRequest:
     await begin_session(site.app.db, alice.user, RequestOrigin("192.0.2.7", "Alice's browser"), datetime.now(UTC))
-    return Asked("/sessions", secret="Alice's browser")
+    return CaseRequest("/sessions", secret="Alice's browser")
 
 
-async def _one_session(site: Site, alice: Person) -> Asked:
+async def _one_session(site: Site, alice: Person) -> CaseRequest:
     _, who = await begin_session(site.app.db, alice.user, RequestOrigin(), datetime.now(UTC))
-    return Asked(f"/sessions/{who.session_id}")
+    return CaseRequest(f"/sessions/{who.session_id}")
 
 
-async def _keys(site: Site, alice: Person) -> Asked:
+async def _keys(site: Site, alice: Person) -> CaseRequest:
     await add_token(site.app.db, alice.user.id, "Alice's script", "fm_secret", ["read"], datetime.now(UTC))
-    return Asked("/tokens", secret="Alice's script")
+    return CaseRequest("/tokens", secret="Alice's script")
 
 
-async def _one_key(site: Site, alice: Person) -> Asked:
+async def _one_key(site: Site, alice: Person) -> CaseRequest:
     made = await add_token(site.app.db, alice.user.id, "x", token_digest("y"), ["read"], datetime.now(UTC))
-    return Asked(f"/tokens/{made.id}")
+    return CaseRequest(f"/tokens/{made.id}")
 
 
-async def _password(site: Site, alice: Person) -> Asked:
+async def _password(site: Site, alice: Person) -> CaseRequest:
     await set_password(site.app.db, alice.user, "old password", None, datetime.now(UTC), Actor())
-    return Asked("/me/password", {"current": "old password", "new": "new password"})
+    return CaseRequest("/me/password", {"current": "old password", "new": "new password"})
 
 
 CASES = {
     "GET /sessions": Case(_sessions, others=200),
-    "DELETE /sessions": plainly("/sessions", others=200),
-    "DELETE /sessions/current": plainly("/sessions/current", others=204),
+    "DELETE /sessions": simple_case("/sessions", others=200),
+    "DELETE /sessions/current": simple_case("/sessions/current", others=204),
     "DELETE /sessions/{session_id}": Case(_one_session),
     "GET /tokens": Case(_keys, others=200),
-    "POST /tokens": plainly("/tokens", {"name": "script", "scopes": ["read"]}, others=201),
+    "POST /tokens": simple_case("/tokens", {"name": "script", "scopes": ["read"]}, others=201),
     "DELETE /tokens/{token_id}": Case(_one_key),
     "PUT /me/password": Case(_password, others=422),
 }

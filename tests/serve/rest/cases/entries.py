@@ -11,9 +11,9 @@ from feedmill.store.entries.add_entries import steps_to_add_revisions
 from feedmill.store.entries.labels import add_label
 from feedmill.store.entries.mark_all_read import mark_unread_as_read
 from tests.library.small_library import SmallLibrary
-from tests.serve.rest.cases import Asked, Case
+from tests.scripted_web import Answer
+from tests.serve.rest.cases import Case, CaseRequest
 from tests.serve.rest.site import Person, Site
-from tests.www import Answer
 
 SECRET = "Alices own"
 REVISED = Revision(0, 1, "e", "https://example.org/", f"{SECRET} changed", None, None, f"<p>{SECRET} changed</p>")
@@ -29,67 +29,67 @@ async def entry_of(site: Site, person: Person, **more: Any) -> int:
 
 
 def _of_entry(path: str, json: Any = None, secret: str | None = SECRET) -> Case:
-    async def ask(site: Site, alice: Person) -> Asked:
-        return Asked(f"/entries/{await entry_of(site, alice)}{path}", json, secret)
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
+        return CaseRequest(f"/entries/{await entry_of(site, alice)}{path}", json, secret)
 
-    return Case(ask)
+    return Case(prepare)
 
 
 def _of_label(json: Any = None, secret: str | None = SECRET) -> Case:
-    async def ask(site: Site, alice: Person) -> Asked:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
         label = await add_label(site.app.db, alice.user.id, SECRET)
-        return Asked(f"/labels/{label.id}", json, secret)
+        return CaseRequest(f"/labels/{label.id}", json, secret)
 
-    return Case(ask)
+    return Case(prepare)
 
 
-async def _the_list(site: Site, alice: Person) -> Asked:
+async def _the_list(site: Site, alice: Person) -> CaseRequest:
     await entry_of(site, alice)
-    return Asked("/entries?view=all", secret=SECRET)
+    return CaseRequest("/entries?view=all", secret=SECRET)
 
 
-async def _starred(site: Site, alice: Person) -> Asked:
+async def _starred(site: Site, alice: Person) -> CaseRequest:
     await apply_marks_to_entry(
         site.app.db, alice.user.id, await entry_of(site, alice), EntryMarks(starred=True), datetime.now(UTC)
     )
-    return Asked("/entries/export", secret=SECRET)
+    return CaseRequest("/entries/export", secret=SECRET)
 
 
-async def _difference(site: Site, alice: Person) -> Asked:
+async def _difference(site: Site, alice: Person) -> CaseRequest:
     entry = await entry_of(site, alice)
     await site.app.db.batch(steps_to_add_revisions([replace(REVISED, entry_id=entry)], "2026-02-19T00:00:00.000Z"))
-    return Asked(f"/entries/{entry}/difference?old=0&new=1", secret=SECRET)
+    return CaseRequest(f"/entries/{entry}/difference?old=0&new=1", secret=SECRET)
 
 
-async def _full_text(site: Site, alice: Person) -> Asked:
+async def _full_text(site: Site, alice: Person) -> CaseRequest:
     page = f"<html><body><p>{SECRET}, and more of it, in whole sentences. </p>{'<p>More, and more.</p>' * 20}"
     site.web.serve("/page", Answer(page.encode(), headers={"Content-Type": "text/html"}))
     entry = await entry_of(site, alice, link=site.web.url("/page"))
-    return Asked(f"/entries/{entry}/full-text", secret=f"{SECRET}, and more")
+    return CaseRequest(f"/entries/{entry}/full-text", secret=f"{SECRET}, and more")
 
 
-async def _many(site: Site, alice: Person) -> Asked:
-    return Asked("/entries/mark", {"ids": [await entry_of(site, alice)], "starred": True})
+async def _many(site: Site, alice: Person) -> CaseRequest:
+    return CaseRequest("/entries/mark", {"ids": [await entry_of(site, alice)], "starred": True})
 
 
-async def _all(site: Site, alice: Person) -> Asked:
+async def _all(site: Site, alice: Person) -> CaseRequest:
     await entry_of(site, alice)
-    return Asked("/entries/mark-all", {"everything": True})
+    return CaseRequest("/entries/mark-all", {"everything": True})
 
 
-async def _undo(site: Site, alice: Person) -> Asked:
+async def _undo(site: Site, alice: Person) -> CaseRequest:
     await entry_of(site, alice)
     swept = await mark_unread_as_read(site.app.db, alice.user.id, MarkAllRead(), datetime.now(UTC))
-    return Asked("/entries/undo", {"undo": swept.undo})
+    return CaseRequest("/entries/undo", {"undo": swept.undo})
 
 
-async def _labels(site: Site, alice: Person) -> Asked:
+async def _labels(site: Site, alice: Person) -> CaseRequest:
     await add_label(site.app.db, alice.user.id, SECRET)
-    return Asked("/labels", secret=SECRET)
+    return CaseRequest("/labels", secret=SECRET)
 
 
-async def _new_label(site: Site, alice: Person) -> Asked:
-    return Asked("/labels", {"name": "red"})
+async def _new_label(site: Site, alice: Person) -> CaseRequest:
+    return CaseRequest("/labels", {"name": "red"})
 
 
 CASES = {

@@ -7,7 +7,7 @@ from feedmill.model.pool import PoolKind, PoolOptions
 from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
 from tests.pools.pool_rows import LEASE, NOW, add_pool
-from tests.serve.rest.cases import Asked, Case, plainly
+from tests.serve.rest.cases import Case, CaseRequest, simple_case
 from tests.serve.rest.site import Person, Site
 
 TITLES = ["first", "second", "third"]
@@ -15,47 +15,47 @@ AT_ONCE = {"older": 0, "look_again": 0}
 
 
 def _of_group(path: str, json: Any = None, options: PoolOptions | None = None, others: int = 404) -> Case:
-    async def ask(site: Site, alice: Person) -> Asked:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
         await add_pool(site.app.db, TITLES, options)
-        return Asked(f"/pools/news{path}", json)
+        return CaseRequest(f"/pools/news{path}", json)
 
-    return Case(ask, others)
+    return Case(prepare, others)
 
 
-def _of_lease(verb: str, **more: Any) -> Callable[[Site, Person], Awaitable[Asked]]:
-    async def ask(site: Site, alice: Person) -> Asked:
+def _of_lease(verb: str, **more: Any) -> Callable[[Site, Person], Awaitable[CaseRequest]]:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
         await add_pool(site.app.db, TITLES, LEASE)
         leased = await site.app.pools.lease("news", PoolKind.TITLES, 2)
         ids = [item.id for item in leased.items]
-        return Asked(f"/pools/news/titles/{verb}", {"token": leased.token, "ids": ids} | more)
+        return CaseRequest(f"/pools/news/titles/{verb}", {"token": leased.token, "ids": ids} | more)
 
-    return ask
+    return prepare
 
 
-async def _all_groups(site: Site, alice: Person) -> Asked:
+async def _all_groups(site: Site, alice: Person) -> CaseRequest:
     await add_pool(site.app.db, TITLES, name="Alice's news")
-    return Asked("/pools", secret="Alice's news")
+    return CaseRequest("/pools", secret="Alice's news")
 
 
-def _of_grant(granted: bool) -> Callable[[Site, Person], Awaitable[Asked]]:
-    async def ask(site: Site, alice: Person) -> Asked:
+def _of_grant(granted: bool) -> Callable[[Site, Person], Awaitable[CaseRequest]]:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
         group, dora = await add_pool(site.app.db, TITLES), await site.person("dora")
         if granted:
             await grant_access(site.app.db, group, dora.user, Actor(), NOW)
-        return Asked("/pools/news/grants/dora")
+        return CaseRequest("/pools/news/grants/dora")
 
-    return ask
+    return prepare
 
 
-async def _an_item(site: Site, alice: Person) -> Asked:
+async def _an_item(site: Site, alice: Person) -> CaseRequest:
     await add_pool(site.app.db, TITLES)
     [item] = await site.app.pools.pop("news", PoolKind.TITLES)
-    return Asked(f"/pools/items/{item.id}", secret="first")
+    return CaseRequest(f"/pools/items/{item.id}", secret="first")
 
 
 CASES = {
     "GET /pools": Case(_all_groups, others=200),
-    "POST /pools": plainly("/pools", {"name": "news"}, others=403),
+    "POST /pools": simple_case("/pools", {"name": "news"}, others=403),
     "GET /pools/{group}": _of_group(""),
     "PATCH /pools/{group}": _of_group("", {"name": "other"}, others=403),
     "DELETE /pools/{group}": _of_group("", others=403),

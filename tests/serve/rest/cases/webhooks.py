@@ -1,36 +1,36 @@
 from typing import Any
 
 from feedmill.model.webhook import WebhookEvent
-from tests.serve.rest.cases import Asked, Case, plainly
+from tests.serve.rest.cases import Case, CaseRequest, simple_case
 from tests.serve.rest.site import Person, Site
 
 URL = "https://alice.example/hook"
 
 
 def _of_hook(path: str = "", json: Any = None, secret: str | None = None) -> Case:
-    async def ask(site: Site, alice: Person) -> Asked:
+    async def prepare(site: Site, alice: Person) -> CaseRequest:
         hook = await site.app.webhooks.create(alice.user.id, URL, [WebhookEvent.NEW_ENTRIES])
-        return Asked(f"/webhooks/{hook.id}{path}", json, secret)
+        return CaseRequest(f"/webhooks/{hook.id}{path}", json, secret)
 
-    return Case(ask)
+    return Case(prepare)
 
 
-async def _all(site: Site, alice: Person) -> Asked:
+async def _all(site: Site, alice: Person) -> CaseRequest:
     await site.app.webhooks.create(alice.user.id, URL, [WebhookEvent.NEW_ENTRIES])
-    return Asked("/webhooks", secret=URL)
+    return CaseRequest("/webhooks", secret=URL)
 
 
-async def _a_dead_delivery(site: Site, alice: Person) -> Asked:
+async def _a_dead_delivery(site: Site, alice: Person) -> CaseRequest:
     # Addresses like this one are never reached, so the delivery is over at once.
     hook = await site.app.webhooks.create(alice.user.id, "http://10.0.0.1/", [WebhookEvent.NEW_ENTRIES])
     sent = await site.app.webhooks.test(alice.user.id, hook.id)
     await site.app.webhooks.deliver()
-    return Asked(f"/webhooks/{hook.id}/deliveries/{sent.id}/redeliver")
+    return CaseRequest(f"/webhooks/{hook.id}/deliveries/{sent.id}/redeliver")
 
 
 CASES = {
     "GET /webhooks": Case(_all, others=200),
-    "POST /webhooks": plainly("/webhooks", {"url": URL}, others=201),
+    "POST /webhooks": simple_case("/webhooks", {"url": URL}, others=201),
     "GET /webhooks/{webhook_id}": _of_hook(secret=URL),
     "PATCH /webhooks/{webhook_id}": _of_hook(json={"paused": True}, secret=URL),
     "DELETE /webhooks/{webhook_id}": _of_hook(),

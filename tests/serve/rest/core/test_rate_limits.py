@@ -6,8 +6,8 @@ import httpx
 from starlette.responses import PlainTextResponse
 
 from feedmill.serve.http.rate_limits import RateLimit
+from tests.scripted_web import Web
 from tests.serve.rest.site import running_site
-from tests.www import Web
 
 
 class Clock:

@@ -8,8 +8,8 @@ from fastapi.routing import APIRoute
 from feedmill.serve import rest
 from feedmill.serve.http.csrf import SAFE_METHODS
 from feedmill.serve.rest.core.unknown_parameters import query_parameters, takes_body
+from tests.scripted_web import Web
 from tests.serve.rest.site import Person, Site, running_site
-from tests.www import Web
 
 CHANGING = [
     route

@@ -4,8 +4,8 @@ import pytest
 
 from tests.html.test_readability import ARTICLE, MENU
 from tests.library.small_library import SmallLibrary
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Person, Site
-from tests.www import Answer
 
 PAGE = f"<html><body><nav>{MENU}</nav><div>{ARTICLE}</div><script>alert(1)</script></body></html>"
 HTML = {"Content-Type": "text/html"}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.serve.rest.sample_feeds import feed_of, subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import feed_of, subscribed
 
 DEFAULTS: dict[str, Any] = {
     "retention_days": None,

@@ -4,9 +4,9 @@ import pytest
 
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.jobs.batches import start_batch
+from tests.scripted_web import Answer
+from tests.serve.rest.sample_feeds import feed_of, folder_of, page_with, subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import feed_of, folder_of, page_with, subscribed
-from tests.www import Answer
 
 
 async def test_a_new_feed_comes_with_its_entries(site: Site, alice: Person) -> None:

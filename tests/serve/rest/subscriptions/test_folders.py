@@ -1,7 +1,7 @@
 """`/api/folders`."""
 
+from tests.serve.rest.sample_feeds import folder_of, subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import folder_of, subscribed
 
 
 async def test_a_folder_goes_where_it_is_moved_and_back_to_the_top(alice: Person) -> None:

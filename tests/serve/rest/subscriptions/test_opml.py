@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 
 from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlFeed, read_opml, write_opml
+from tests.serve.rest.sample_feeds import feed_of, folder_of, subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import feed_of, folder_of, subscribed
 
 
 def listed(site: Site, *names: str) -> bytes:

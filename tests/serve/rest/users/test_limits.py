@@ -4,8 +4,8 @@ import pytest
 
 from feedmill.library.subscriptions.opml import OpmlFeed, write_opml
 from feedmill.library.users.limits import MAX_COUNTS, CountedKind
+from tests.serve.rest.sample_feeds import feed_of, subscribed
 from tests.serve.rest.site import Person, Site
-from tests.serve.rest.subscribing import feed_of, subscribed
 
 MADE: dict[CountedKind, tuple[str, dict[str, object]]] = {
     "bookmarks": ("/bookmarks", {"url": "https://example.org/page"}),

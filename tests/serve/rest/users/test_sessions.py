@@ -9,8 +9,8 @@ import pytest
 from feedmill.library.users.manage_users import make_user
 from feedmill.model.user import Actor
 from feedmill.serve.http.csrf import csrf_token_for
+from tests.scripted_web import Web
 from tests.serve.rest.site import Person, Site, running_site
-from tests.www import Web
 
 ADMIN = {"name": "Alice", "password": "correct horse"}
 DORA = {"name": "dora", "password": "battery staple"}

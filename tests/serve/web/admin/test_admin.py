@@ -10,10 +10,10 @@ import pytest
 from feedmill.library.users.manage_users import create_first_admin, make_user
 from feedmill.model.user import Actor
 from feedmill.store.feeds.claims import claim_feeds
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Web
 
 PAGES = (
     "/admin",

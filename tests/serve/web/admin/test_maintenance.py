@@ -15,12 +15,12 @@ from feedmill.model.timestamps import to_iso
 from feedmill.settings import Settings
 from feedmill.store.database import Step
 from feedmill.store.schema import entries, image_tasks
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.admin.test_admin import rows
 from tests.serve.web.visitor import Visitor, text_of
 from tests.services.server import Service
-from tests.www import Web
 
 
 @pytest.fixture

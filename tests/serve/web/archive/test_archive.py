@@ -9,10 +9,10 @@ from feedmill.store.archive.raw_body_history import raw_bodies_before
 from feedmill.store.database import Step
 from feedmill.store.schema import entries, feeds, image_tasks, unread
 from tests.archive.images import sample_images
-from tests.browser.papers import Paper, Piece, subscribe_to
+from tests.browser.sample_feeds import SampleEntry, SampleFeed, subscribe_to
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Answer
 
 ARCHIVE = "/feed/1/archive"
 SYSTEMS = "/systems.xml"
@@ -160,8 +160,8 @@ async def test_reading_again_is_tried_before_it_is_done(site: Site, alice: Visit
 async def gallery(site: Site, alice: Visitor) -> str:
     """The archive of a feed with four images: one archived, one waiting, two failed."""
     images = "".join(f'<img src="https://x.example/{n}.png">' for n in range(4))
-    paper = Paper("/gallery.xml", "Gallery", [Piece("العجلة", images)])
-    await subscribe_to(site, await alice.user(site), paper)
+    sample_feed = SampleFeed("/gallery.xml", "Gallery", [SampleEntry("العجلة", images)])
+    await subscribe_to(site, await alice.user(site), sample_feed)
     key = "images/3/01234567/0.png"
     await site.app.blobs.put(key, sample_images.PNG, "image/png")
     await _settle(site, 0, status="success", object_key=key, size=1234, content_type="image/png", sha256="0" * 64)

@@ -1,8 +1,8 @@
 """Pages saved by their address."""
 
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Answer
 
 PAGE = b"<html><head><title>On larch</title><meta name='description' content='A wood for wheels'></head></html>"
 

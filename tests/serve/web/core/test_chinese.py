@@ -17,11 +17,11 @@ from feedmill.store.database import Step
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.schema import feeds, fetch_log, image_tasks
 from feedmill.store.users.api_tokens import add_token
-from tests.browser.papers import CHINESE, PASSWORD, Paper, Piece, subscribe_to
+from tests.browser.sample_feeds import CHINESE, PASSWORD, SampleEntry, SampleFeed, subscribe_to
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web import sample_sites as sites
 from tests.serve.web.visitor import Visitor
-from tests.www import Answer
 
 PAGES = [
     "/unread",
@@ -103,8 +103,8 @@ async def reader(site: Site) -> Visitor:
     user = await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
     image = f'<img src="{site.web.url("/wheel.png")}">'
     for path, title in (("/jia.xml", "甲"), ("/yi.xml", "乙")):
-        pieces = [Piece(f"第{n}篇", CHINESE + image, hours=n) for n in range(1, 4)]
-        await subscribe_to(site, user, Paper(path, title, pieces, language="zh"))
+        pieces = [SampleEntry(f"第{n}篇", CHINESE + image, hours=n) for n in range(1, 4)]
+        await subscribe_to(site, user, SampleFeed(path, title, pieces, language="zh"))
     alice = await Visitor.signed_in(site, "alice")
     alice.client.headers["accept-language"] = "zh-CN"
     site.web.serve("/jia.xml", Answer(b"<html><b>moved</b></html>"))

@@ -4,11 +4,11 @@ from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
 from feedmill.store.schema import raw_bodies
 from tests.archive.images import sample_images
-from tests.browser import papers
-from tests.browser.papers import Paper, Piece, subscribe_to
+from tests.browser import sample_feeds
+from tests.browser.sample_feeds import SampleEntry, SampleFeed, subscribe_to
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
-from tests.www import Answer
 
 LONG_TEXT = "<p>The stone turns slowly at first, then faster, and the flour comes warm from between the two.</p>" * 12
 
@@ -40,7 +40,7 @@ async def test_a_part_is_the_article_without_the_frame(alice: Visitor) -> None:
 
 
 async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
-    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[-1])
+    await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[-1])
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'tries everything')]/@href")
 
     [body] = (await alice.see(href)).xpath("//div[contains(@class, 'body')]")
@@ -55,7 +55,7 @@ async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
 
 
 async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: Site, alice: Visitor) -> None:
-    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
 
     page = await alice.see(href)
@@ -121,8 +121,8 @@ async def test_times_are_those_of_the_readers_zone(alice: Visitor) -> None:
 async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice: Visitor) -> None:
     page = f"<html><body><nav>Menu</nav><article><h1>Stones</h1>{LONG_TEXT}</article></body></html>"
     link = site.web.serve("/stones", Answer(page.encode(), headers={"Content-Type": "text/html"}))
-    paper = Paper("/s.xml", "S", [Piece("Stones", "<p>Short.</p>", link=link)])
-    await subscribe_to(site, await alice.user(site), paper)
+    sample_feed = SampleFeed("/s.xml", "S", [SampleEntry("Stones", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), sample_feed)
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Stones']/@href")
     [action] = (await alice.see(href)).xpath("//form[contains(@action, 'full-text')]/@action")
 
@@ -136,8 +136,8 @@ async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice
 
 async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: Visitor) -> None:
     link = site.web.serve("/gone", Answer(status=404))
-    paper = Paper("/g.xml", "G", [Piece("Gone", "<p>Short.</p>", link=link)])
-    await subscribe_to(site, await alice.user(site), paper)
+    sample_feed = SampleFeed("/g.xml", "G", [SampleEntry("Gone", "<p>Short.</p>", link=link)])
+    await subscribe_to(site, await alice.user(site), sample_feed)
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][.='Gone']/@href")
     [action] = (await alice.see(href)).xpath("//form[contains(@action, 'full-text')]/@action")
 
@@ -151,7 +151,7 @@ async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: V
 
 
 async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor) -> None:
-    await papers.subscribe_to(site, await alice.user(site), papers.papers(site.web.url(""))[0])
+    await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
     await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
     await alice.send("/look", density="cards", quiet="yes")

@@ -10,11 +10,11 @@ import pytest
 from feedmill.library.users.authentication import begin_session
 from feedmill.model.user import RequestOrigin
 from feedmill.store.users.users import user_of_id
+from tests.scripted_web import Web
 from tests.serve.rest.site import running_site
 from tests.serve.web.visitor import Visitor
 from tests.sqlite_template import copy_template
 from tests.store.library_rows import ALICE, add_library
-from tests.www import Web
 
 MOST_BYTES = 60_000
 MOST_SECONDS = 0.1

@@ -8,10 +8,10 @@ from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds, image_tasks
 from tests.archive.images import sample_images
-from tests.browser.papers import Paper, Piece, papers, subscribe_to
+from tests.browser.sample_feeds import SampleEntry, SampleFeed, sample_feeds, subscribe_to
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
-from tests.www import Answer
 
 ENGLISH = "Against the clever cache"
 CHINESE = "面粉、石头与耐心"
@@ -76,7 +76,7 @@ async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
 
 
 async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visitor, site: Site) -> None:
-    await subscribe_to(site, await alice.user(site), Paper("/silent.xml", "Silent", []))
+    await subscribe_to(site, await alice.user(site), SampleFeed("/silent.xml", "Silent", []))
     [path] = (await alice.see("/unread")).xpath("//nav//a[contains(., 'Silent')]/@href")
 
     page = text_of(await alice.see(path))
@@ -92,8 +92,8 @@ async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
 
 
 async def test_what_has_no_title_is_called_by_how_it_begins(site: Site, alice: Visitor) -> None:
-    pieces = [Piece("", "<p>Just a <b>thought</b>.</p>"), Piece("", "")]
-    await subscribe_to(site, await alice.user(site), Paper("/notes.xml", "Notes", pieces))
+    pieces = [SampleEntry("", "<p>Just a <b>thought</b>.</p>"), SampleEntry("", "")]
+    await subscribe_to(site, await alice.user(site), SampleFeed("/notes.xml", "Notes", pieces))
 
     page = await alice.see("/unread")
 
@@ -146,7 +146,7 @@ async def test_without_a_tick_nothing_is_labelled(alice: Visitor) -> None:
 
 
 async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(site: Site, alice: Visitor) -> None:
-    await subscribe_to(site, await alice.user(site), papers(site.web.url(""))[0])
+    await subscribe_to(site, await alice.user(site), sample_feeds(site.web.url(""))[0])
     await site.app.db.batch([Step(feeds.update().values(archive_policy="none")), Step(image_tasks.delete())])
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
@@ -246,8 +246,8 @@ async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> Non
 
 
 async def test_what_feeds_call_themselves_is_only_text(site: Site, alice: Visitor) -> None:
-    piece = Piece("<img src=x onerror=y> & <i>so</i>")
-    hostile = Paper("/x.xml", '<b onmouseover="x">&amp;lt;i&amp;gt;"\'', [piece], "<u>F</u>")
+    piece = SampleEntry("<img src=x onerror=y> & <i>so</i>")
+    hostile = SampleFeed("/x.xml", '<b onmouseover="x">&amp;lt;i&amp;gt;"\'', [piece], "<u>F</u>")
     await subscribe_to(site, await alice.user(site), hostile)
 
     for path in ("/unread", "/all?show=all"):

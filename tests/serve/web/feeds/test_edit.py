@@ -8,11 +8,11 @@ from lxml import html
 from feedmill.outbound.fetch_options import decrypt_options
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed
 from tests.serve.web.valid_forms import FEED, filled
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Answer
 
 
 async def first(site: Site, visitor: Visitor) -> Any:

@@ -10,9 +10,9 @@ from feedmill.model.timestamps import to_iso
 from feedmill.serve.web.feeds import health as pages
 from feedmill.store.database import Step
 from feedmill.store.schema import feed_urls, feeds, fetch_log
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Answer
 
 HEALTH = "/feed/1/health"
 SYSTEMS = "/systems.xml"

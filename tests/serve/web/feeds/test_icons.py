@@ -8,9 +8,9 @@ import pytest
 from feedmill.store.database import Step
 from feedmill.store.schema import feeds
 from tests.archive.images import sample_images
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor
-from tests.www import Answer
 
 DIGEST = sha256(sample_images.ICO).hexdigest()
 PATH = f"/icon/{DIGEST[:16]}"

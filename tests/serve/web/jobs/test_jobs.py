@@ -8,11 +8,11 @@ from lxml import html
 from feedmill.library.subscriptions.opml import MAX_BYTES
 from feedmill.store.jobs.batches import release_batches, start_batch
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed
 from tests.serve.web.visitor import Visitor, text_of
 from tests.waiting import until
-from tests.www import Answer
 
 
 async def ended(visitor: Visitor, address: str) -> Any:

@@ -16,13 +16,13 @@ from feedmill.serve.web.pools import dashboard as page_of_pools
 from feedmill.serve.web.pools.dashboard_figures import PoolFigures, by_hour, fill_gauge
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
 from feedmill.store.pools.grants import grant_access
-from tests.browser.papers import PASSWORD, papers, subscribe_to
+from tests.browser.sample_feeds import PASSWORD, sample_feeds, subscribe_to
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.valid_forms import GROUP
 from tests.serve.web.visitor import Visitor, text_of
 from tests.services.server import Service
 from tests.waiting import LONGEST_WAIT
-from tests.www import Web
 
 TITLE = re.compile(r"&#34;text&#34;: &#34;(.+?)&#34;")
 OPTIONS = {f"{kind}_{name}": value for kind in PoolKind for name, value in (("size", "50"), ("refill_below", "10"))}
@@ -271,7 +271,7 @@ async def test_who_watches_gets_the_board_again_and_again(
 async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: Path, redis_service: Service) -> None:
     async with Web() as web, running_site(tmp_path, web, redis=redis_service.url) as site:
         user = await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
-        await subscribe_to(site, user, papers(web.url(""))[1])
+        await subscribe_to(site, user, sample_feeds(web.url(""))[1])
         alice = await Visitor.signed_in(site, "alice")
         group = await site.app.pools.create("news", PoolRule(), PoolOptions(size=4, refill_below=2))
         path = f"/pools/{group.id}"

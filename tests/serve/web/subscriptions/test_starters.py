@@ -8,7 +8,7 @@ from feedmill.library.feeds.starter_feeds import TOPICS, StarterFeed, StarterTop
 from feedmill.serve.web.subscriptions import starter_feeds
 from feedmill.store.subscriptions.folders import folders_of
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import feed
 from tests.serve.web.visitor import Visitor, text_of

@@ -8,11 +8,11 @@ from lxml import html
 from feedmill.store.database import Step
 from feedmill.store.schema import users
 from feedmill.store.subscriptions.subscriptions import subscriptions_of
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.sample_sites import HTML, feed, page
 from tests.serve.web.visitor import Visitor, text_of
 from tests.waiting import until
-from tests.www import Answer
 
 PARTIAL = {"HX-Request": "true"}
 

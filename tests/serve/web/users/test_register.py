@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from feedmill.library.users.manage_users import create_first_admin
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
 from tests.serve.web.visitor import Visitor
-from tests.www import Web
 
 DORA = {"name": "Dora", "password": PASSWORD, "again": PASSWORD}
 

@@ -7,10 +7,10 @@ import pytest
 
 from feedmill.model.pool import PoolRule
 from feedmill.serve.web.users.sessions import device_name
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of
-from tests.www import Answer
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 

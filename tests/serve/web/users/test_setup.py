@@ -7,7 +7,7 @@ import pytest
 from lxml import html
 
 from feedmill.library.users.manage_users import create_first_admin, needs_setup
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
 from tests.serve.rest.site import Site
 
 GOOD = {"name": "alice", "password": PASSWORD, "again": PASSWORD}

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.browser.papers import PASSWORD
+from tests.browser.sample_feeds import PASSWORD
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor
 

@@ -1,4 +1,4 @@
-"""What the scripted web publishes: feeds of several languages and kinds, and who reads them."""
+"""Sample feeds in several languages and of several kinds, and Alice, who subscribes to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from feedmill.library.users.manage_users import create_first_admin
 from feedmill.model.user import User
 from feedmill.store.users.users import BY_NAME, to_user
 from tests.archive.images import sample_images
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
-from tests.www import Answer
 
 NAME, PASSWORD = "alice", "correct horse battery"
 NOW = datetime.now(UTC)
@@ -53,7 +53,7 @@ HOSTILE = (
 
 
 @dataclass(frozen=True)
-class Piece:
+class SampleEntry:
     title: str
     html: str = PROSE
     hours: float = 1
@@ -63,120 +63,126 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Paper:
+class SampleFeed:
     path: str
     title: str
-    pieces: Sequence[Piece]
+    entries: Sequence[SampleEntry]
     folder: str = ""
     language: str = "en"
 
 
-def papers(origin: str) -> list[Paper]:
-    """What is published; `origin` is the address of the web that has its sample_images."""
+def sample_feeds(origin: str) -> list[SampleFeed]:
+    """The sample feeds; their images are at `origin`."""
     image = f'<img src="{origin}/wheel.png" alt="The wheel" width="480" height="270">'
     picture = f"<figure>{image}<figcaption>The wheel</figcaption></figure>"
     sound = f'<enclosure url="{origin}/talk.mp3" type="audio/mpeg" length="4200000"/>'
     return [
-        Paper(
+        SampleFeed(
             "/miller.xml",
             "The Miller’s Notebook",
             [
-                Piece("Which stone turns: a year between dry grain and damp", picture + RICH, 0.4, "Ada Quern"),
-                Piece("Larch, oak, and the long argument about wheels", PROSE, 5, "Ada Quern"),
-                Piece("A short history of the sluice", PROSE, 27),
-                Piece("Flood marks", PROSE, 60),
+                SampleEntry("Which stone turns: a year between dry grain and damp", picture + RICH, 0.4, "Ada Quern"),
+                SampleEntry("Larch, oak, and the long argument about wheels", PROSE, 5, "Ada Quern"),
+                SampleEntry("A short history of the sluice", PROSE, 27),
+                SampleEntry("Flood marks", PROSE, 60),
             ],
             "Craft",
         ),
-        Paper(
+        SampleFeed(
             "/systems.xml",
             "Quiet Systems",
             [
-                Piece("Queues that forget: what a lost broker teaches about truth in the row", RICH, 0.8, "N. Okafor"),
-                Piece("You don’t need a scheduler, you need a due date", PROSE, 3.2, "N. Okafor"),
-                Piece("Backpressure, explained with a bakery", PROSE, 9),
-                Piece("Notes on reading other people’s migrations", PROSE, 50),
-                Piece("Against the clever cache", PROSE, 100),
+                SampleEntry(
+                    "Queues that forget: what a lost broker teaches about truth in the row", RICH, 0.8, "N. Okafor"
+                ),
+                SampleEntry("You don’t need a scheduler, you need a due date", PROSE, 3.2, "N. Okafor"),
+                SampleEntry("Backpressure, explained with a bakery", PROSE, 9),
+                SampleEntry("Notes on reading other people’s migrations", PROSE, 50),
+                SampleEntry("Against the clever cache", PROSE, 100),
             ],
             "Computing",
         ),
-        Paper(
+        SampleFeed(
             "/zh.xml",
             "磨坊笔记",
             [
-                Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1.5, "林水生"),
-                Piece("为什么落叶松比橡木更适合做水轮", CHINESE, 22),
-                Piece("面粉、石头与耐心", CHINESE, 70),
+                SampleEntry("清晨的水闸：一座老磨坊的一天", CHINESE, 1.5, "林水生"),
+                SampleEntry("为什么落叶松比橡木更适合做水轮", CHINESE, 22),
+                SampleEntry("面粉、石头与耐心", CHINESE, 70),
             ],
             "Craft",
             "zh-CN",
         ),
-        Paper(
+        SampleFeed(
             "/ar.xml",
             "دفاتر الطاحونة",
             [
-                Piece("كيف تعمل الطاحونة القديمة بعد مئة عام", "<p>تدور العجلة كل صباح عند شروق الشمس.</p>", 7),
+                SampleEntry("كيف تعمل الطاحونة القديمة بعد مئة عام", "<p>تدور العجلة كل صباح عند شروق الشمس.</p>", 7),
             ],
             "",
             "ar",
         ),
-        Paper(
+        SampleFeed(
             "/radio.xml",
             "Water & Stone Radio",
             [
-                Piece("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
-                Piece("Episode 40: Listening to larch", PROSE, 180, "", sound),
+                SampleEntry("Episode 41: The sound of a stone that needs dressing", PROSE, 12, "", sound),
+                SampleEntry("Episode 40: Listening to larch", PROSE, 180, "", sound),
             ],
             "Listening",
         ),
-        Paper(
+        SampleFeed(
             "/long.xml",
             "A Publication With Rather a Long Name About Rivers, Weirs and Everything Between",
             [
-                Piece(LONG_TITLE, PROSE, 2),
-                Piece("Wasserkraftanlagengenehmigungsverfahrensbeschleunigungsgesetzentwurfsbegründung", PROSE, 30),
-                Piece("", "<p>A piece without a title.</p>", 33),
+                SampleEntry(LONG_TITLE, PROSE, 2),
+                SampleEntry(
+                    "Wasserkraftanlagengenehmigungsverfahrensbeschleunigungsgesetzentwurfsbegründung", PROSE, 30
+                ),
+                SampleEntry("", "<p>A piece without a title.</p>", 33),
             ],
             "Computing",
         ),
-        Paper("/hostile.xml", "Not To Be Trusted", [Piece("An article that tries everything", HOSTILE, 4)]),
+        SampleFeed("/hostile.xml", "Not To Be Trusted", [SampleEntry("An article that tries everything", HOSTILE, 4)]),
     ]
 
 
-def as_rss(paper: Paper) -> bytes:
-    items = "".join(_item(paper, number, piece) for number, piece in enumerate(paper.pieces))
+def as_rss(sample_feed: SampleFeed) -> bytes:
+    items = "".join(_item(sample_feed, number, entry) for number, entry in enumerate(sample_feed.entries))
     return (
         '<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" '
-        f'xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>{escape(paper.title)}</title>'
-        f"<link>https://example.org{paper.path}</link><language>{paper.language}</language>{items}</channel></rss>"
+        f'xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>{escape(sample_feed.title)}</title>'
+        f"<link>https://example.org{sample_feed.path}</link><language>{sample_feed.language}</language>{items}</channel></rss>"
     ).encode()
 
 
-def _item(paper: Paper, number: int, piece: Piece) -> str:
-    at = format_datetime(NOW - timedelta(hours=piece.hours), usegmt=True)
-    author = f"<dc:creator>{escape(piece.author)}</dc:creator>" if piece.author else ""
+def _item(sample_feed: SampleFeed, number: int, entry: SampleEntry) -> str:
+    at = format_datetime(NOW - timedelta(hours=entry.hours), usegmt=True)
+    author = f"<dc:creator>{escape(entry.author)}</dc:creator>" if entry.author else ""
     return (
-        f"<item><title>{escape(piece.title)}</title><guid isPermaLink='false'>{paper.path}-{number}</guid>"
-        f"<link>{piece.link or f'https://example.org{paper.path}/{number}'}</link><pubDate>{at}</pubDate>{author}"
-        f"<content:encoded>{escape(piece.html)}</content:encoded>{piece.more}</item>"
+        f"<item><title>{escape(entry.title)}</title><guid isPermaLink='false'>{sample_feed.path}-{number}</guid>"
+        f"<link>{entry.link or f'https://example.org{sample_feed.path}/{number}'}</link><pubDate>{at}</pubDate>{author}"
+        f"<content:encoded>{escape(entry.html)}</content:encoded>{entry.more}</item>"
     )
 
 
-async def furnish(site: Site) -> None:
-    """Alice is there and subscribes to all of it."""
+async def prepare(site: Site) -> None:
+    """Creates Alice and subscribes her to all sample feeds."""
     alice = await create_first_admin(site.app.db, NAME, PASSWORD, datetime.now(UTC))
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
-    for paper in papers(site.web.url("")):
-        await subscribe_to(site, alice, paper)
+    for sample_feed in sample_feeds(site.web.url("")):
+        await subscribe_to(site, alice, sample_feed)
 
 
-async def reader(site: Site, name: str = NAME) -> User:
+async def find_user(site: Site, name: str = NAME) -> User:
     [row] = await site.app.db.query(BY_NAME, {"name": name})
     return to_user(row)
 
 
-async def subscribe_to(site: Site, user: User, paper: Paper) -> None:
-    site.web.serve(paper.path, Answer(as_rss(paper), headers={"Content-Type": "application/rss+xml"}))
-    folders = await ensure_folders(site.app.db, user.id, [(paper.folder,)] if paper.folder else [])
-    wish = SubscribeRequest(site.web.url(paper.path), folder_ids=(folders[paper.folder,],) if paper.folder else ())
+async def subscribe_to(site: Site, user: User, sample_feed: SampleFeed) -> None:
+    site.web.serve(sample_feed.path, Answer(as_rss(sample_feed), headers={"Content-Type": "application/rss+xml"}))
+    folders = await ensure_folders(site.app.db, user.id, [(sample_feed.folder,)] if sample_feed.folder else [])
+    wish = SubscribeRequest(
+        site.web.url(sample_feed.path), folder_ids=(folders[sample_feed.folder,],) if sample_feed.folder else ()
+    )
     await subscribe(site.app.tools, user, wish, ResponseCache())

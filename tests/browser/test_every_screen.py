@@ -1,4 +1,4 @@
-"""Every screen: for everybody, on every device, and with nobody else listening."""
+"""Every screen is accessible, fits the smallest phone, and requests nothing from other servers."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,12 +11,12 @@ from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
 from feedmill.store.entries.labels import add_label
 from feedmill.store.search.saved_searches import save_search
-from tests.browser import papers, test_feeds, test_health, test_looks, test_managing
+from tests.browser import sample_feeds, test_accessibility, test_feeds, test_health, test_settings_pools_admin
 from tests.browser.axe import serious
-from tests.browser.guest import Guest
-from tests.browser.house import House
+from tests.browser.browser_user import BrowserUser
+from tests.browser.site_server import SiteServer
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 MOST_SCRIPT = 40_000
 SMALLEST = 320
 PATHS = (
@@ -79,16 +79,21 @@ PATHS = (
     "/nowhere",
 )
 # Axe takes its time: it looks at each screen once.
-SEEN_BY_AXE_ELSEWHERE = {*test_looks.PATHS, *test_feeds.PATHS, *test_health.PATHS, *test_managing.PATHS}
+SEEN_BY_AXE_ELSEWHERE = {
+    *test_accessibility.PATHS,
+    *test_feeds.PATHS,
+    *test_health.PATHS,
+    *test_settings_pools_admin.PATHS,
+}
 ERRORS = {"/nowhere": 404, "/register": 403, "/search?q=%22open&in=/feed/1": 422}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def kept(house: House) -> None:
+def kept(site_server: SiteServer) -> None:
     """What the screens of this file show beyond feeds: a label, a bookmark, a kept search."""
 
     async def keep() -> None:
-        app, alice = house.site.app, await papers.reader(house.site)
+        app, alice = site_server.site.app, await sample_feeds.find_user(site_server.site)
         label = await add_label(app.db, alice.id, "Wood & water 木と水")
         await apply_marks_to_entry(
             app.db, alice.id, 1, EntryMarks(add_labels=(label.id,), starred=True), datetime.now(UTC)
@@ -96,11 +101,11 @@ def kept(house: House) -> None:
         await save_search(app.db, alice.id, "Wheels", "wheel OR 水轮")
         await app.bookmarks.save(alice.id, "https://example.org/a-page-with-rather-a-long-address", None, "A note")
 
-    house.do(keep())
+    site_server.do(keep())
 
 
 @pytest.fixture
-def asked(house: House) -> Callable[[Page], tuple[list[Response], list[str]]]:
+def asked(site_server: SiteServer) -> Callable[[Page], tuple[list[Response], list[str]]]:
     """Notes what a window is answered, and whom else it asks."""
 
     def note(page: Page) -> tuple[list[Response], list[str]]:
@@ -108,7 +113,7 @@ def asked(house: House) -> Callable[[Page], tuple[list[Response], list[str]]]:
         others: list[str] = []
 
         def of_others(request: Request) -> None:
-            if not request.url.startswith((house.origin, "data:")):
+            if not request.url.startswith((site_server.origin, "data:")):
                 others.append(request.url)
 
         page.on("response", lambda answer: answers.append(answer))
@@ -119,9 +124,9 @@ def asked(house: House) -> Callable[[Page], tuple[list[Response], list[str]]]:
 
 
 def test_every_screen_is_for_everybody_fits_the_smallest_phone_and_asks_nobody_else(
-    guest: GuestMaker, asked: Any
+    browser_user: BrowserUserMaker, asked: Any
 ) -> None:
-    alice = guest(color_scheme="light")
+    alice = browser_user(color_scheme="light")
     _, others = asked(alice.page)
 
     found = {}
@@ -148,8 +153,8 @@ def width_on_the_smallest_phone(page: Page) -> int:
     return width
 
 
-def test_all_scripts_of_a_page_together_stay_small(guest: GuestMaker, asked: Any) -> None:
-    alice = guest()
+def test_all_scripts_of_a_page_together_stay_small(browser_user: BrowserUserMaker, asked: Any) -> None:
+    alice = browser_user()
     answers, _ = asked(alice.page)
 
     alice.page.goto("/all")

@@ -1,4 +1,4 @@
-"""Feedmill as people have it: a real server on a real port, in a thread of its own, with a web to collect from."""
+"""A real server on a real port, in a thread of its own, with a scripted web to fetch from."""
 
 import asyncio
 import socket
@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 import uvicorn
 
+from tests.scripted_web import Web
 from tests.serve.rest.site import Site, running_site
-from tests.www import Web
 
 PATIENCE = 60
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class House:
-    """`origin` is where browsers find it; `do` runs something inside it and waits for what comes of it."""
+class SiteServer:
+    """`origin` is its address; `do` runs a coroutine in its event loop and waits for the result."""
 
     origin: str
     site: Site
@@ -31,18 +31,18 @@ class House:
 
 
 @contextmanager
-def open_house(folder: Path, furnish: Callable[[Site], Awaitable[None]] | None = None) -> Iterator[House]:
-    """A house for the block. `furnish` is awaited inside it before the first guest comes."""
+def run_site_server(folder: Path, prepare: Callable[[Site], Awaitable[None]] | None = None) -> Iterator[SiteServer]:
+    """A running server for the block. `furnish` is awaited before the server starts."""
     ready, leave = threading.Event(), asyncio.Event()
-    opened: list[House] = []
+    opened: list[SiteServer] = []
     failed: list[BaseException] = []
 
     async def live() -> None:
         async with Web() as web, running_site(folder, web) as site:
-            if furnish is not None:
-                await furnish(site)
+            if prepare is not None:
+                await prepare(site)
             async with _listening(site) as origin:
-                opened.append(House(origin, site, asyncio.get_running_loop()))
+                opened.append(SiteServer(origin, site, asyncio.get_running_loop()))
                 ready.set()
                 await leave.wait()
 
@@ -53,7 +53,7 @@ def open_house(folder: Path, furnish: Callable[[Site], Awaitable[None]] | None =
             failed.append(error)
         ready.set()
 
-    thread = threading.Thread(target=run, name="house")
+    thread = threading.Thread(target=run, name="site server")
     thread.start()
     ready.wait(PATIENCE)
     if failed:

@@ -1,4 +1,4 @@
-"""The whole product as a stranger meets it: `feedmill serve` in an empty folder, a browser, and a web to read."""
+"""From `feedmill serve` in an empty folder to reading in a browser."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -10,37 +10,38 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.browser_user import BrowserUser
 from tests.browser.conftest import PATIENCE
-from tests.browser.guest import Guest
-from tests.browser.loopback import web_beside
-from tests.browser.papers import CHINESE, PASSWORD, PROSE, Paper, Piece, as_rss
+from tests.browser.sample_feeds import CHINESE, PASSWORD, PROSE, SampleEntry, SampleFeed, as_rss
+from tests.browser.web_in_thread import web_in_thread
 from tests.cli.command import serving
-from tests.www import Answer, Web
+from tests.scripted_web import Answer, Web
 
 RSS = {"Content-Type": "application/rss+xml"}
 HTML = {"Content-Type": "text/html"}
 SLOWLY = 120_000
-PIECES = [
-    Piece("清晨的水闸：一座老磨坊的一天", CHINESE, 1),
-    Piece("Which stone turns", PROSE, 2),
-    Piece("Flood marks", PROSE, 3),
+ENTRIES = [
+    SampleEntry("清晨的水闸：一座老磨坊的一天", CHINESE, 1),
+    SampleEntry("Which stone turns", PROSE, 2),
+    SampleEntry("Flood marks", PROSE, 3),
 ]
 FRONT = b'<title>A mill</title><link rel=alternate type="application/rss+xml" href="/mill.xml">'
 
 
 @dataclass(frozen=True)
-class Mill:
+class NewInstallation:
     """`feedmill serve` on an empty folder, and the web that it can reach."""
 
     address: str
     folder: Path
     web: Web
 
-    def publish(self, path: str, title: str, pieces: list[Piece]) -> str:
+    def publish(self, path: str, title: str, entries: list[SampleEntry]) -> str:
         linked = [
-            Piece(each.title, each.html, each.hours, link=self.web.url(f"{path}/{n}")) for n, each in enumerate(pieces)
+            SampleEntry(each.title, each.html, each.hours, link=self.web.url(f"{path}/{n}"))
+            for n, each in enumerate(entries)
         ]
-        return self.web.serve(path, Answer(as_rss(Paper(path, title, linked)), headers=RSS))
+        return self.web.serve(path, Answer(as_rss(SampleFeed(path, title, linked)), headers=RSS))
 
     def lose(self, title: str) -> None:
         """An entry is gone from the database, as if it had never been written."""
@@ -51,30 +52,32 @@ class Mill:
 
 
 @pytest.fixture
-def mill(tmp_path: Path) -> Iterator[Mill]:
+def installation(tmp_path: Path) -> Iterator[NewInstallation]:
     settings = {"allow_private": "127.0.0.0/8", "host_gap": "0"}
-    with web_beside() as web, serving(cwd=tmp_path, settings=settings) as server:
-        mill = Mill(server.address, tmp_path, web)
+    with web_in_thread() as web, serving(cwd=tmp_path, settings=settings) as server:
+        installation = NewInstallation(server.address, tmp_path, web)
         web.serve("/", Answer(FRONT, headers=HTML))
-        mill.publish("/mill.xml", "The Old Mill", PIECES)
-        yield mill
+        installation.publish("/mill.xml", "The Old Mill", ENTRIES)
+        yield installation
 
 
 @pytest.fixture
-def arrive(chromium_service: Any, mill: Mill) -> Iterator[Callable[..., Page]]:
-    """Opens windows in which no script fails, no policy is broken, and nobody but the mill is asked for anything."""
+def arrive(chromium_service: Any, installation: NewInstallation) -> Iterator[Callable[..., Page]]:
+    """Opens windows in which no script fails, no policy is broken, and nothing but the installation is requested."""
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
     def open_window(width: int = 1280, **options: Any) -> Page:
         size = {"width": width, "height": 800}
-        context = chromium_service.browser.new_context(viewport=size, base_url=mill.address, **options)
+        context = chromium_service.browser.new_context(viewport=size, base_url=installation.address, **options)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page: Page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
-        page.on("request", lambda asked: None if asked.url.startswith(mill.address) else wrong.append(asked.url))
+        page.on(
+            "request", lambda asked: None if asked.url.startswith(installation.address) else wrong.append(asked.url)
+        )
         return page
 
     yield open_window
@@ -83,22 +86,26 @@ def arrive(chromium_service: Any, mill: Mill) -> Iterator[Callable[..., Page]]:
     assert wrong == []
 
 
-def test_from_an_empty_folder_to_reading_and_back_from_the_archive(mill: Mill, arrive: Callable[..., Page]) -> None:
-    reader = Guest(arrive())
+def test_from_an_empty_folder_to_reading_and_back_from_the_archive(
+    installation: NewInstallation, arrive: Callable[..., Page]
+) -> None:
+    reader = BrowserUser(arrive())
     set_up_and_be_told(reader.page)
-    add_by_the_address_of_a_page(reader.page, mill)
-    read_with_the_keyboard(reader, mill)
-    refresh_in_two_windows(reader, mill)
+    add_by_the_address_of_a_page(reader.page, installation)
+    read_with_the_keyboard(reader, installation)
+    refresh_in_two_windows(reader, installation)
     search_a_chinese_word(reader.page)
-    import_two_hundred_feeds(reader.page, mill)
-    find_out_why_a_feed_is_broken(reader.page, mill)
-    restore_what_was_lost(reader.page, mill)
+    import_two_hundred_feeds(reader.page, installation)
+    find_out_why_a_feed_is_broken(reader.page, installation)
+    restore_what_was_lost(reader.page, installation)
 
 
-def test_without_scripts_everything_is_links_and_forms(mill: Mill, arrive: Callable[..., Page]) -> None:
+def test_without_scripts_everything_is_links_and_forms(
+    installation: NewInstallation, arrive: Callable[..., Page]
+) -> None:
     page = arrive(java_script_enabled=False)
     set_up(page)
-    page.get_by_label("Address", exact=True).fill(mill.web.url("/"))
+    page.get_by_label("Address", exact=True).fill(installation.web.url("/"))
     page.get_by_role("button", name="Find").click()
     expect(page.locator(".offer")).to_contain_text("The Old Mill")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -111,7 +118,7 @@ def test_without_scripts_everything_is_links_and_forms(mill: Mill, arrive: Calla
     page.goto("/starred")
     expect(page.locator(".row .title")).to_have_text(["Which stone turns"])
 
-    mill.publish("/mill.xml", "The Old Mill", [*PIECES, Piece("The sluice is open", PROSE, 0.1)])
+    installation.publish("/mill.xml", "The Old Mill", [*ENTRIES, SampleEntry("The sluice is open", PROSE, 0.1)])
     page.get_by_role("button", name="Refresh all feeds").first.click()
     expect(page.locator('.job[data-status="done"] .standing')).to_have_text("1 of 1 feeds · 1 new · 0 failed")
     page.get_by_role("link", name="Search").first.click()
@@ -120,8 +127,8 @@ def test_without_scripts_everything_is_links_and_forms(mill: Mill, arrive: Calla
     expect(page.locator(".row .title mark")).to_have_text("水闸")
 
 
-def test_the_keyboard_alone_leads_everywhere(mill: Mill, arrive: Callable[..., Page]) -> None:
-    reader = Guest(arrive())
+def test_the_keyboard_alone_leads_everywhere(installation: NewInstallation, arrive: Callable[..., Page]) -> None:
+    reader = BrowserUser(arrive())
     page = reader.page
     page.goto("/")
     for word in ("alice", PASSWORD, PASSWORD):
@@ -129,7 +136,7 @@ def test_the_keyboard_alone_leads_everywhere(mill: Mill, arrive: Callable[..., P
         reader.press("Tab")
     reader.press("Enter")
     page.wait_for_url("**/subscribe")
-    page.keyboard.type(mill.web.url("/"))
+    page.keyboard.type(installation.web.url("/"))
     reader.press("Enter")
     expect(page.locator(".offer")).to_contain_text("The Old Mill")
     tab_to(page, "Add")
@@ -162,10 +169,12 @@ def tab_to(page: Page, words: str) -> None:
     raise AssertionError(f"Tab does not lead to {words}")
 
 
-def test_on_the_smallest_phone_nothing_is_lost_at_the_side(mill: Mill, arrive: Callable[..., Page]) -> None:
+def test_on_the_smallest_phone_nothing_is_lost_at_the_side(
+    installation: NewInstallation, arrive: Callable[..., Page]
+) -> None:
     page = arrive(width=320, has_touch=True, is_mobile=True)
     set_up(page)
-    add_by_the_address_of_a_page(page, mill)
+    add_by_the_address_of_a_page(page, installation)
     page.get_by_role("button", name="Open views and feeds").click()
     page.locator(".sidebar").get_by_role("link", name="Unread").click()
     page.get_by_role("link", name="Which stone turns").click()
@@ -201,9 +210,9 @@ def fill_in_set_up(page: Page) -> None:
     page.get_by_label("Password again").fill(PASSWORD)
 
 
-def add_by_the_address_of_a_page(page: Page, mill: Mill) -> None:
+def add_by_the_address_of_a_page(page: Page, installation: NewInstallation) -> None:
     page.evaluate("window.isTheSamePage = true")
-    page.get_by_label("Address", exact=True).fill(mill.web.url("/"))
+    page.get_by_label("Address", exact=True).fill(installation.web.url("/"))
     page.get_by_role("button", name="Find").click()
     expect(page.locator(".offer")).to_contain_text("The Old Mill")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -214,29 +223,29 @@ def add_by_the_address_of_a_page(page: Page, mill: Mill) -> None:
     expect(page.locator(".row")).to_have_count(3)
 
 
-def read_with_the_keyboard(reader: Guest, mill: Mill) -> None:
+def read_with_the_keyboard(reader: BrowserUser, installation: NewInstallation) -> None:
     page = reader.page
     reader.press("j")
-    reader.reads(PIECES[0].title)
+    reader.reads(ENTRIES[0].title)
     reader.press("j")
     reader.reads("Which stone turns")
     reader.press("k")
-    reader.reads(PIECES[0].title)
+    reader.reads(ENTRIES[0].title)
     expect(page.locator("#count-unread")).to_have_text("1")
     reader.press("m")
     expect(page.locator("#count-unread")).to_have_text("2")
     reader.press_until_sent("s")
-    mill.web.serve("/mill.xml/0", Answer(b"<h1>The original</h1>", headers=HTML))
+    installation.web.serve("/mill.xml/0", Answer(b"<h1>The original</h1>", headers=HTML))
     with page.context.expect_page() as opened:
         reader.press("v")
     expect(opened.value.get_by_role("heading")).to_have_text("The original")
     opened.value.close()
     page.goto("/starred")
-    assert reader.titles() == [PIECES[0].title]
+    assert reader.titles() == [ENTRIES[0].title]
 
 
-def refresh_in_two_windows(reader: Guest, mill: Mill) -> None:
-    mill.publish("/mill.xml", "The Old Mill", [*PIECES, Piece("The sluice is open", PROSE, 0.1)])
+def refresh_in_two_windows(reader: BrowserUser, installation: NewInstallation) -> None:
+    installation.publish("/mill.xml", "The Old Mill", [*ENTRIES, SampleEntry("The sluice is open", PROSE, 0.1)])
     other = reader.page.context.new_page()
     other.goto("/unread")
     reader.page.goto("/unread")
@@ -255,12 +264,14 @@ def search_a_chinese_word(page: Page) -> None:
     page.wait_for_url("**/search")
     page.keyboard.type("水闸")
     page.keyboard.press("Enter")
-    expect(page.locator(".row .title")).to_have_text([PIECES[0].title])
+    expect(page.locator(".row .title")).to_have_text([ENTRIES[0].title])
     expect(page.locator(".row .title mark")).to_have_text("水闸")
 
 
-def import_two_hundred_feeds(page: Page, mill: Mill) -> None:
-    urls = [mill.publish(f"/many/{n}.xml", f"Many {n}", [Piece(f"Piece {n}", hours=50)]) for n in range(200)]
+def import_two_hundred_feeds(page: Page, installation: NewInstallation) -> None:
+    urls = [
+        installation.publish(f"/many/{n}.xml", f"Many {n}", [SampleEntry(f"Piece {n}", hours=50)]) for n in range(200)
+    ]
     lines = "".join(f'<outline type="rss" text="Many" xmlUrl="{url}"/>' for url in urls)
     opml = f'<opml version="2.0"><body><outline text="Imported">{lines}</outline></body></opml>'
     page.goto("/import")
@@ -274,19 +285,19 @@ def import_two_hundred_feeds(page: Page, mill: Mill) -> None:
     expect(page.locator(".sidebar")).to_contain_text("Imported")
 
 
-def find_out_why_a_feed_is_broken(page: Page, mill: Mill) -> None:
-    mill.web.serve("/mill.xml", Answer(b"gone fishing", 404))
+def find_out_why_a_feed_is_broken(page: Page, installation: NewInstallation) -> None:
+    installation.web.serve("/mill.xml", Answer(b"gone fishing", 404))
     page.goto("/feed/1")
     page.get_by_role("button", name="Refresh these feeds").first.click()
     expect(page.locator(".strip .standing")).to_contain_text("1 failed")
     page.goto("/feed/1/health")
     expect(page.locator("main")).to_contain_text("The server refuses (4xx)")
     expect(page.locator("main")).to_contain_text("The address is wrong or needs a login.")
-    mill.publish("/mill.xml", "The Old Mill", PIECES)
+    installation.publish("/mill.xml", "The Old Mill", ENTRIES)
 
 
-def restore_what_was_lost(page: Page, mill: Mill) -> None:
-    mill.lose("Flood marks")
+def restore_what_was_lost(page: Page, installation: NewInstallation) -> None:
+    installation.lose("Flood marks")
     page.goto("/feed/1/archive")
     page.locator("main").get_by_role("link", name="Read kept answers again").click()
     expect(page.locator(".verdict")).to_contain_text("add 1 items and change 0")

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tests.flows.refresh_environment import answer, item
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Person, Site
-from tests.www import Answer
 
 
 def feed_of(*guids: str, **more: Any) -> Answer:

@@ -1,4 +1,4 @@
-"""What a person does in a window."""
+"""Actions of a user in a browser window."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from playwright.sync_api import Page, Response, expect
 
 
 @dataclass(frozen=True)
-class Guest:
+class BrowserUser:
     page: Page
 
     def sign_in(self, name: str, password: str) -> None:

@@ -1,4 +1,4 @@
-"""Settings, pools and administration in a browser: what scripts add, and that anybody can use them."""
+"""Settings, pools and administration in a browser: what scripts add, and accessibility."""
 
 import re
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from feedmill.model.user import Actor
 from feedmill.store.pools.grants import grant_access
 from feedmill.store.users.api_tokens import add_token
 from tests.browser.axe import COLOURS, serious
-from tests.browser.guest import Guest
-from tests.browser.house import House
-from tests.browser.papers import PASSWORD, reader
+from tests.browser.browser_user import BrowserUser
+from tests.browser.sample_feeds import PASSWORD, find_user
+from tests.browser.site_server import SiteServer
 from tests.serve.rest.site import Site
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 PATHS = (
     "/settings",
     "/settings/sessions",
@@ -46,9 +46,9 @@ PATHS = (
 
 
 @pytest.fixture(scope="module")
-def pooled(house: House) -> House:
-    house.do(_furnish(house.site))
-    return house
+def pooled(site_server: SiteServer) -> SiteServer:
+    site_server.do(_furnish(site_server.site))
+    return site_server
 
 
 async def _furnish(site: Site) -> None:
@@ -58,15 +58,17 @@ async def _furnish(site: Site) -> None:
     await site.app.pools.fill("Mills")
     charlie = await make_user(db, "charlie", PASSWORD, False, now, Actor())
     await grant_access(db, group, charlie, Actor(), now)
-    alice = await reader(site, "alice")
+    alice = await find_user(site, "alice")
     await add_token(db, alice.id, "indexer", "fm_indexer", ["pools"], now, groups=[group.id])
     await add_token(db, alice.id, "maker", "fm_maker", ["read", "write"], now)
     who = await caller_of_api_token(db, "fm_maker", now)
     await add_token(db, alice.id, "made", "fm_made", ["read"], now, now + timedelta(days=1), maker=who)
 
 
-def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(pooled: House, guest: GuestMaker) -> None:
-    alice = guest(width=360, height=740)
+def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(
+    pooled: SiteServer, browser_user: BrowserUserMaker
+) -> None:
+    alice = browser_user(width=360, height=740)
 
     found, too_wide = {}, []
     for path in PATHS:
@@ -79,8 +81,8 @@ def test_axe_finds_nothing_serious_on_any_screen_and_none_is_too_wide(pooled: Ho
 
 
 @pytest.mark.parametrize("theme", ["dark", "sepia", "contrast"])
-def test_text_can_be_read_in_every_theme(pooled: House, guest: GuestMaker, theme: str) -> None:
-    alice = guest()
+def test_text_can_be_read_in_every_theme(pooled: SiteServer, browser_user: BrowserUserMaker, theme: str) -> None:
+    alice = browser_user()
     alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
 
     found = {}
@@ -91,8 +93,10 @@ def test_text_can_be_read_in_every_theme(pooled: House, guest: GuestMaker, theme
     assert list(found.values()) == [[], [], []]
 
 
-def test_an_admin_lets_somebody_take_and_takes_the_right_away(pooled: House, guest: GuestMaker) -> None:
-    page = guest(at="/pools/1").page
+def test_an_admin_lets_somebody_take_and_takes_the_right_away(
+    pooled: SiteServer, browser_user: BrowserUserMaker
+) -> None:
+    page = browser_user(at="/pools/1").page
     takers = page.get_by_role("region", name="Who may take from this group")
     takers.get_by_role("button", name="Take away charlie").click()
     expect(takers).to_contain_text("Nobody but admins.")
@@ -103,8 +107,10 @@ def test_an_admin_lets_somebody_take_and_takes_the_right_away(pooled: House, gue
     expect(takers.get_by_role("rowheader", name="charlie")).to_be_visible()
 
 
-def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(pooled: House, guest: GuestMaker) -> None:
-    page = guest().page
+def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(
+    pooled: SiteServer, browser_user: BrowserUserMaker
+) -> None:
+    page = browser_user().page
     page.goto("/pools")
     level = page.locator(".pool .level strong").first
     before = int(level.inner_text())
@@ -120,8 +126,8 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(pooled: H
     assert stale.evaluate("mark => getComputedStyle(mark).visibility") == "visible"
 
 
-def test_a_new_key_is_copied(guest: GuestMaker) -> None:
-    alice = guest(permissions=["clipboard-read", "clipboard-write"], at="/settings/keys")
+def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/settings/keys")
     alice.page.get_by_label("Name").fill("A phone")
     alice.page.get_by_role("button", name="Make the key").click()
     key = alice.page.get_by_label(re.compile("Your new key")).input_value()
@@ -132,8 +138,8 @@ def test_a_new_key_is_copied(guest: GuestMaker) -> None:
     assert alice.page.evaluate("navigator.clipboard.readText()") == key
 
 
-def test_keys_can_be_turned_off_and_rows_count_as_read_when_scrolled_past(guest: GuestMaker) -> None:
-    alice = guest(height=420, at="/settings")
+def test_keys_can_be_turned_off_and_rows_count_as_read_when_scrolled_past(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(height=420, at="/settings")
     alice.page.get_by_label("When scrolled past, too").check()
     alice.page.get_by_label("Off", exact=True).check()
     alice.page.get_by_role("button", name="Save", exact=True).click()

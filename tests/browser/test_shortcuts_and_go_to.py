@@ -1,4 +1,4 @@
-"""Keys that somebody chose, and the box that goes to a place by its name."""
+"""Custom keyboard shortcuts, and the box that opens a page by its name."""
 
 from collections.abc import Callable
 
@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import serious
-from tests.browser.guest import Guest
+from tests.browser.browser_user import BrowserUser
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 
 
 @pytest.mark.parametrize("keys", [("g", "o"), ("Control+k",)])
-def test_a_few_letters_and_enter_lead_to_a_feed(guest: GuestMaker, keys: tuple[str, ...]) -> None:
-    alice = guest()
+def test_a_few_letters_and_enter_lead_to_a_feed(browser_user: BrowserUserMaker, keys: tuple[str, ...]) -> None:
+    alice = browser_user()
     alice.press(*keys)
     expect(alice.page.get_by_role("dialog")).to_contain_text("磨坊笔记")
     assert serious(alice.page) == []
@@ -26,8 +26,8 @@ def test_a_few_letters_and_enter_lead_to_a_feed(guest: GuestMaker, keys: tuple[s
     expect(alice.page.get_by_role("heading", level=1)).to_have_text("Water & Stone Radio")
 
 
-def test_arrows_move_in_the_box(guest: GuestMaker) -> None:
-    alice = guest()
+def test_arrows_move_in_the_box(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.press("g", "o")
     expect(alice.page.get_by_role("dialog")).to_be_visible()
 
@@ -36,8 +36,8 @@ def test_arrows_move_in_the_box(guest: GuestMaker) -> None:
     alice.page.wait_for_url("**/today")
 
 
-def test_keys_that_were_chosen_do_what_they_stand_for(guest: GuestMaker) -> None:
-    alice = guest(at="/keys/edit")
+def test_keys_that_were_chosen_do_what_they_stand_for(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user(at="/keys/edit")
     assert serious(alice.page) == []
     alice.page.get_by_role("button", name="Miniflux keys").click()
     alice.page.goto("/all")
@@ -56,8 +56,8 @@ def test_keys_that_were_chosen_do_what_they_stand_for(guest: GuestMaker) -> None
     alice.page.get_by_role("button", name="Feedmill keys").click()
 
 
-def test_b_opens_the_original_behind(guest: GuestMaker) -> None:
-    alice = guest()
+def test_b_opens_the_original_behind(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
     alice.press("n")
 
     with alice.page.context.expect_page() as opened:

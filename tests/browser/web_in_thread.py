@@ -1,17 +1,17 @@
-"""A web on loopback that lives in a thread of its own, for tests that wait in a browser."""
+"""A scripted web in a thread of its own, for tests that block on a browser."""
 
 import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.www import Web
+from tests.scripted_web import Web
 
 PATIENCE = 60
 
 
 @contextmanager
-def web_beside() -> Iterator[Web]:
+def web_in_thread() -> Iterator[Web]:
     """A web for the block; what it serves may be changed at any time."""
     loop, web = asyncio.new_event_loop(), Web()
     thread = threading.Thread(target=loop.run_forever, name="web")

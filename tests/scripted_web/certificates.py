@@ -1,4 +1,4 @@
-"""Certificates for tests, good and bad."""
+"""Valid and invalid TLS certificates for tests."""
 
 import ssl
 import tempfile
@@ -20,14 +20,14 @@ def _name(text: str) -> x509.Name:
 
 
 @dataclass(frozen=True)
-class Authority:
-    """Somebody who signs certificates."""
+class CertificateAuthority:
+    """Signs certificates."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate
 
     @classmethod
-    def make(cls, name: str = "Test authority") -> "Authority":
+    def make(cls, name: str = "Test authority") -> "CertificateAuthority":
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(name, name, key, -DAY, DAY)
         certificate = builder.add_extension(x509.BasicConstraints(True, 0), True).sign(key, hashes.SHA256())

@@ -1,11 +1,11 @@
-"""Host names that mean what a test says they mean."""
+"""A name resolver with scripted answers."""
 
 import socket
 from collections.abc import Sequence
 
 
-class ScriptedNames:
-    """Each name has a list of answers, given one after the other; the last one stays."""
+class ScriptedResolver:
+    """Each name has a list of answers, returned one after the other; the last one is repeated."""
 
     def __init__(self, **answers: Sequence[Sequence[str]]) -> None:
         self._answers: dict[str, list[Sequence[str]]] = {}

@@ -1,4 +1,4 @@
-"""A mill that has been running for a while: what the screenshots show."""
+"""An installation that has been running for some weeks, for the screenshots."""
 
 import math
 import struct
@@ -21,9 +21,9 @@ from feedmill.store.entries.labels import add_label
 from feedmill.store.feeds.icons import add_icon_tasks, release_icon_tasks, save_icon, take_icon_tasks
 from feedmill.store.schema import feeds, fetch_log
 from feedmill.store.search.saved_searches import save_search
-from tests.browser import papers
+from tests.browser import sample_feeds
+from tests.scripted_web import Answer
 from tests.serve.rest.site import Site
-from tests.www import Answer
 
 DAYS = 14
 SHADES = 16
@@ -35,12 +35,12 @@ PAGE = (
 )
 
 
-async def furnish(site: Site) -> None:
+async def prepare(site: Site) -> None:
     """Alice reads, stars and labels; feeds have been fetched for days, one is failing; a pool is being emptied."""
-    await papers.furnish(site)
+    await sample_feeds.prepare(site)
     site.web.serve("/wheel.png", Answer(picture(480, 270), headers={"Content-Type": "image/png"}))
     await archive_images(site.app.images)
-    alice, now, db = await papers.reader(site), datetime.now(UTC), site.app.db
+    alice, now, db = await sample_feeds.find_user(site), datetime.now(UTC), site.app.db
     wood, water = [(await add_label(db, alice.id, name)).id for name in ("Wood 木", "Water")]
     for entry_id, marks in {
         1: EntryMarks(starred=True, add_labels=(wood, water)),
@@ -53,7 +53,7 @@ async def furnish(site: Site) -> None:
     }.items():
         await apply_marks_to_entry(db, alice.id, entry_id, marks, now)
     await save_search(db, alice.id, "Wheels", "wheel OR 水轮")
-    await make_user(db, "bob", papers.PASSWORD, False, now, Actor())
+    await make_user(db, "bob", sample_feeds.PASSWORD, False, now, Actor())
     await site.app.bookmarks.save(alice.id, site.web.serve("/guide", Answer(PAGE)), None, "Drawings on page 3")
     await site.app.bookmarks.save(alice.id, site.web.url("/nowhere"), None, None)
     await site.app.bookmarks.read_pages()
@@ -64,7 +64,7 @@ async def furnish(site: Site) -> None:
 
 
 async def _have_fetched(site: Site, now: datetime) -> None:
-    """A past for the first feeds, and a present that is failing for the third."""
+    """A fetch log for the first feeds; the third one is failing."""
     hours = range(DAYS * 24, 0, -4)
     lines = [_fetch(feed_id, now - timedelta(hours=ago), ago + feed_id) for feed_id in (1, 2, 3) for ago in hours]
     error = "HTTP 404 Not Found"

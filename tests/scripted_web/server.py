@@ -1,4 +1,4 @@
-"""A web server for tests: any loopback address is a host of it, and its answers may be as wrong as need be."""
+"""A web server for tests: every loopback address is one of its hosts, and its responses may be malformed."""
 
 import asyncio
 import inspect
@@ -16,7 +16,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Answer:
-    """An ordinary answer; Content-Length is added unless a header says otherwise."""
+    """A well-formed response; Content-Length is added unless a header sets it."""
 
     body: bytes = b""
     status: int = 200
@@ -31,8 +31,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A request that came in: at which address of ours, when (monotonic), and what it said."""
+class ReceivedRequest:
+    """A received request: the address it came to, its time (monotonic) and its content."""
 
     host: str
     method: str
@@ -42,8 +42,8 @@ class Seen:
     at: float
 
 
-class Wire:
-    """The connection, for answers that have to misbehave."""
+class ClientConnection:
+    """The connection, for responses that are malformed or incomplete."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -61,7 +61,7 @@ class Wire:
         self._writer.close()
 
     def reset(self) -> None:
-        """Ends the connection with RST instead of a goodbye."""
+        """Ends the connection with RST instead of FIN."""
         connection = self._writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
@@ -70,8 +70,8 @@ class Wire:
 # Of `web_on_one_port`; 0 stands for any.
 _last_port = [0]
 
-Script = Callable[[Seen, Wire], Awaitable[None]]
-Handler = Callable[[Seen], Answer]
+Script = Callable[[ReceivedRequest, ClientConnection], Awaitable[None]]
+Handler = Callable[[ReceivedRequest], Answer]
 Served = Answer | bytes | Script | Handler
 
 
@@ -84,7 +84,7 @@ class Web:
 
     def __init__(self, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         self.port = port
-        self.requests: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         self.at_once = 0
         self.most_at_once = 0
         self._tls = tls
@@ -112,7 +112,7 @@ class Web:
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"{'https' if self._tls else 'http'}://{host}:{self.port}{path}"
 
-    def seen(self, path: str) -> list[Seen]:
+    def seen(self, path: str) -> list[ReceivedRequest]:
         return [request for request in self.requests if request.path == path]
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -120,7 +120,7 @@ class Web:
         assert task is not None
         self._open.add(task)
         try:
-            while await self._converse(reader, writer):
+            while await self._handle_request(reader, writer):
                 pass
         except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError, asyncio.CancelledError):
             pass
@@ -128,8 +128,8 @@ class Web:
             self._open.discard(task)
             writer.close()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and its answer; whether the connection stays open."""
+    async def _handle_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Handles one request; returns whether the connection stays open."""
         seen = await _request(reader, writer)
         self.requests.append(seen)
         self.at_once += 1
@@ -137,17 +137,17 @@ class Web:
         try:
             served = self._find(seen)
             if isinstance(served, Answer):
-                await Wire(reader, writer).send(served.encode())
+                await ClientConnection(reader, writer).send(served.encode())
                 return True
             if isinstance(served, bytes):
-                await Wire(reader, writer).send(served)
+                await ClientConnection(reader, writer).send(served)
             else:
-                await served(seen, Wire(reader, writer))
+                await served(seen, ClientConnection(reader, writer))
             return False
         finally:
             self.at_once -= 1
 
-    def _find(self, seen: Seen) -> Answer | bytes | Script:
+    def _find(self, seen: ReceivedRequest) -> Answer | bytes | Script:
         path = seen.path.partition("?")[0]
         for key in ((seen.host, seen.path), (None, seen.path), (seen.host, path), (None, path)):
             if key in self._served:
@@ -158,7 +158,7 @@ class Web:
 
 @asynccontextmanager
 async def web_on_one_port() -> AsyncIterator[Web]:
-    """A web with the address of the one before it in this process, unless somebody else took the port meanwhile."""
+    """A web on the port of the previous one in this process, unless the port is taken."""
     try:
         web = await Web(port=_last_port[0]).__aenter__()
     except OSError:
@@ -170,17 +170,17 @@ async def web_on_one_port() -> AsyncIterator[Web]:
         await web.__aexit__(None, None, None)
 
 
-def _called(served: Script | Handler, seen: Seen) -> Answer | Script:
+def _called(served: Script | Handler, seen: ReceivedRequest) -> Answer | Script:
     if inspect.iscoroutinefunction(served):
         return served
     return served(seen)  # type: ignore[call-arg,return-value]
 
 
-async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Seen:
+async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ReceivedRequest:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("utf-8", "surrogateescape")
     at = time.monotonic()
     first, *lines = head.rstrip("\r\n").split("\r\n")
     method, path, _ = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Seen(writer.get_extra_info("sockname")[0], method, path, headers, body, at)
+    return ReceivedRequest(writer.get_extra_info("sockname")[0], method, path, headers, body, at)

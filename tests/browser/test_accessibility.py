@@ -1,4 +1,4 @@
-"""What anybody can use: axe finds nothing serious, in every theme and at every width."""
+"""Accessibility: axe finds nothing serious, in every theme and at every width."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import COLOURS, serious
-from tests.browser.guest import Guest
+from tests.browser.browser_user import BrowserUser
 
-GuestMaker = Callable[..., Guest]
+BrowserUserMaker = Callable[..., BrowserUser]
 PATHS = (
     "/unread",
     "/today",
@@ -25,8 +25,10 @@ PATHS = (
 OTHER_THEMES = ("dark", "sepia", "contrast")
 
 
-def test_every_page_has_one_heading_and_its_landmarks_and_axe_finds_nothing_serious(guest: GuestMaker) -> None:
-    alice = guest(color_scheme="light")
+def test_every_page_has_one_heading_and_its_landmarks_and_axe_finds_nothing_serious(
+    browser_user: BrowserUserMaker,
+) -> None:
+    alice = browser_user(color_scheme="light")
 
     found = {}
     for path in PATHS:
@@ -38,8 +40,8 @@ def test_every_page_has_one_heading_and_its_landmarks_and_axe_finds_nothing_seri
 
 
 @pytest.mark.parametrize("theme", OTHER_THEMES)
-def test_text_can_be_read_in_every_theme(guest: GuestMaker, theme: str) -> None:
-    alice = guest()
+def test_text_can_be_read_in_every_theme(browser_user: BrowserUserMaker, theme: str) -> None:
+    alice = browser_user()
     alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"theme={theme}", "url": alice.page.url}])
 
     found = {}
@@ -50,8 +52,10 @@ def test_text_can_be_read_in_every_theme(guest: GuestMaker, theme: str) -> None:
     assert list(found.values()) == [[], [], []]
 
 
-def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(guest: GuestMaker, visit: Callable[..., Page]) -> None:
-    alice = guest()
+def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(
+    browser_user: BrowserUserMaker, visit: Callable[..., Page]
+) -> None:
+    alice = browser_user()
     alice.press("j")
     alice.page.wait_for_selector(".pane .article")
     assert serious(alice.page) == []
@@ -59,7 +63,7 @@ def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(guest: GuestMaker
     alice.page.wait_for_selector("dialog .keys")
     assert serious(alice.page) == []
 
-    small = guest(width=360, height=740)
+    small = browser_user(width=360, height=740)
     assert serious(small.page) == []
     small.page.get_by_role("button", name="Open views and feeds").click()
     assert serious(small.page) == []
@@ -70,8 +74,8 @@ def test_axe_finds_nothing_serious_while_reading_or_on_a_phone(guest: GuestMaker
 
 
 @pytest.mark.parametrize("density", ["titles", "compact", "cards", "full"])
-def test_every_density_shows_every_entry(guest: GuestMaker, density: str) -> None:
-    alice = guest()
+def test_every_density_shows_every_entry(browser_user: BrowserUserMaker, density: str) -> None:
+    alice = browser_user()
     alice.page.context.add_cookies([{"name": "feedmill_look", "value": f"density={density}", "url": alice.page.url}])
 
     alice.page.goto("/all")
@@ -82,8 +86,8 @@ def test_every_density_shows_every_entry(guest: GuestMaker, density: str) -> Non
     assert serious(alice.page, COLOURS) == []
 
 
-def test_the_keyboard_reaches_the_content_first(guest: GuestMaker) -> None:
-    alice = guest()
+def test_the_keyboard_reaches_the_content_first(browser_user: BrowserUserMaker) -> None:
+    alice = browser_user()
 
     alice.press("Tab", "Enter")
 
