@@ -32,13 +32,13 @@ function offer(n) {
   bar.hidden = false;
 }
 
-async function look() {
+async function updateCounts() {
   if (document.visibilityState !== "visible") return;
   const answer = await fetch("/counts", { headers: { "HX-Request": "true" } }).catch(() => null);
   if (answer?.ok) document.dispatchEvent(new CustomEvent("counts", { detail: await answer.json() }));
 }
 
 if (one("#count-unread")) {
-  setTimeout(appearance, 2000);
-  setInterval(appearance, EVERY);
+  setTimeout(updateCounts, 2000);
+  setInterval(updateCounts, EVERY);
 }
