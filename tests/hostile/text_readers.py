@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from feedmill.archive import object_keys, object_paths
 from feedmill.archive.images import file_types
-from feedmill.collect import feed_moves, pasted_url
+from feedmill.collect import feed_moves
 from feedmill.collect.declared import read_document
 from feedmill.collect.declared.feeds_file import read_declarations
 from feedmill.collect.discovery import page_feeds, site_patterns, site_software
@@ -65,7 +65,7 @@ from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.pool import PoolRule
-from feedmill.outbound import content_encoding, fetch_options, request_headers, response_headers, urls
+from feedmill.outbound import content_encoding, fetch_options, request_headers, response_headers, urls, user_urls
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.http import archived_images, jwt_tokens, sse
@@ -446,7 +446,7 @@ READERS: dict[str, Read] = {
     ),
     "outbound.fetch_options.parse_options": fetch_options.parse_options,
     # Addresses
-    "collect.pasted_url.parse_pasted_url": pasted_url.parse_pasted_url,
+    "outbound.user_urls.parse_user_url": user_urls.parse_user_url,
     "html.normalize_links.absolute_url": lambda text: normalize_links.absolute_url(text, URL),
     "html.normalize_links.safe_link": normalize_links.safe_link,
     "collect.feed_moves.is_same_site": lambda text: feed_moves.is_same_site(f"https://{text[:8000]}/", URL),
@@ -465,7 +465,7 @@ READERS: dict[str, Read] = {
     "outbound.urls.is_ip_address": urls.is_ip_address,
     "model.hosts.host_of": hosts.host_of,
     "library.admin.blocked_hosts.parse_blocked_host": blocked_hosts.parse_blocked_host,
-    "collect.pasted_url.parse_url_without_login": pasted_url.parse_url_without_login,
+    "outbound.user_urls.parse_url_without_login": user_urls.parse_url_without_login,
     "library.subscriptions.folders.clip_path": lambda text: folders.clip_path(tuple(text.split("/"))),
     "library.users.manage_users.normalize_user_name": manage_users.normalize_user_name,
     "model.hosts.host_and_parents": lambda text: list(hosts.host_and_parents(text[:255])),

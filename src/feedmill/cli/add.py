@@ -16,13 +16,13 @@ from feedmill.collect.declared.feeds_file import InvalidValue, read_interval
 from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, PageFeeds, discover_feeds_at, first_working_feed
 from feedmill.collect.discovery.page_feeds import DiscoveredFeed
 from feedmill.collect.first_fetch import add_fetched_feed
-from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.library.subscriptions.errors import AlreadySubscribed, NotSubscribable, SeveralFeeds
 from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import Updated
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -133,7 +133,7 @@ async def _add_all(app: App, urls: tuple[str, ...], options: AddOptions, as_json
 
 async def _add(app: App, text: str, options: AddOptions) -> list[AddResult]:
     try:
-        address = parse_pasted_url(text)
+        address = parse_user_url(text)
     except BadUrl as error:
         return [AddResult(text, "failed", str(error), code=BAD_USAGE)]
     if options.user:
@@ -198,7 +198,7 @@ async def _add_of_page(app: App, page: PageFeeds, options: AddOptions) -> list[A
 async def _add_first(app: App, found: list[DiscoveredFeed], options: AddOptions) -> AddResult:
     """Adds the first of these that exists already or can be fetched."""
     url = found[0].url
-    if existing := await _existing(app, parse_pasted_url(url).url):
+    if existing := await _existing(app, parse_user_url(url).url):
         return existing
     answer = await first_working_feed(app.client, found)
     return (
@@ -208,7 +208,7 @@ async def _add_first(app: App, found: list[DiscoveredFeed], options: AddOptions)
     )
 
 
-async def _add_no_feed(app: App, address: PastedUrl, no_feed: NoFeed, options: AddOptions) -> AddResult:
+async def _add_no_feed(app: App, address: UserUrl, no_feed: NoFeed, options: AddOptions) -> AddResult:
     if options.anyway:
         return await _add_unfetched(app, address, options, f"although it can't be fetched now: {no_feed.reason}")
     hint = "; --anyway adds it all the same" if no_feed.may_pass else ""
@@ -217,7 +217,7 @@ async def _add_no_feed(app: App, address: PastedUrl, no_feed: NoFeed, options: A
     )
 
 
-async def _add_unfetched(app: App, address: PastedUrl, options: AddOptions, note: str) -> AddResult:
+async def _add_unfetched(app: App, address: UserUrl, options: AddOptions, note: str) -> AddResult:
     now = datetime.now(UTC)
     encrypted = encrypt_options(app.tools.encryption, address.http_options)
     await add_feeds(app.db, [options.feed(address.url, encrypted)], now, now)

@@ -14,12 +14,12 @@ from feedmill.cli.output.json_records import print_record
 from feedmill.cli.output.print_text import pluralize, print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import CallerError
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.opml import MAX_BYTES, OpmlDocument, OpmlFeed, read_opml
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.serve.data_lock import lock_holder
 from feedmill.store.feeds.add_feeds import NewFeed, add_feeds, mark_added_by_person
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
@@ -91,7 +91,7 @@ def _unique_feeds(encryption: Encryption, feeds: list[OpmlFeed], problems: list[
     feeds_by_url: dict[str, NewFeed] = {}
     for feed in feeds:
         try:
-            address = parse_pasted_url(feed.url)
+            address = parse_user_url(feed.url)
         except BadUrl as error:
             problems.append(str(error))
             continue

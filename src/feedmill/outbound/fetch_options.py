@@ -34,6 +34,11 @@ def encode_options(options: FetchOptions) -> str | None:
     return None if options == FetchOptions() else msgspec.json.encode(options).decode()
 
 
+def encode_login(login: tuple[str, str] | None) -> str | None:
+    """Options that have only a login, as JSON."""
+    return None if login is None else msgspec.json.encode({"basic_auth": login}).decode()
+
+
 def encrypt_options(encryption: Encryption, text: str | None) -> Encrypted | None:
     """Options in JSON, encrypted for the feed's row."""
     return None if text is None else encryption.encrypt(text, ENCRYPTION_PURPOSE)

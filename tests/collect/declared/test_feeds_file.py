@@ -10,18 +10,18 @@ from msgspec import structs
 from feedmill.collect.declared.feeds_file import Declaration, find_feeds_file, read_declarations, read_interval
 from feedmill.collect.declared.read_document import MAX_BYTES, BadFile
 from feedmill.collect.declared.sync_feeds import compare_feeds
-from feedmill.collect.pasted_url import PastedUrl
 from feedmill.model.feed import ArchivePolicy, Feed, FeedStatus
+from feedmill.outbound.user_urls import UserUrl
 from feedmill.store.feeds.declared_feeds import DeclaredChanges
 
 NOW = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 FLOOR = timedelta(minutes=15)
 URL = "https://example.org/feed"
-WISH = Declaration(PastedUrl(URL))
+WISH = Declaration(UserUrl(URL))
 FEED = Feed(1, URL, NOW, declared=True, next_fetch_at=NOW + timedelta(hours=6), last_fetched_at=NOW)
 
 FULL = Declaration(
-    PastedUrl("https://b.example/x"), "B", ("Tech", "Python"), timedelta(minutes=30), ArchivePolicy.STARRED
+    UserUrl("https://b.example/x"), "B", ("Tech", "Python"), timedelta(minutes=30), ArchivePolicy.STARRED
 )
 YAML = """
 feeds:
@@ -48,7 +48,7 @@ archive = "Starred"
 
 @pytest.mark.parametrize(("name", "text"), [("f.yaml", YAML), ("f.json", JSON), ("f.toml", TOML)])
 def test_all_formats_say_the_same(tmp_path: Path, name: str, text: str) -> None:
-    assert read_declarations(written(tmp_path, name, text)) == [Declaration(PastedUrl("https://a.example/feed")), FULL]
+    assert read_declarations(written(tmp_path, name, text)) == [Declaration(UserUrl("https://a.example/feed")), FULL]
 
 
 def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
 def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None:
     [one] = read_declarations(written(tmp_path, "feeds.yaml", "- https://me:secret@a.example/feed\n"))
 
-    assert one.address == PastedUrl("https://a.example/feed", '{"basic_auth":["me","secret"]}')
+    assert one.address == UserUrl("https://a.example/feed", '{"basic_auth":["me","secret"]}')
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
 
     assert compared([], [theirs]) == DeclaredChanges()
     assert (
-        compared([replace(FULL, address=PastedUrl(URL))], [structs.replace(theirs, declared=True)]) == DeclaredChanges()
+        compared([replace(FULL, address=UserUrl(URL))], [structs.replace(theirs, declared=True)]) == DeclaredChanges()
     )
 
 

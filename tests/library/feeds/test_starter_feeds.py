@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from feedmill.collect.pasted_url import parse_pasted_url
 from feedmill.i18n.catalogue import language_names
 from feedmill.i18n.translator import translator
 from feedmill.library.feeds.starter_feeds import TOPICS, StarterFeed
+from feedmill.outbound.user_urls import parse_user_url
 
 EVERY = [feed for topic in TOPICS for feed in topic.feeds]
 
@@ -23,7 +23,7 @@ def test_each_has_a_name_and_a_safe_address_that_is_taken_as_it_stands(feed: Sta
     parts = urlsplit(feed.url)
 
     assert (parts.scheme, parts.port, parts.username, parts.fragment) == ("https", None, None, "")
-    assert parse_pasted_url(feed.url).url == feed.url
+    assert parse_user_url(feed.url).url == feed.url
     assert feed.title.strip() == feed.title != ""
     assert feed.language in ("en", "zh-CN")
 

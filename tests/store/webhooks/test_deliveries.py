@@ -22,10 +22,11 @@ from feedmill.store.webhooks.delivery_queue import (
     record_dropped_delivery,
     record_failed_delivery,
     release_deliveries,
+    step_to_queue_event,
     take_deliveries,
 )
 from feedmill.store.webhooks.event_data import read_event_entries, read_event_feed
-from feedmill.store.webhooks.webhooks import add_webhook, save_webhook, step_to_queue_event, webhook_of
+from feedmill.store.webhooks.webhooks import add_webhook, save_webhook, webhook_of
 from tests.pools.pool_rows import NOW, add_entries
 
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "created_at")

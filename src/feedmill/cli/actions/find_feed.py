@@ -1,9 +1,9 @@
 """Finds the feed that was named on the command line by its id or URL."""
 
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import CallerError
 from feedmill.model.feed import Feed
 from feedmill.model.ids import MAX_ID
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -33,7 +33,7 @@ async def _ids(db: Database, name: str) -> list[int]:
         number = read_id(name)
         return [number] if number is not None else []
     try:
-        url = parse_pasted_url(name).url
+        url = parse_user_url(name).url
     except BadUrl:
         return []
     return list((await feed_ids_by_any_url(db, [url])).values())

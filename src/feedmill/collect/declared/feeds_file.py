@@ -9,8 +9,8 @@ from typing import Any
 
 from feedmill.collect.declared.feeds_file_paths import feeds_files
 from feedmill.collect.declared.read_document import BadFile, Document, KeyPath, read_document
-from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.model.feed import ArchivePolicy
+from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 
 MIN_INTERVAL, MAX_INTERVAL = timedelta(minutes=1), timedelta(days=7)
 MAX_FEEDS = 100_000
@@ -25,7 +25,7 @@ _UNITS = {"s": _MINUTE / 60, "m": _MINUTE, "min": _MINUTE, "h": 60 * _MINUTE, "d
 class Declaration:
     """A feed as the file declares it."""
 
-    address: PastedUrl
+    address: UserUrl
     title: str | None = None
     folder: tuple[str, ...] = ()
     interval: timedelta | None = None
@@ -137,12 +137,12 @@ class _Reader:
         return f"feed {numbers[0] + 1} of the list" if numbers else "at the top"
 
 
-def _url(value: object) -> PastedUrl:
+def _url(value: object) -> UserUrl:
     if value is None:
         raise InvalidValue("a feed needs one")
     if not isinstance(value, str):
         raise InvalidValue("it must be text")
-    return parse_pasted_url(value)
+    return parse_user_url(value)
 
 
 def _title(value: object) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from feedmill.collect.pasted_url import parse_url_without_login
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.bookmarks.fetch_pages import BookmarkPageFetcher, fetch_bookmark_pages
 from feedmill.library.users.limits import check_byte_quota, check_count_limit
 from feedmill.model.bookmark import Bookmark
 from feedmill.model.entry_lists import ListPosition
+from feedmill.outbound.user_urls import parse_url_without_login
 from feedmill.store.bookmarks.bookmarks import (
     add_bookmark,
     bookmark_of,

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
@@ -10,6 +9,7 @@ from feedmill.model.feed import Feed
 from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.outbound.urls import may_share_secrets
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.admin.feeds import move_feed
 from feedmill.store.database import Database
 
@@ -21,7 +21,7 @@ async def change_feed_url(
     if feed.is_private:
         raise Conflict(Message("error.private_feed_url"))
     try:
-        address = parse_pasted_url(text)
+        address = parse_user_url(text)
     except BadUrl as error:
         raise BadInput(error.message, field="url") from error
     if address.url == feed.url:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids
@@ -40,6 +40,6 @@ def _is_id(name: str) -> bool:
 
 def _url(name: str) -> str:
     try:
-        return parse_pasted_url(name).url
+        return parse_user_url(name).url
     except BadUrl as error:
         raise NoSuchFeed(error.message, field="feeds") from error

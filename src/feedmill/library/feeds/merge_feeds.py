@@ -5,12 +5,12 @@ The entries stay with their feed, unless the admin has seen them listed and want
 
 from datetime import datetime
 
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
 from feedmill.model.user import Actor
 from feedmill.outbound.fetch_options import same_options
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.admin.feeds import AdminFeed, merge_into, read_admin_feed
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
@@ -77,7 +77,7 @@ async def merge_into_feed(
 
 async def _at_address(db: Database, text: str) -> AdminFeed | None:
     try:
-        url = parse_pasted_url(text).url
+        url = parse_user_url(text).url
     except BadUrl as error:
         raise BadInput(error.message, field="into") from error
     feed_id = (await feed_ids_by_any_url(db, [url])).get(url)

@@ -8,7 +8,6 @@ feed, and so does a user who subscribes to a URL whose feed has a login of anoth
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from feedmill.collect.pasted_url import MAX_URL_LENGTH
 from feedmill.encryption import Encryption, UnreadableSecret
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
@@ -17,6 +16,7 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.feed import PRIVATE_URL_MARKER, Feed
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import decrypt_options
+from feedmill.outbound.user_urls import MAX_URL_LENGTH
 from feedmill.store.database import Database
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
 from feedmill.store.feeds.read_feeds import feeds_of_ids

@@ -1,6 +1,5 @@
 """Moves a user's subscription to the feed at another URL."""
 
-from feedmill.collect.pasted_url import parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.library.feeds.private_feeds import find_feed_target
 from feedmill.library.subscriptions.errors import AlreadySubscribed
@@ -9,6 +8,7 @@ from feedmill.model.encrypted import Encrypted
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
 from feedmill.outbound.urls import may_share_secrets
+from feedmill.outbound.user_urls import parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.add_subscriptions import move_subscription
@@ -18,7 +18,7 @@ from feedmill.store.subscriptions.subscriptions import subscription_ids_by_feed
 async def change_subscription_url(tools: RefreshTools, user_id: int, subscription_id: int, url: str) -> Subscription:
     """Moves the subscription to the feed at `url`; the caller has checked that there is a feed."""
     subscription = await find_subscription(tools.db, user_id, subscription_id)
-    address = parse_pasted_url(url)
+    address = parse_user_url(url)
     options = encrypt_options(tools.encryption, address.http_options)
     options = options or await _options_for(tools, subscription, address.url)
     place = await find_feed_target(tools.db, user_id, address.url, has_login=options is not None)

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from feedmill.collect.first_fetch import HEAD_START
-from feedmill.collect.pasted_url import BadUrl, parse_pasted_url
 from feedmill.encryption import Encryption
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message, message_to_stored
@@ -24,6 +23,7 @@ from feedmill.library.users.limits import check_byte_quota
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.user_urls import BadUrl, parse_user_url
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.feeds_by_url import feed_ids_by_any_url
@@ -148,7 +148,7 @@ def _feeds_to_import(document: OpmlDocument, errors: list[ImportProblem]) -> dic
     wanted: dict[str, FeedToImport] = {}
     for feed in document.feeds:
         try:
-            address = parse_pasted_url(feed.url)
+            address = parse_user_url(feed.url)
         except BadUrl as error:
             errors.append(ImportProblem(None, error.message))
             continue

@@ -12,7 +12,6 @@ from feedmill.collect.discovery.discover import FetchedFeed, NoFeed, PageFeeds, 
 from feedmill.collect.discovery.request_log import DiscoveryStep, RecordingFetcher, ignore_step
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.collect.first_fetch import HEAD_START, refresh_with_fetched
-from feedmill.collect.pasted_url import BadUrl, PastedUrl, parse_pasted_url
 from feedmill.collect.refresh import RefreshTools
 from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
@@ -33,6 +32,7 @@ from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.outbound.user_urls import BadUrl, UserUrl, parse_user_url
 from feedmill.store.feeds.add_feeds import NewFeed
 from feedmill.store.feeds.read_feeds import feed_of_url
 from feedmill.store.subscriptions.add_subscriptions import NewSubscription, add_subscriptions
@@ -198,8 +198,8 @@ def _new_feed(tools: RefreshTools, request: SubscribeRequest, url: str, found: F
     )
 
 
-def _read(url: str) -> PastedUrl:
+def _read(url: str) -> UserUrl:
     try:
-        return parse_pasted_url(url)
+        return parse_user_url(url)
     except BadUrl as error:
         raise NotSubscribable("bad_address", error.message) from error

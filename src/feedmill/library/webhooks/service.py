@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 
-from feedmill.collect.pasted_url import parse_url_without_login
 from feedmill.errors import Conflict, NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.users.limits import check_count_limit
@@ -15,6 +14,7 @@ from feedmill.library.webhooks.events import events_of
 from feedmill.model.feed import Claim
 from feedmill.model.refresh import RefreshDecision
 from feedmill.model.webhook import Delivery, Webhook, WebhookEvent
+from feedmill.outbound.user_urls import parse_url_without_login
 from feedmill.store.database import Database, Step
 from feedmill.store.webhooks.delivery_log import (
     add_test_delivery,
@@ -23,13 +23,13 @@ from feedmill.store.webhooks.delivery_log import (
     prune_deliveries,
     retry_delivery,
 )
+from feedmill.store.webhooks.delivery_queue import step_to_queue_event
 from feedmill.store.webhooks.webhooks import (
     add_webhook,
     drop_webhook,
     has_webhooks,
     save_webhook,
     set_webhook_secret,
-    step_to_queue_event,
     webhook_of,
     webhooks_of,
 )

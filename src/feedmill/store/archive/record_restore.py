@@ -18,7 +18,7 @@ from feedmill.run_in_thread import run_in_thread_if_large
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.entries.add_entries import steps_to_add_entries, steps_to_add_revisions
-from feedmill.store.entries.revisions import is_newest_revision
+from feedmill.store.entries.newest_texts import is_newest_revision
 from feedmill.store.feeds.claims import FENCE, LEASE
 from feedmill.store.feeds.record_refresh import write_fenced
 from feedmill.store.schema import entries, feeds, revisions

@@ -1,14 +1,26 @@
-"""Texts of many entries at once: the newest revision, or the beginning of the content."""
+"""The newest texts of entries, as SQL and read for many at once; the beginnings of contents."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import ColumnElement, FromClause, Join, and_, bindparam, case, func, select
 
 from feedmill.store.database import Database
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.entries.revisions import newest_text, with_newest_revision
-from feedmill.store.schema import entries, feeds, states
+from feedmill.store.schema import entries, feeds, revisions, states
+
+is_newest_revision = and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
+
+
+def with_newest_revision(source: FromClause) -> Join:
+    """Joins the newest revision of each revised entry to a source that contains entries."""
+    return source.outerjoin(revisions, is_newest_revision)
+
+
+def newest_text(name: str) -> ColumnElement[str | None]:
+    """A column of an entry in its newest version; the source is one of `with_newest_revision`."""
+    return case((revisions.c.id.is_not(None), revisions.c[name]), else_=entries.c[name]).label(name)
+
 
 MAX_HTML = 16_000
 BEGINNINGS = select(entries.c.id, func.substr(entries.c.content_html, 1, MAX_HTML).label("html")).where(

@@ -1,23 +1,10 @@
-"""Reads the revisions of an entry (number 0 is the entry as it first came); the newest text of entries, as SQL."""
+"""Reads the revisions of an entry; number 0 is the entry as it first came."""
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, FromClause, Join, and_, bindparam, case, select
+from sqlalchemy import bindparam, select
 
 from feedmill.store.database import Database
 from feedmill.store.schema import entries, revisions
-
-is_newest_revision = and_(revisions.c.entry_id == entries.c.id, revisions.c.number == entries.c.revision_count)
-
-
-def with_newest_revision(source: FromClause) -> Join:
-    """Joins the newest revision of each revised entry to a source that contains entries."""
-    return source.outerjoin(revisions, is_newest_revision)
-
-
-def newest_text(name: str) -> ColumnElement[str | None]:
-    """A column of an entry in its newest version; the source is one of `with_newest_revision`."""
-    return case((revisions.c.id.is_not(None), revisions.c[name]), else_=entries.c[name]).label(name)
-
 
 _TEXTS = ("link", "title", "author", "summary", "content_html")
 _first = entries.c.id == bindparam("entry_id")

@@ -14,7 +14,7 @@ from feedmill.model.pool import LostPoolItem, PoolCounts, PoolItemDetails, PoolI
 from feedmill.model.timestamps import from_iso, iso_or_none, to_iso
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.entries.revisions import newest_text, with_newest_revision
+from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
 from feedmill.store.schema import entries, pool_items, revisions
 
 _items = pool_items.c

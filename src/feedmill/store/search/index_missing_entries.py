@@ -10,7 +10,7 @@ from sqlalchemy import Select, bindparam, exists, func, select
 from feedmill.model.timestamps import from_iso
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
-from feedmill.store.entries.revisions import newest_text, with_newest_revision
+from feedmill.store.entries.newest_texts import newest_text, with_newest_revision
 from feedmill.store.schema import entries
 from feedmill.store.search.index import ADD_MISSING, indexed_words
 from feedmill.store.search.index_table import place_seconds, search_texts

@@ -1,10 +1,11 @@
-"""The queue of webhook deliveries: taken with a lease, result recorded by the holder."""
+"""The queue of webhook deliveries: events are queued, taken with a lease, and their result recorded by the holder."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Integer, String, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy.sql.dml import Insert
 
 from feedmill.i18n.messages import Message, message_to_stored
 from feedmill.model.timestamps import iso_or_none, to_iso
@@ -12,8 +13,34 @@ from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed,
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.leases import Leases
-from feedmill.store.schema import deliveries, webhooks
+from feedmill.store.schema import deliveries, subscriptions, webhooks
 from feedmill.store.webhooks.delivery_log import to_delivery
+
+# Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
+QUEUE_EVENT = (
+    Insert(deliveries)
+    .from_select(
+        ["webhook_id", "feed_id", "event", "refresh_token", "next_attempt_at", "created_at"],
+        select(
+            webhooks.c.id,
+            subscriptions.c.feed_id,
+            bindparam("event"),
+            bindparam("of_refresh"),
+            bindparam("due_at"),
+            bindparam("at"),
+        )
+        .join(subscriptions, subscriptions.c.user_id == webhooks.c.user_id)
+        .where(
+            subscriptions.c.feed_id == bindparam("of_feed"),
+            subscriptions.c.paused == 0,
+            webhooks.c.paused == 0,
+            webhooks.c.events.like(bindparam("named")),
+            or_(subscriptions.c.settings.is_(None), subscriptions.c.settings.not_like('%"notify":false%')),
+        )
+        .with_for_update(read=True, key_share=True),
+    )
+    .inline()
+)
 
 _of = deliveries.c
 _due = and_(_of.status == DeliveryStatus.PENDING, _of.next_attempt_at <= bindparam("now"))
@@ -141,3 +168,13 @@ def _settling(taken: ClaimedDelivery, status: int | None) -> dict[str, Any]:
 def _taken(row: Row, token: str) -> ClaimedDelivery:
     names = ("refresh_token", "user_id", "url", "secret")
     return ClaimedDelivery(to_delivery(row), token, **{name: row[name] for name in names})
+
+
+def step_to_queue_event(event: WebhookEvent, feed_id: int, refresh_token: str, now: datetime) -> Step:
+    """The step that queues an event of a feed for the webhooks of its subscribers that want it."""
+    at = to_iso(now)
+    named = f'%"{event}"%'
+    return Step(
+        QUEUE_EVENT,
+        {"event": event, "of_feed": feed_id, "of_refresh": refresh_token, "due_at": at, "at": at, "named": named},
+    )

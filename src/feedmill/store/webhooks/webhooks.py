@@ -1,19 +1,18 @@
-"""Adds, reads, changes and removes webhooks, and queues deliveries of an event."""
+"""Adds, reads, changes and removes webhooks."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, or_, select
-from sqlalchemy.sql.dml import Insert
+from sqlalchemy import bindparam, select
 
 from feedmill.i18n.messages import message_or_none
 from feedmill.model.timestamps import datetime_or_none, from_iso, to_iso
 from feedmill.model.webhook import Webhook, WebhookEvent
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert
-from feedmill.store.schema import deliveries, subscriptions, webhooks
+from feedmill.store.schema import webhooks
 
 _theirs = (webhooks.c.id == bindparam("webhook"), webhooks.c.user_id == bindparam("owner"))
 
@@ -27,42 +26,6 @@ CHANGE = webhooks.update().where(*_theirs).values({name: bindparam(name) for nam
 RESET_FAILURES = webhooks.update().where(*_theirs).values(consecutive_failures=0, last_error=None)
 SET_SECRET = webhooks.update().where(*_theirs).values(secret=bindparam("new_secret"))
 DROP = webhooks.delete().where(*_theirs)
-
-# Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
-QUEUE_EVENT = (
-    Insert(deliveries)
-    .from_select(
-        ["webhook_id", "feed_id", "event", "refresh_token", "next_attempt_at", "created_at"],
-        select(
-            webhooks.c.id,
-            subscriptions.c.feed_id,
-            bindparam("event"),
-            bindparam("of_refresh"),
-            bindparam("due_at"),
-            bindparam("at"),
-        )
-        .join(subscriptions, subscriptions.c.user_id == webhooks.c.user_id)
-        .where(
-            subscriptions.c.feed_id == bindparam("of_feed"),
-            subscriptions.c.paused == 0,
-            webhooks.c.paused == 0,
-            webhooks.c.events.like(bindparam("named")),
-            or_(subscriptions.c.settings.is_(None), subscriptions.c.settings.not_like('%"notify":false%')),
-        )
-        .with_for_update(read=True, key_share=True),
-    )
-    .inline()
-)
-
-
-def step_to_queue_event(event: WebhookEvent, feed_id: int, refresh_token: str, now: datetime) -> Step:
-    """The step that queues an event of a feed for the webhooks of its subscribers that want it."""
-    at = to_iso(now)
-    named = f'%"{event}"%'
-    return Step(
-        QUEUE_EVENT,
-        {"event": event, "of_feed": feed_id, "of_refresh": refresh_token, "due_at": at, "at": at, "named": named},
-    )
 
 
 async def has_webhooks(db: Database) -> bool:

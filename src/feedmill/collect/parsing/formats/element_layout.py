@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from feedmill.collect.parsing.formats.choose_entry_elements import EntryPlan, Places, plan_for
 from feedmill.collect.parsing.formats.element_names import ElementNames
-from feedmill.collect.parsing.formats.entry_plan import EntryPlan, Places, plan_for
 
 MAX_REPEATS = 1_000
 # Bounds of the cache, about 40 MB in all: layouts per root, characters per layout, roots.

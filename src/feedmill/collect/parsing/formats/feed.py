@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
 from feedmill.collect.parsing.formats.categories import categories
+from feedmill.collect.parsing.formats.choose_entry_elements import newest_first, place_groups
 from feedmill.collect.parsing.formats.element_names import ATOM_03, RSS_090, split_name
-from feedmill.collect.parsing.formats.entry_plan import newest_first, place_groups
 from feedmill.collect.parsing.formats.extensions import (
     media_elements,
     picture_url,

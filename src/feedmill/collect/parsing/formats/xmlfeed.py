@@ -5,10 +5,10 @@ from itertools import islice
 from xml.etree.ElementTree import Element
 
 from feedmill.collect.parsing.formats.authors import authors
+from feedmill.collect.parsing.formats.choose_entry_elements import place_groups
 from feedmill.collect.parsing.formats.element_layout import layouts_below
 from feedmill.collect.parsing.formats.element_names import ENTRIES, FRAMES, RDF_ABOUT, opens_feed, split_name
 from feedmill.collect.parsing.formats.entry import read_entry
-from feedmill.collect.parsing.formats.entry_plan import place_groups
 from feedmill.collect.parsing.formats.feed import FeedDocument, feed_format, read_feed
 from feedmill.collect.parsing.formats.field_texts import clip_text
 from feedmill.collect.parsing.formats.fields import FieldReader, Fields

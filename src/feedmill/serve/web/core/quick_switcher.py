@@ -10,10 +10,10 @@ from starlette.routing import Route
 from feedmill.i18n.translator import Translator
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
-from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.render_page import render_page, render_template
 from feedmill.serve.web.core.request_state import the_app
+from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
 
 VIEWS = ("unread", "today", "starred", "later", "all", "history")
 ICONS = {"unread": "unread", "starred": "star"}
@@ -34,7 +34,7 @@ async def show_destinations(request: Request) -> Response:
     caller = await signed_in(request)
     asked = request.query_params.get("q", "")[:MAX_QUERY_LENGTH]
     t, _ = translator_and_dates(request)
-    frame = await load_frame(the_app(request).db, caller.user)
+    frame = await load_sidebar(the_app(request).db, caller.user)
     words = asked.casefold().split()
     found = [each for each in destinations(frame, t) if all(word in each.name.casefold() for word in words)]
     if is_fragment_request(request):
@@ -42,7 +42,7 @@ async def show_destinations(request: Request) -> Response:
     return await render_page(request, "core/quick_switcher.html", places=found, asked=asked)
 
 
-def destinations(frame: Frame, t: Translator) -> Iterator[Destination]:
+def destinations(frame: Sidebar, t: Translator) -> Iterator[Destination]:
     """Every destination of the sidebar once; views first."""
     for name in VIEWS:
         yield Destination(f"/{name}", t(f"frame.{name}"), ICONS.get(name, name))

@@ -11,13 +11,13 @@ from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core import flash
 from feedmill.serve.web.core.appearance import appearance_of
-from feedmill.serve.web.core.frame import CLOSED_FOLDERS_COOKIE, load_frame
 from feedmill.serve.web.core.jinja_environment import template_environment
 from feedmill.serve.web.core.keymap import key_translations
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.preferences import user_preferences_of
 from feedmill.serve.web.core.redirects import return_path
 from feedmill.serve.web.core.request_state import the_app
+from feedmill.serve.web.core.sidebar import CLOSED_FOLDERS_COOKIE, load_sidebar
 
 
 async def render_page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -26,7 +26,7 @@ async def render_page(request: Request, template: str, status: int = 200, **valu
         request.scope[ALLOW_REMOTE_IMAGES] = True
     caller: Caller | None = getattr(request.state, "caller", None)
     folded = request.cookies.get(CLOSED_FOLDERS_COOKIE, "")
-    frame = await load_frame(the_app(request).db, caller.user, folded) if caller else None
+    frame = await load_sidebar(the_app(request).db, caller.user, folded) if caller else None
     said = flash.read_flash(request, translator_and_dates(request)[0])
     response = render_template(request, template, status, frame=frame, said=said, **values)
     if said is not None:

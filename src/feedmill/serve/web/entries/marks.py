@@ -15,11 +15,11 @@ from feedmill.model.user import User
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEXT, accepts_form, matching, one_of
-from feedmill.serve.web.core.frame import Frame, SidebarFolder, load_frame
 from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.request_state import the_app
+from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
 from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, open_view, read_view
 
 ACTIONS = {
@@ -108,10 +108,10 @@ async def show_counts(request: Request) -> Response:
 
 
 async def _counts(request: Request, user: User) -> Response:
-    return JSONResponse(sidebar_counts(await load_frame(the_app(request).db, user)))
+    return JSONResponse(sidebar_counts(await load_sidebar(the_app(request).db, user)))
 
 
-def sidebar_counts(frame: Frame) -> dict[str, object]:
+def sidebar_counts(frame: Sidebar) -> dict[str, object]:
     """What the sidebar counts, for scripts."""
     folders = list(_every_folder(frame.folders))
     feeds = {feed.id: feed.unread for folder in frame.folders for feed in folder.every_feed()}

@@ -91,7 +91,7 @@ class SidebarSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Sidebar:
     unread: int
     screens: list[tuple[str, str, str]]
     folded: frozenset[int] = frozenset()
@@ -109,7 +109,7 @@ class Frame:
         return others[0] if others else None
 
 
-async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
+async def load_sidebar(db: Database, user: User, folded: str = "") -> Sidebar:
     """Loads the sidebar of a user; `folded` are the ids of closed folders, separated by dots."""
     subscriptions, folders, labels, searches, job = await asyncio.gather(
         subscriptions_of_user(db, user.id),
@@ -119,7 +119,7 @@ async def load_frame(db: Database, user: User, folded: str = "") -> Frame:
         running_job(db, user.id),
     )
     tree, loose = build_folder_tree(subscriptions, folders)
-    return Frame(
+    return Sidebar(
         unread=sum(each.unread_count for each in subscriptions),
         screens=SCREENS + (ADMIN_SCREENS if user.is_admin else []),
         folded=frozenset(int(id) for id in folded.split(".") if id.isdecimal() and len(id) < 17),

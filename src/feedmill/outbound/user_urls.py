@@ -1,13 +1,12 @@
-"""Parses a URL as a user typed it, and splits off a login in it."""
+"""Parses URLs as users write them, and splits off a login in them."""
 
 from dataclasses import dataclass
-
-import msgspec
 
 from feedmill.errors import BadInput, CallerError
 from feedmill.html.normalize_links import absolute_url
 from feedmill.i18n.messages import Message
 from feedmill.outbound.errors import RefusedError
+from feedmill.outbound.fetch_options import encode_login
 from feedmill.outbound.urls import parse_url
 
 # The column's length, which is the same in every database.
@@ -19,15 +18,15 @@ class BadUrl(CallerError):
 
 
 @dataclass(frozen=True, slots=True)
-class PastedUrl:
+class UserUrl:
     """`url` is normalized and without a login; the login that was in it is in `http_options`."""
 
     url: str
     http_options: str | None = None
 
 
-def parse_pasted_url(text: str) -> PastedUrl:
-    """Parses what a user pasted: `https://` may be missing, `feed:` is accepted; raises `BadUrl`."""
+def parse_user_url(text: str) -> UserUrl:
+    """Parses a URL that a user wrote: `https://` may be missing, `feed:` is accepted; raises `BadUrl`."""
     written = text.strip()
     complete = written if "://" in written or written.lower().startswith("feed:") else f"https://{written}"
     try:
@@ -36,13 +35,7 @@ def parse_pasted_url(text: str) -> PastedUrl:
         raise BadUrl(Message("error.not_fetchable", url=_without_login(written), what=error.message)) from error
     if len(target.url) > MAX_URL_LENGTH:
         raise BadUrl(Message("error.pasted_url_too_long", url=_without_login(written), most=MAX_URL_LENGTH))
-    return PastedUrl(target.url, _options(target.credentials))
-
-
-def _options(credentials: tuple[str, str] | None) -> str | None:
-    if credentials is None:
-        return None
-    return msgspec.json.encode({"basic_auth": credentials}).decode()
+    return UserUrl(target.url, encode_login(target.credentials))
 
 
 def _without_login(text: str) -> str:
@@ -54,7 +47,7 @@ def _without_login(text: str) -> str:
 def parse_url_without_login(text: str) -> str:
     """The normalized URL; raises `BadInput`. Whether its address is allowed is checked when it is requested."""
     try:
-        address = parse_pasted_url(text)
+        address = parse_user_url(text)
     except BadUrl as error:
         raise BadInput(error.message, field="url") from error
     if address.http_options is not None:
