@@ -72,7 +72,7 @@ async def discover(
     tools: RefreshTools,
     user: User,
     url: str,
-    answers: ResponseCache,
+    discovery_cache: ResponseCache,
     http_options: str | None = None,
     on_step: Callable[[DiscoveryStep], None] = ignore_step,
 ) -> DiscoveryResult:
@@ -86,12 +86,12 @@ async def discover(
     fetched = [found] if isinstance(found, FetchedFeed) else await fetch_candidates(web, found.feeds)
     # A response to a login must not become the first fetch of a shared feed.
     for feed in fetched if options is None else ():
-        answers.keep(user.id, feed)
+        discovery_cache.keep(user.id, feed)
     return DiscoveryResult(address.url, candidates_of(found, fetched), web.steps)
 
 
 async def subscribe(
-    tools: RefreshTools, user: User, request: SubscribeRequest, answers: ResponseCache
+    tools: RefreshTools, user: User, request: SubscribeRequest, discovery_cache: ResponseCache
 ) -> SubscribeResult:
     """Subscribes the user to the feed at the URL; raises a `CallerError` if that is not possible."""
     address = _read(request.url)
@@ -100,7 +100,7 @@ async def subscribe(
     if target.feed_id is not None:
         return await _join(tools, user, request, target)
     await _check_quota(tools, user)
-    if request.http_options is None and (cached := answers.take(user.id, address.url)):
+    if request.http_options is None and (cached := discovery_cache.take(user.id, address.url)):
         return await _join_found(tools, user, request, cached)
     web = RecordingFetcher(tools.client)
     found = await discover_feeds_at(web, address.url, request.http_options)
@@ -116,13 +116,13 @@ async def subscribe(
 
 
 async def subscribe_to_candidate(
-    tools: RefreshTools, user: User, request: SubscribeRequest, answers: ResponseCache
+    tools: RefreshTools, user: User, request: SubscribeRequest, discovery_cache: ResponseCache
 ) -> SubscribeResult:
     """Subscribes to a feed that was discovered before, without a request; its cached response is the first fetch."""
     address = _read(request.url)
     request = replace(request, http_options=request.http_options or address.http_options)
     target = await find_feed_target(tools.db, user.id, address.url, has_login=request.http_options is not None)
-    cached = answers.take(user.id, address.url) if request.http_options is None else None
+    cached = discovery_cache.take(user.id, address.url) if request.http_options is None else None
     if target.feed_id is None and cached:
         await _check_quota(tools, user)
         return await _join_found(tools, user, request, cached)

@@ -1,7 +1,7 @@
 """The JSON API under `/api` (FastAPI): one module or folder per noun, with routes and schemas side by side.
 
-One file a subject, each with its router; `ROUTERS` names them all. A route asks for its caller with
-`Depends(needs(READ))`, answers with a pydantic model, and leaves whatever it does to `library/` or `pools/`.
+`ROUTERS` lists the router of each module. A route declares its caller (`Reader`, `Writer`, `PoolUser` or `Admin` of
+`core/dependencies.py`), returns a pydantic model, and leaves the work to `library/` or `pools/`.
 """
 
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def create_api(app: App, work: JobPort) -> FastAPI:
         docs_url=None, redoc_url=None, openapi_url="/openapi.json", redirect_slashes=False, routes=[*routes()]
     )
     api.state.app, api.state.work = app, work
-    api.state.answers = ResponseCache()
+    api.state.discovery_cache = ResponseCache()
     api.add_middleware(BodyLimit, exempt=frozenset({"/api/feeds/import"}))
     api.add_middleware(RateLimit, per_minute=app.settings.api_per_minute)
     install_error_handlers(api)

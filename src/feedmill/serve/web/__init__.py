@@ -25,5 +25,5 @@ def create_pages(app: App, work: JobPort) -> Starlette:
     gzip = Middleware(GZipMiddleware, minimum_size=600, compresslevel=4)
     web = Starlette(routes=ROUTES, middleware=[safety, gzip], exception_handlers=error_pages.HANDLERS)
     web.router.redirect_slashes = False
-    web.state.app, web.state.work, web.state.answers = app, work, ResponseCache()
+    web.state.app, web.state.work, web.state.discovery_cache = app, work, ResponseCache()
     return web

@@ -44,8 +44,8 @@ router = APIRouter(prefix="/feeds", tags=["feeds"])
 
 
 def _discovery_cache(request: Request) -> ResponseCache:
-    answers: ResponseCache = request.app.state.answers
-    return answers
+    discovery_cache: ResponseCache = request.app.state.discovery_cache
+    return discovery_cache
 
 
 TheDiscoveryCache = Annotated[ResponseCache, Depends(_discovery_cache)]
@@ -69,7 +69,7 @@ async def list_feeds(app: TheApp, who: Reader, request: Request) -> Response:
 
 @router.post("", status_code=201, responses=problem_responses(409))
 async def subscribe(
-    app: TheApp, work: TheJobs, answers: TheDiscoveryCache, who: Writer, wish: NewFeedRequest
+    app: TheApp, work: TheJobs, discovery_cache: TheDiscoveryCache, who: Writer, wish: NewFeedRequest
 ) -> SubscribeResponse:
     """Subscribes to the feed at an address, or to the one feed of the page there.
 
@@ -77,7 +77,7 @@ async def subscribe(
     `already_subscribed` (with `subscription_id`), `several_feeds` (with `candidates`), `not_a_feed`, `unreachable`,
     `refused_address`, `too_large`, `bad_address`, `quota`, `quota_bytes`.
     """
-    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, wish), answers)
+    done = await spine.subscribe(app.tools, who.user, await _subscribe_request(app, who.user.id, wish), discovery_cache)
     shown = to_feed_response(done.subscription)
     if done.is_fetched:
         return SubscribeResponse(feed=shown, status="ready")
@@ -87,10 +87,10 @@ async def subscribe(
 
 @router.post("/discover")
 async def discover_feeds(
-    app: TheApp, answers: TheDiscoveryCache, who: Writer, page: DiscoverRequest
+    app: TheApp, discovery_cache: TheDiscoveryCache, who: Writer, page: DiscoverRequest
 ) -> DiscoverResponse:
     """The feeds at an address, or of the page there, and every address that was tried."""
-    return to_discover_response(await spine.discover(app.tools, who.user, page.url, answers))
+    return to_discover_response(await spine.discover(app.tools, who.user, page.url, discovery_cache))
 
 
 @router.post("/refresh-all", status_code=202, responses=problem_responses(404))

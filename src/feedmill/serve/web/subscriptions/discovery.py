@@ -65,8 +65,8 @@ class DiscoveryView:
 
 
 def the_discovery_cache(request: Request) -> ResponseCache:
-    answers: ResponseCache = request.app.state.answers
-    return answers
+    discovery_cache: ResponseCache = request.app.state.discovery_cache
+    return discovery_cache
 
 
 def url_in_text(url: str, text: str = "") -> str:
