@@ -1,4 +1,4 @@
-"""Waits for a condition instead of a guessed time, and says at its end what did not happen."""
+"""Waits for a condition instead of a fixed time; a timeout says what did not happen."""
 
 import asyncio
 import time

@@ -16,7 +16,7 @@ from feedmill.store.drivers.sqlite import SqliteDatabase
 
 
 class KillBeforeStep:
-    """Counts steps, and ends it all before the one that was named."""
+    """Counts steps and kills the process before the given one."""
 
     def __init__(self, step: int) -> None:
         self._left = step

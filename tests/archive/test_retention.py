@@ -1,4 +1,4 @@
-"""kill -9 at every step of a purge: neither a dangling reference nor a lost orphan, and the next run finishes."""
+"""A purge killed at any step leaves no dangling reference and loses no orphan, and the next run finishes it."""
 
 import json
 import os
@@ -33,7 +33,7 @@ OLD = 20
 
 @pytest.fixture
 async def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> ArchiveEnvironment:
-    """A world with entries, images and raw bodies whose time has come, and an orphan; closed again."""
+    """An environment with expired entries, images and raw bodies, and an orphan; its database is closed."""
     folder = tmp_path / "prepared"
     folder.mkdir()
     async with emptied(request, "sqlite", folder) as db, open_environment(db, folder) as small:

@@ -1,4 +1,4 @@
-"""What tests of images say again and again: a world that archives, and feeds whose entries show images."""
+"""Helpers of image tests: feeds with images, the archiving of them, and rendered entries."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -35,7 +35,7 @@ async def archive(env: RefreshEnvironment, limit: int = 0, **changes: Any) -> Im
 
 
 async def add_feed_with_images(env: RefreshEnvironment, *sources: str, guid: str = "g") -> Feed:
-    """A refreshed feed with one entry that shows these images."""
+    """Adds and refreshes a feed with one entry that shows these images."""
     html = "<p>Look: " + "".join(f'<img src="{source}">' for source in sources) + "</p>"
     feed = await env.add(f"/feed-{guid}", answer(item("a", html, guid=guid, link=env.web.url("/post/1"))))
     await env.refresh(feed)

@@ -1,4 +1,4 @@
-"""The world on SQLite and PostgreSQL, and on all four databases where that matters."""
+"""The refresh environment on SQLite and PostgreSQL, and on all four databases where that matters."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ from tests.flows.refresh_environment import RefreshEnvironment
 from tests.scripted_web import ScriptedResolver, Web
 from tests.waiting import LONGEST_WAIT
 
-# Longer than any answer takes on a busy machine.
+# Longer than any response takes on a busy machine.
 PATIENT = FetchLimits(
     connect=timedelta(seconds=LONGEST_WAIT),
     read=timedelta(seconds=LONGEST_WAIT),
@@ -50,6 +50,6 @@ async def any_env(any_db: Database, tmp_path: Path) -> AsyncIterator[RefreshEnvi
 
 @pytest.fixture
 def logged() -> Iterator[list[Any]]:
-    """What is logged during the test."""
+    """The log events of the test."""
     with structlog.testing.capture_logs() as lines:
         yield lines

@@ -1,4 +1,4 @@
-"""The places that Feedmill is run in: one machine, servers, Cloudflare, and MySQL."""
+"""The deployments that Feedmill supports: one machine, servers, Cloudflare, and MySQL."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,13 +38,13 @@ DEPLOYMENTS = {
     "mysql": ("mariadb", "folder"),
 }
 DEFAULT_PERIODS = RetentionPeriods()
-# An answer arrives a little before it is written down.
+# A response arrives a little before it is recorded.
 ARRIVES_BEFORE = timedelta(milliseconds=5)
 
 
 @dataclass(frozen=True)
 class TimedClient:
-    """The web by the clock of the test's world."""
+    """A client whose responses have the time of the test's clock."""
 
     client: Client
     env: RefreshEnvironment
@@ -62,7 +62,7 @@ class TimedClient:
 
 
 class ArchiveEnvironment(RefreshEnvironment):
-    """A world whose raw bodies bear its own time, with short words for purging and restoring."""
+    """An environment whose raw bodies have the test's time, with methods for purging and restoring."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,7 +119,7 @@ class ArchiveEnvironment(RefreshEnvironment):
         return sorted([blob.key async for blob in self.blobs.list_keys(prefix)])
 
     async def archived_keys(self) -> list[str]:
-        """Those of images and bodies: cards and the owner's mark are never purged."""
+        """The keys of images and raw bodies; descriptors and the owner's mark are never purged."""
         return sorted([*await self.keys(IMAGES_PREFIX), *await self.keys(RAW_BODIES_PREFIX)])
 
 
@@ -127,7 +127,7 @@ class ArchiveEnvironment(RefreshEnvironment):
 async def open_deployment(
     request: pytest.FixtureRequest, place: str, folder: Path
 ) -> AsyncIterator[ArchiveEnvironment]:
-    """An empty world at one of the places."""
+    """An empty environment on one of the deployments."""
     database, objects = DEPLOYMENTS[place]
     async with emptied(request, database, folder) as db, open_environment(db, folder) as small:
         yield ArchiveEnvironment(db, open_objects(request, objects, folder), small.client, small.web)

@@ -1,4 +1,4 @@
-"""A small world for flows: the real store, real files, a scripted web, and a clock that a test moves."""
+"""The environment of a refresh: a real database, real files, a scripted web, and a clock that the test sets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 @dataclass
 class RefreshEnvironment:
-    """What a refresh works with, and short words for what tests say again and again."""
+    """The parts of a refresh, and methods that many tests use."""
 
     db: Database
     blobs: Blobs
@@ -50,7 +50,7 @@ class RefreshEnvironment:
         self.build_tools()
 
     def build_tools(self) -> None:
-        """Hands the parts to the refresh anew, after a test has changed some."""
+        """Builds the tools of the refresh again after a test has changed a part."""
         self.tools = RefreshTools(
             self.db,
             self.blobs,
@@ -79,7 +79,7 @@ class RefreshEnvironment:
         return await refresh_feed(self.tools, await self.claim(feed))
 
     async def later(self, length: timedelta, feed: Feed, served: Any = None, path: str = "/feed") -> RefreshDecision:
-        """Refreshes again after some time, with something else served if so said."""
+        """Refreshes again after some time, with another response if one is given."""
         self.now += length
         if served is not None:
             self.web.serve(path, served)
@@ -115,7 +115,7 @@ class RefreshEnvironment:
 
 
 def encrypted(http_options: str) -> Encrypted:
-    """HTTP options as a row keeps them."""
+    """HTTP options as stored in a row."""
     made = encrypt_options(ENCRYPTION, http_options)
     assert made is not None
     return made

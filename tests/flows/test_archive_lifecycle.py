@@ -1,4 +1,4 @@
-"""The whole way of an archive: refresh → images → read → purge → restore, at each place that it is run in."""
+"""The life of an archive: refresh → images → read → purge → restore, on each deployment."""
 
 import re
 from collections.abc import AsyncIterator

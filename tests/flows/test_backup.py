@@ -228,7 +228,7 @@ async def _fail(*args: object) -> None:
     raise OSError("cut off")
 
 
-async def test_rows_whose_owner_is_missing_are_left_out_and_told(
+async def test_rows_whose_owner_is_missing_are_left_out_and_reported(
     env: ArchiveEnvironment, folder: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """As a backup of D1 may have them, where no moment stands still."""

@@ -1,4 +1,4 @@
-"""A host that an admin blocked: nobody asks it, its feeds rest and say why, and unblocking brings them back."""
+"""A host that an admin blocked: it is never requested, its feeds pause with a reason, and unblocking resumes them."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -35,7 +35,7 @@ ADMIN = Actor(7, "192.0.2.7")
 
 
 class HostBlocking:
-    """A world whose door looks at the list of blocked hosts; `clock` is the door's own."""
+    """An environment whose client checks the list of blocked hosts; `clock` is that of the check."""
 
     def __init__(self, env: RefreshEnvironment) -> None:
         self.env = env

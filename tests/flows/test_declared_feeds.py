@@ -23,7 +23,7 @@ URL = "https://example.org/feed"
 
 
 class FeedsFile:
-    """A file of declared feeds, and a mill that follows it."""
+    """A file of declared feeds, and what applies it to the database."""
 
     def __init__(self, env: RefreshEnvironment, folder: Path) -> None:
         self.env = env

@@ -1,4 +1,4 @@
-"""What fails, how often it is tried again, when it is given up, and whose fault it is."""
+"""Failed fetches: retries, back-off, the error status, and failures that are not the feed's fault."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -79,7 +79,7 @@ async def test_the_back_off_doubles_from_half_an_hour_to_a_day_and_success_reset
     assert again == 30 * MINUTE
 
 
-async def test_ten_failures_are_an_error_said_once_and_it_heals_by_itself(
+async def test_ten_failures_are_an_error_that_is_logged_once_and_ends_with_a_success(
     env: RefreshEnvironment, logged: list[Any]
 ) -> None:
     env.jitter = 0.5
@@ -293,7 +293,7 @@ class FailingCall:
 
 
 @pytest.mark.parametrize("part", ["blobs", "query", "batch"])
-async def test_a_storage_failure_leaves_no_trace_and_the_next_try_gets_everything(
+async def test_a_storage_failure_changes_no_row_and_the_next_refresh_stores_every_entry(
     env: RefreshEnvironment, part: str
 ) -> None:
     feed = await env.add("/feed", answer(item("old")))

@@ -1,4 +1,4 @@
-"""A feed whose host has no turn for it is put off, and nobody says that it was fetched."""
+"""A feed whose host is paused is deferred, and no fetch is recorded."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

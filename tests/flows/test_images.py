@@ -32,7 +32,7 @@ PAIRS = [("sqlite", "folder"), ("postgresql", "s3"), ("d1", "s3")]
 
 @pytest.fixture(params=PAIRS, ids="+".join)
 async def pair(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RefreshEnvironment]:
-    """A world on one of the pairs that people run."""
+    """An environment on one of the supported pairs."""
     database, objects = request.param
     async with emptied(request, database, tmp_path) as db, open_environment(db, tmp_path) as env:
         if objects == "s3":

@@ -551,7 +551,7 @@ async def test_a_refresh_into_a_store_of_another_database_leaves_its_cards_alone
     assert await env.titles() == ["b"]
 
 
-async def test_bodies_that_no_card_explains_are_told(env: ArchiveEnvironment) -> None:
+async def test_bodies_without_a_descriptor_are_reported(env: ArchiveEnvironment) -> None:
     first = await collect(env, [item("a")])
     await collect(env, [item("b")], path="/second")
     await env.blobs.delete_many([descriptor_key(first.id)])

@@ -46,7 +46,7 @@ RAW = RetentionPeriods().raw
 
 @pytest.fixture(params=DEPLOYMENTS)
 async def deployed(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ArchiveEnvironment]:
-    """A world at each of the places."""
+    """An environment on each deployment."""
     async with open_deployment(request, request.param, tmp_path) as made:
         yield made
 
@@ -237,7 +237,7 @@ async def test_revisions_go_with_their_entry(env: ArchiveEnvironment) -> None:
     assert revision["entry_id"] == await entry_id(env, "a")
 
 
-async def test_a_dry_run_tells_what_a_purge_does(deployed: ArchiveEnvironment) -> None:
+async def test_a_dry_run_reports_what_a_purge_would_do(deployed: ArchiveEnvironment) -> None:
     env, feed = deployed, await old_entries(deployed, "a", "b")
     await archive_image(env, await entry_id(env, "a"), feed, "guid-a")
     before = await env.keys()

@@ -1,4 +1,4 @@
-"""What a refresh tells, in its own batch: new entries, a feed that breaks, a feed that heals."""
+"""Webhook events that a refresh queues in its own batch: new entries, a failing feed, a recovered feed."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ async def _events(env: RefreshEnvironment) -> list[str]:
     return [row["event"] for row in await env.db.query(EVENTS)]
 
 
-async def test_new_entries_are_told_once_and_old_ones_not_at_all(env: RefreshEnvironment) -> None:
+async def test_new_entries_queue_one_event_and_known_ones_none(env: RefreshEnvironment) -> None:
     feed = await _listening(env)
 
     await env.refresh(feed)
@@ -48,7 +48,7 @@ async def test_new_entries_are_told_once_and_old_ones_not_at_all(env: RefreshEnv
     assert await _events(env) == ["entries.new", "entries.new"]
 
 
-async def test_a_feed_that_breaks_is_told_once_and_so_is_that_it_healed(env: RefreshEnvironment) -> None:
+async def test_a_feed_that_fails_and_recovers_queues_one_event_each(env: RefreshEnvironment) -> None:
     feed = await _listening(env)
     for _ in range(ERROR_AFTER + 2):
         await env.later(DAY, feed, BROKEN)
@@ -61,7 +61,7 @@ async def test_a_feed_that_breaks_is_told_once_and_so_is_that_it_healed(env: Ref
     assert await _events(env) == ["feed.failing", "feed.healed", "entries.new"]
 
 
-async def test_a_feed_that_is_gone_for_good_is_told(env: RefreshEnvironment) -> None:
+async def test_a_feed_that_is_gone_for_good_queues_an_event(env: RefreshEnvironment) -> None:
     feed = await _listening(env)
     for _ in range(3):
         await env.later(DAY, feed, Answer(status=410))
@@ -69,7 +69,7 @@ async def test_a_feed_that_is_gone_for_good_is_told(env: RefreshEnvironment) -> 
     assert await _events(env) == ["feed.failing"]
 
 
-async def test_a_worker_that_lost_its_claim_tells_nobody(env: RefreshEnvironment) -> None:
+async def test_a_worker_that_lost_its_claim_queues_no_event(env: RefreshEnvironment) -> None:
     feed = await _listening(env)
     lost = await env.claim(feed)
     env.now += HOUR

@@ -1,4 +1,4 @@
-"""People over the flows' world: Alice owns it, Bob shares it, Charlie must see nothing."""
+"""The refresh environment and its users: Alice owns it, Bob shares it, Charlie must see nothing."""
 
 import pytest
 

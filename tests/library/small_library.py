@@ -1,4 +1,4 @@
-"""A small library for tests: people, feeds and subscriptions, with entries that arrive as a refresh brings them."""
+"""A small library for tests: users, feeds, subscriptions, and entries added as a refresh adds them."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 @dataclass
 class SmallLibrary:
-    """Entries are called by their titles; each is an hour newer than the one before unless a time is given."""
+    """Entries are identified by their titles; each is an hour newer than the previous one unless a time is given."""
 
     db: Database
     now: datetime = NOW

@@ -1,4 +1,4 @@
-"""People who subscribe, in short words for what tests say again and again."""
+"""Users and what they do with subscriptions."""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -54,7 +54,7 @@ class Subscribers:
         await own.update_subscription(db, self.env.tools.rules, user.id, subscription.id, change, self.env.now)
 
     def with_filters(self) -> "Subscribers":
-        """Refreshes do from now on what subscribers want done, as those of the app."""
+        """Applies the subscribers' filters in refreshes, as the app does."""
         writers = RefreshWriters(filters=partial(filter_writes, self.env.db))
         self.env.tools = replace(self.env.tools, writers=writers)
         return self

@@ -1,4 +1,4 @@
-"""A process in the small: engine, handlers, scheduler and batches over the flows' world."""
+"""An embedded process: engine, handlers, scheduler and batches over the refresh environment."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -29,7 +29,7 @@ GRACE = timedelta(seconds=30)
 
 @dataclass
 class EmbeddedProcess:
-    """One process: what runs in it, and a way to end it well."""
+    """The parts of one process, and its orderly end."""
 
     engine: InProcessEngine
     handlers: JobHandlers
@@ -52,7 +52,7 @@ def host_of(feed: Feed) -> str:
 def process_of(
     env: RefreshEnvironment, db: Database | None = None, at_once: int = 20, by_host: bool = False
 ) -> EmbeddedProcess:
-    """A process on the world's web and clock, over a connection of its own if one is given."""
+    """A process on the environment's web and clock, on another connection if one is given."""
     db = db or env.db
     tools = replace(env.tools, db=db)
     handlers = JobHandlers(tools, HeldClaims(db, tools.clock), BatchRunningCheck(db))

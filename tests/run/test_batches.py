@@ -37,7 +37,7 @@ def outcomes(seen: list[BatchProgress]) -> Counter[tuple[int, str]]:
     return Counter((outcome.feed_id, outcome.outcome) for progress in seen for outcome in progress.ended)
 
 
-async def test_a_watcher_is_told_of_every_feed_once_and_of_the_end(
+async def test_a_watcher_gets_one_event_per_feed_and_one_for_the_end(
     env: RefreshEnvironment, process: EmbeddedProcess
 ) -> None:
     wanted = await many(env, 40)

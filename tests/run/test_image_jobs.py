@@ -21,7 +21,7 @@ from tests.scripted_web import Answer, Web
 
 @asynccontextmanager
 async def process(folder: Path, web: Web) -> AsyncIterator[tuple[App, EmbeddedParts, list[Job]]]:
-    """A running world with three feeds of one image each, and the jobs that its engine is given."""
+    """An environment with three feeds of one image each, and the jobs submitted to its engine."""
     settings = load_settings(data=str(folder), allow_private="127.0.0.0/8", host_gap=0)
     for n in range(3):
         web.serve(f"/{n}.png", Answer(sample_images.PNG))

@@ -1,4 +1,4 @@
-"""The scheduler: every due feed once, whoever else scans, however crowded a host, whatever fails."""
+"""The scheduler: every due feed is fetched once, with other schedulers, crowded hosts and failures."""
 
 import asyncio
 from collections import Counter

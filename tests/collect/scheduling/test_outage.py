@@ -1,4 +1,4 @@
-"""Is it them or us?"""
+"""Detects an outage of our own network."""
 
 from datetime import UTC, datetime, timedelta
 

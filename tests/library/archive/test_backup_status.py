@@ -1,4 +1,4 @@
-"""What is told of the last backup."""
+"""The status of the last backup."""
 
 from datetime import timedelta
 from pathlib import Path

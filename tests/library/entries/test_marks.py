@@ -1,4 +1,4 @@
-"""What readers do with entries, and that the counts say the truth whatever happens."""
+"""Marks on entries, and unread counts that stay correct."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a feed's health tells, and which feeds want looking after."""
+"""The health of a feed, and which feeds need attention."""
 
 from datetime import timedelta
 from typing import Any

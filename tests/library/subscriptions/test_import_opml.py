@@ -1,4 +1,4 @@
-"""Lists of feeds from other readers: planned, taken over, and taken over again after a crash."""
+"""OPML import: planned, carried out, and repeated after a crash."""
 
 import pytest
 
@@ -94,7 +94,7 @@ async def test_an_import_that_was_killed_goes_on_when_it_is_run_again(
     assert await filed(env, subscribers, alice) == {f"Feed {n}": {f"F{n % 3}"} for n in range(400)}
 
 
-async def test_what_can_not_be_taken_over_is_told_by_its_line(
+async def test_what_cannot_be_imported_is_reported_with_its_line(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     data = opml().replace(b"https://b.example/feed", b"gopher://b.example/")

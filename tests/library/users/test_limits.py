@@ -1,4 +1,4 @@
-"""How much one person may have, and who is told what when it is reached."""
+"""Limits per user, and the error when one is reached."""
 
 import pytest
 

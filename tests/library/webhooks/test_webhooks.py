@@ -1,4 +1,4 @@
-"""Webhooks: told at least once, signed, tried again, and paused when nobody listens."""
+"""Webhooks: delivered at least once, signed, retried, and paused when the receiver is gone."""
 
 import asyncio
 import hmac
@@ -65,7 +65,7 @@ async def _outcome(webhook_setup: WebhookSetup) -> list[DeliveryStatus]:
     return [delivery.status for delivery in await webhook_setup.outbox()]
 
 
-async def test_new_entries_are_told_with_a_signature_that_the_secret_proves(webhook_setup: WebhookSetup) -> None:
+async def test_new_entries_are_delivered_with_a_signature_made_with_the_secret(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     hook = await webhook_setup.hook(await webhook_setup.reader("alice", feed, title="My feed"), OK)
     await webhook_setup.queue_event(feed, titles=("one", "two"))
@@ -87,7 +87,7 @@ async def settle(webhook_setup: WebhookSetup, user: User, **settings: object) ->
     await webhook_setup.db.batch([step_to_set_subscription_settings(user.id, row["id"], FeedSettings(**settings))])  # type: ignore[arg-type]
 
 
-async def test_what_a_person_blocks_they_are_not_told_of(webhook_setup: WebhookSetup) -> None:
+async def test_blocked_entries_are_not_delivered(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     await webhook_setup.hook(alice, OK)

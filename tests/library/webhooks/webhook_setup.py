@@ -1,4 +1,4 @@
-"""What tests of webhooks need: a feed that Alice reads, refreshes of it, and a clock that a test moves."""
+"""Webhooks, their feed and their receivers on a scripted web, with a clock that the test sets."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -69,7 +69,7 @@ class WebhookSetup:
         return await add_feed(self.db, url, self.now)
 
     async def hook(self, user: User, served: Any = None, path: str = "/hook") -> Webhook:
-        """A webhook of the user's, at a path that answers as said; 200 when nothing is said."""
+        """A webhook of the user at a path with that response; 200 by default."""
         url = self.web.url(path) if served is None else self.web.serve(path, served)
         return await self.webhooks.create(user.id, url, ALL_EVENTS)
 
