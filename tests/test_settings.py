@@ -62,7 +62,7 @@ def test_another_file_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().port == 5
 
 
-def test_a_named_file_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_file_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDMILL_CONFIG", "/nowhere/feedmill.toml")
 
     with pytest.raises(BadSetting, match=r"/nowhere/feedmill.toml"):
@@ -83,7 +83,7 @@ def test_a_bad_value_names_the_setting_and_where_it_stands(monkeypatch: pytest.M
         load_settings()
 
 
-def test_every_bad_value_is_told_at_once() -> None:
+def test_every_bad_value_is_reported_at_once() -> None:
     with pytest.raises(BadSetting, match=r"port: .*; log_level: "):
         load_settings(port="words", log_level="all")
 
@@ -101,7 +101,7 @@ def test_an_unknown_setting_is_refused_wherever_it_stands(monkeypatch: pytest.Mo
         load_settings()
 
 
-def test_a_setting_that_is_nearly_one_is_told_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_is_nearly_one_is_reported_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEEDMILL_PROT", "8000")
 
     with pytest.raises(BadSetting, match=r"^FEEDMILL_PROT is no setting of Feedmill: did you mean port\?$"):
@@ -109,7 +109,7 @@ def test_a_setting_that_is_nearly_one_is_told_with_the_one_that_was_meant(monkey
 
 
 @pytest.mark.parametrize("content", [b"port = = 1", b"[section\n", b"port = 1\nport = 2", b"port = \xff\xfe"])
-def test_a_broken_file_is_told_with_its_name(content: bytes) -> None:
+def test_a_broken_file_is_reported_with_its_name(content: bytes) -> None:
     Path("feedmill.toml").write_bytes(content)
 
     with pytest.raises(BadSetting, match=r"^feedmill.toml: "):
@@ -159,7 +159,7 @@ WRITTEN_BADLY = {
 
 
 @pytest.mark.parametrize("name", WRITTEN_BADLY)
-def test_a_bad_value_is_told_with_what_is_expected(name: str) -> None:
+def test_a_bad_value_is_reported_with_what_is_expected(name: str) -> None:
     value, expected = WRITTEN_BADLY[name]
 
     with pytest.raises(BadSetting) as caught:

@@ -103,7 +103,7 @@ def test_marks_made_without_a_connection_are_kept_and_sent_later(browser_user: B
     assert title not in alice.titles()
 
 
-def test_what_nobody_answers_is_told(browser_user: BrowserUserMaker) -> None:
+def test_a_request_without_an_answer_is_reported(browser_user: BrowserUserMaker) -> None:
     alice = browser_user()
     alice.page.route("**/refresh-all", lambda route: route.abort())
 

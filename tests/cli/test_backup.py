@@ -90,7 +90,7 @@ async def last_one(cli: CommandLine) -> BackupStatus:
     return found
 
 
-async def test_a_damaged_backup_is_told_with_an_exit_code(cli: CommandLine) -> None:
+async def test_a_damaged_backup_is_reported_with_an_exit_code(cli: CommandLine) -> None:
     await collected(cli)
     await cli.ok("backup", "kept")
     (cli.folder / "kept" / "objects.jsonl.gz").unlink()

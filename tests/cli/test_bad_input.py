@@ -40,13 +40,13 @@ def test_a_bad_option_is_named(tmp_path: Path) -> None:
     assert_one_line(feedmill("--set", "colour=red", "serve", cwd=tmp_path), "colour", code=2)
 
 
-def test_a_bad_line_in_the_file_is_told_with_the_file(tmp_path: Path) -> None:
+def test_a_bad_line_in_the_file_is_reported_with_the_file(tmp_path: Path) -> None:
     (tmp_path / "feedmill.toml").write_text("port = 'words'")
 
     assert_one_line(feedmill("migrate", cwd=tmp_path), "port", "feedmill.toml", code=2)
 
 
-def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "feedmill.toml").write_text("port = 8000\nlisten = = 1\n")
 
     assert_one_line(feedmill("migrate", cwd=tmp_path), "feedmill.toml", "line 2", code=2)
@@ -59,7 +59,7 @@ def test_debug_shows_where_an_error_came_from(tmp_path: Path) -> None:
     assert done.returncode != 0
 
 
-def test_a_wrong_proxy_token_is_told_without_the_token(tmp_path: Path, d1_service: Service) -> None:
+def test_a_wrong_proxy_token_is_reported_without_the_token(tmp_path: Path, d1_service: Service) -> None:
     wrong = "not-the-token-of-this-worker"
 
     done = feedmill("migrate", cwd=tmp_path, settings={"database": f"d1+{d1_service.url}", "database_token": wrong})
@@ -71,7 +71,7 @@ def test_a_wrong_proxy_token_is_told_without_the_token(tmp_path: Path, d1_servic
 
 
 @pytest.mark.parametrize("login", ["postgresql://alice:secret@", "mysql://alice:secret@", "d1+http://"])
-def test_a_dead_database_server_is_told(tmp_path: Path, login: str) -> None:
+def test_a_dead_database_server_is_reported(tmp_path: Path, login: str) -> None:
     port = free_port()
     settings = {"database": f"{login}127.0.0.1:{port}/feedmill", "database_token": TOKEN}
 
@@ -81,7 +81,7 @@ def test_a_dead_database_server_is_told(tmp_path: Path, login: str) -> None:
     assert "secret" not in done.stderr
 
 
-def test_a_wrong_password_is_told_without_the_password(tmp_path: Path, mariadb_service: Service) -> None:
+def test_a_wrong_password_is_reported_without_the_password(tmp_path: Path, mariadb_service: Service) -> None:
     url = mariadb_service.url.replace("root@", "root:hunter2@")
 
     done = feedmill("migrate", cwd=tmp_path, settings={"database": url})
@@ -90,7 +90,7 @@ def test_a_wrong_password_is_told_without_the_password(tmp_path: Path, mariadb_s
     assert "hunter2" not in done.stderr
 
 
-async def test_a_file_that_is_no_database_is_told_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_database_is_reported_and_left_alone(tmp_path: Path) -> None:
     text = "These are my notes, not a database. " * 100
     (tmp_path / "notes.db").write_text(text)
 
@@ -101,7 +101,7 @@ async def test_a_file_that_is_no_database_is_told_and_left_alone(tmp_path: Path)
 
 
 @pytest.mark.parametrize("command", ["serve", "migrate"])
-async def test_a_read_only_data_folder_is_told_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
+async def test_a_read_only_data_folder_is_reported_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         await _keep_a_feed(disk / "data")
         make_read_only(disk)
@@ -114,7 +114,7 @@ async def test_a_read_only_data_folder_is_told_and_nothing_is_lost(tmp_path: Pat
 
 
 @pytest.mark.parametrize("command", ["serve", "migrate"])
-def test_a_read_only_place_for_a_new_data_folder_is_told(tmp_path: Path, command: str) -> None:
+def test_a_read_only_place_for_a_new_data_folder_is_reported(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "1m") as disk:
         make_read_only(disk)
 
@@ -124,7 +124,7 @@ def test_a_read_only_place_for_a_new_data_folder_is_told(tmp_path: Path, command
 
 
 @pytest.mark.parametrize("command", ["serve", "migrate"])
-def test_a_disk_too_small_for_the_schema_is_told(tmp_path: Path, command: str) -> None:
+def test_a_disk_too_small_for_the_schema_is_reported(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "200k") as disk:
         done = feedmill("--data", str(disk / "data"), command, cwd=tmp_path)
 
@@ -132,7 +132,7 @@ def test_a_disk_too_small_for_the_schema_is_told(tmp_path: Path, command: str) -
 
 
 @pytest.mark.parametrize("command", ["serve", "check"])
-async def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
+async def test_a_full_disk_is_reported_and_nothing_is_lost(tmp_path: Path, command: str) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         await _keep_a_feed(disk / "data")
         ballast = fill_disk(disk)

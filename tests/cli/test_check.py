@@ -26,7 +26,7 @@ def test_a_migrated_database_is_read_and_written(tmp_path: Path, postgres_servic
     assert parts["database"]["detail"].startswith("reads and writes (postgresql")
 
 
-def test_each_fault_is_told_and_the_exit_code_says_so(tmp_path: Path, redis_service: Service) -> None:
+def test_each_fault_is_reported_and_the_exit_code_says_so(tmp_path: Path, redis_service: Service) -> None:
     settings = {
         "database": f"mysql://alice:hunter2@127.0.0.1:{free_port()}/feedmill",
         "objects": "/proc/nowhere",

@@ -20,7 +20,7 @@ async def test_clocks_that_agree_are_named(settings: Settings) -> None:
 
 @pytest.mark.parametrize("whose", ["_database_time", "_store_time"])
 @pytest.mark.parametrize(("seconds", "word"), [(-95, "95 s ahead of"), (95, "95 s behind")])
-async def test_a_clock_that_is_wrong_is_told(
+async def test_a_wrong_clock_is_reported(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, whose: str, seconds: int, word: str
 ) -> None:
     async def theirs(settings: Settings) -> datetime:

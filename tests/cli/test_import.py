@@ -11,7 +11,7 @@ OPML = """<opml version="2.0"><body>
 </body></opml>"""
 
 
-async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_told_by_line(cli: CommandLine) -> None:
+async def test_a_list_is_taken_over_with_its_folders_and_what_fails_is_reported_by_line(cli: CommandLine) -> None:
     (cli.folder / "list.opml").write_text(OPML.format(one="https://one.example/feed"))
 
     done = await cli.run("import", "list.opml")

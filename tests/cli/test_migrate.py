@@ -23,7 +23,7 @@ def test_the_sqlite_file_stands_in_the_data_folder(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / "deep" / "feedmill.db").exists()
 
 
-def test_an_unknown_command_is_told_and_touches_nothing(tmp_path: Path) -> None:
+def test_an_unknown_command_is_reported_and_touches_nothing(tmp_path: Path) -> None:
     done = feedmill("migrat", cwd=tmp_path)
 
     assert done.returncode == 2
@@ -39,5 +39,5 @@ def test_help_and_version_work_even_with_bad_settings(tmp_path: Path, args: tupl
     assert done.stdout == f"feedmill {__version__}\n" if args == ("--version",) else "Usage:" in done.stdout
 
 
-def test_an_option_without_a_value_is_told(tmp_path: Path) -> None:
+def test_an_option_without_a_value_is_reported(tmp_path: Path) -> None:
     assert_one_line(feedmill("--set", "nothing", "migrate", cwd=tmp_path), "NAME=VALUE", code=2)

@@ -80,7 +80,7 @@ def test_a_folder_that_was_there_keeps_its_permissions_and_what_we_add_is_privat
     assert feedmill("check", cwd=tmp_path).returncode == 0
 
 
-def test_data_that_every_user_can_read_is_told_on_start_and_by_check(tmp_path: Path) -> None:
+def test_data_that_every_user_can_read_is_reported_on_start_and_by_check(tmp_path: Path) -> None:
     feedmill("migrate", cwd=tmp_path)
     (tmp_path / "data").chmod(0o755)
     (tmp_path / "data" / "feedmill.db").chmod(0o644)

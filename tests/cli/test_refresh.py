@@ -74,7 +74,7 @@ async def test_due_feeds_are_compared_with_the_feeds_file_first(cli: CommandLine
     assert [(line.get("url"), line["new_entries"]) for line in done.records] == [(url, 1), (None, 1)]
 
 
-async def test_a_broken_feeds_file_is_told_and_the_feeds_are_refreshed_all_the_same(cli: CommandLine) -> None:
+async def test_a_broken_feeds_file_is_reported_and_the_feeds_are_refreshed_all_the_same(cli: CommandLine) -> None:
     await cli.ok("add", "--no-fetch", cli.web.serve("/feed", answer(item("a"))))
     (cli.folder / "data" / "feeds.yaml").write_text("- url: [\n")
 

@@ -72,7 +72,7 @@ async def test_an_empty_database_is_rebuilt_from_the_objects(cli: CommandLine) -
     assert sorted(feed["url"] for feed in (await cli.ok("feeds", "--json")).records) == sorted(urls)
 
 
-async def test_bodies_without_a_card_are_told(cli: CommandLine) -> None:
+async def test_bodies_without_a_descriptor_are_reported(cli: CommandLine) -> None:
     await lost(cli, "a", "b")
     (objects(cli) / "feeds" / "1.json").unlink()
 
@@ -82,7 +82,7 @@ async def test_bodies_without_a_card_are_told(cli: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("args", [(), ("--dry-run",), ("--take-ownership",)])
-async def test_restore_from_a_store_without_cards_fails_and_leaves_no_trace(
+async def test_restore_from_a_store_without_descriptors_fails_and_writes_nothing(
     cli: CommandLine, args: tuple[str, ...]
 ) -> None:
     await lost(cli, "a")

@@ -20,7 +20,7 @@ LONGEST_START_SECONDS = 25
 NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def test_a_server_answers_and_ends_cleanly_when_told_to(tmp_path: Path) -> None:
+def test_a_server_responds_and_stops_cleanly_on_a_signal(tmp_path: Path) -> None:
     with new_interpreter.serving(cwd=tmp_path) as server:
         status, health = server.get("/health")
         assert (status, health["status"], health["database"]) == (200, "ok", "ok")

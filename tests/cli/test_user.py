@@ -69,7 +69,7 @@ def test_an_account_is_deleted_after_a_question(tmp_path: Path) -> None:
         ("long enough\n", ("password", "nobody"), "no account nobody"),
     ],
 )
-def test_what_can_not_be_done_is_told_in_one_line(
+def test_what_can_not_be_done_is_reported_in_one_line(
     mill_of_alice: Path, typed: str, args: tuple[str, ...], words: str
 ) -> None:
     assert_one_line(feedmill("user", *args, cwd=mill_of_alice, typed=typed), words, code=2)

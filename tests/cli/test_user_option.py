@@ -46,13 +46,13 @@ async def test_a_person_is_found_however_the_name_is_typed(cli: CommandLine, ali
     assert len((await _hers(cli, alice))[0]) == 1
 
 
-async def test_where_there_are_people_a_feed_that_nobody_reads_is_told(cli: CommandLine, alice: User) -> None:
+async def test_where_there_are_people_a_feed_that_nobody_reads_is_reported(cli: CommandLine, alice: User) -> None:
     done = await cli.ok("add", cli.web.serve("/feed", answer(item("one"))))
 
     assert "nobody reads it yet" in done.out
 
 
-async def test_what_can_not_be_had_is_told_and_nobody_is_subscribed(cli: CommandLine, alice: User) -> None:
+async def test_what_can_not_be_had_is_reported_and_nobody_is_subscribed(cli: CommandLine, alice: User) -> None:
     url = cli.web.serve("/feed", Answer(status=404))
 
     failed = await cli.run("add", "--user", "alice", url)

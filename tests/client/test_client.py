@@ -145,7 +145,7 @@ async def test_a_problem_says_what_is_wrong(site: Site, alice: Feedmill) -> None
     assert told.value.more["subscription_id"] == added.feed.id
 
 
-async def test_a_key_that_does_not_hold_is_told(site: Site) -> None:
+async def test_an_invalid_key_is_reported(site: Site) -> None:
     async with listening(site) as url, Feedmill(url, "fm_wrong") as stranger:
         with pytest.raises(ApiError) as told:
             await stranger.me()
@@ -153,7 +153,7 @@ async def test_a_key_that_does_not_hold_is_told(site: Site) -> None:
     assert (told.value.status, told.value.code) == (401, "not_signed_in")
 
 
-async def test_a_feedmill_that_is_not_there_is_told() -> None:
+async def test_a_server_that_is_not_there_is_reported() -> None:
     async with Feedmill(f"http://127.0.0.1:{free_port()}", "fm_any") as nowhere:
         with pytest.raises(ServerUnreachable, match="does not answer"):
             await nowhere.me()

@@ -117,7 +117,7 @@ def test_the_longest_wish_wins_and_is_named(
     assert name in str(schedule.why)
 
 
-def test_a_304_follows_the_wishes_that_the_last_body_had() -> None:
+def test_a_304_follows_the_hints_of_the_last_body() -> None:
     hints = updated(ttl=5 * HOUR, skip_hours=frozenset({13})).polling_hints
     not_modified = NotModified(*ENDS, Validators('"1"'), Freshness(), None, NOW, MINUTE)
 

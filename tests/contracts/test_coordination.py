@@ -188,7 +188,7 @@ async def test_a_shorter_pause_does_not_cut_a_longer_one(turns: HostSlots) -> No
     assert await turns.take(HOST, "alice", RULE, ["url:x"]) > timedelta(minutes=50)
 
 
-async def test_it_is_told_how_long_a_pause_still_lasts(turns: HostSlots) -> None:
+async def test_the_rest_of_a_pause_is_reported(turns: HostSlots) -> None:
     await turns.pause("domain:example", HOUR)
 
     left = await turns.paused(["url:x", "domain:example"])

@@ -76,7 +76,7 @@ async def test_all_ids_in_a_list_are_told_however_many(queues: PoolQueues) -> No
     assert await queues.queued_ids(NAME) == set(range(1300))
 
 
-async def test_what_was_told_stays_until_it_is_forgotten(queues: PoolQueues, redis: Redis) -> None:
+async def test_reported_ids_stay_until_they_are_forgotten(queues: PoolQueues, redis: Redis) -> None:
     await redis.lpush(used_ids_name(NAME), "5", "6", "nonsense", "7")
 
     assert await queues.reported_used(NAME, 3) == [5, 6, 0]

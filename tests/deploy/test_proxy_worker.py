@@ -94,7 +94,7 @@ def code(answer: Answer) -> tuple[int, str]:
     [None, "", "Bearer", "Bearer ", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x"],
 )
 @pytest.mark.parametrize("path", ["/query", "/nowhere"])
-async def test_without_the_token_nothing_is_told(worker: Client, authorization: str | None, path: str) -> None:
+async def test_without_the_token_nothing_is_revealed(worker: Client, authorization: str | None, path: str) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
 
     answer = await worker.send("POST", path, b'{"sql": "SELECT 1"}', headers)

@@ -120,7 +120,7 @@ async def test_a_title_in_the_file_outlives_a_refresh(feeds_file: FeedsFile) -> 
     assert (after.name, after.title) == ("Mine", "What the feed says")
 
 
-async def test_a_broken_file_changes_nothing_and_is_told_once(feeds_file: FeedsFile, logged: list[Any]) -> None:
+async def test_a_broken_file_changes_nothing_and_is_reported_once(feeds_file: FeedsFile, logged: list[Any]) -> None:
     before = await feeds_file.follow(f"- {URL}")
 
     assert await feeds_file.follow(f"- {URL}2\n- url: [\n") == before

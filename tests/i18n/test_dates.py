@@ -73,7 +73,7 @@ def test_what_is_to_come_is_told_by_how_long_it_takes(ahead: timedelta, english:
         (timedelta(days=30), "30 days"),
     ],
 )
-def test_a_length_is_told_in_the_largest_unit_that_it_fills(seconds: float | timedelta, told: str) -> None:
+def test_a_length_is_reported_in_the_largest_unit_that_it_fills(seconds: float | timedelta, told: str) -> None:
     assert ENGLISH.length(seconds) == told
 
 

@@ -167,9 +167,7 @@ async def test_what_a_killed_consumer_had_in_hand_is_listed(any_pools: PoolServi
     assert [item.id for item in lost] == [item.id for item in handed]
 
 
-async def test_a_mark_that_can_not_be_written_is_told_not_forgotten(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_mark_that_cannot_be_written_is_reported(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*args: object) -> int:
         raise DatabaseUnavailable("away")
 

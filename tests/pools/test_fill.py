@@ -144,7 +144,7 @@ async def test_one_push_is_never_too_large(
     assert [msgspec.json.decode(row)["text"][0] for row in await redis.rpop(pool.list_name, 9)] == ["x", "y", "z"]  # type: ignore[misc,union-attr]
 
 
-async def test_uses_that_programs_tell_are_settled(pools: PoolService, db: Database, redis: Redis) -> None:
+async def test_used_items_that_programs_report_are_settled(pools: PoolService, db: Database, redis: Redis) -> None:
     group = await add_pool(db, ["a", "b", "c"])
     await pools.maintainer.run_once()
     [taken] = await redis.rpop(f"titles:pool:{group.id}", 1)  # type: ignore[misc,union-attr]
@@ -157,7 +157,9 @@ async def test_uses_that_programs_tell_are_settled(pools: PoolService, db: Datab
     assert not await redis.exists(f"titles:pool:{group.id}:used")
 
 
-async def test_what_programs_told_is_settled_by_one_at_a_time(pools: PoolService, db: Database, redis: Redis) -> None:
+async def test_reported_uses_are_settled_by_one_process_at_a_time(
+    pools: PoolService, db: Database, redis: Redis
+) -> None:
     group = await add_pool(db, ["a", "b"])
     await pools.maintainer.run_once()
     await redis.rpop(f"titles:pool:{group.id}")  # type: ignore[misc]

@@ -21,7 +21,7 @@ async def test_with_redis_they_have_lists(tmp_path: Path, redis_service: Service
         assert await app.pools.tools.lists.queues.length("titles:pool:999") == 0
 
 
-async def test_a_redis_that_is_no_url_is_told_without_its_password(tmp_path: Path) -> None:
+async def test_a_redis_that_is_no_url_is_reported_without_its_password(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="redis://host") as told:
         async with build_app(load_settings(data=tmp_path, redis="secret@host")):
             pass

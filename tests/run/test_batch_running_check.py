@@ -73,7 +73,7 @@ async def test_a_job_that_is_cancelled_leaves_the_others_their_answer(env: Refre
     assert await second
 
 
-async def test_a_failure_is_told_to_all_who_asked_and_then_forgotten(
+async def test_a_failure_is_reported_to_all_who_asked_and_then_forgotten(
     env: RefreshEnvironment, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch_id, _ = await start_batch(env.db, "refresh_all", [], env.now)

@@ -55,7 +55,7 @@ async def test_a_watcher_gets_one_event_per_feed_and_one_for_the_end(
     assert [progress.batch.done for progress in seen] == sorted(progress.batch.done for progress in seen)
 
 
-async def test_a_watcher_is_told_what_is_being_fetched(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_a_watcher_sees_what_is_being_fetched(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     is_told = asyncio.Event()
 
     async def wait_until_told(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -75,7 +75,7 @@ async def test_a_watcher_is_told_what_is_being_fetched(env: RefreshEnvironment, 
     assert (progress.batch.status, progress.running) == ("done", ())
 
 
-async def test_two_watchers_are_told_the_same(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_two_watchers_get_the_same_events(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     wanted = await many(env, 20)
 
     batch_id, _ = await process.batches.refresh("refresh_all", [feed.id for feed in wanted])
@@ -85,7 +85,7 @@ async def test_two_watchers_are_told_the_same(env: RefreshEnvironment, process: 
     assert sum(outcomes(first).values()) == 20
 
 
-async def test_who_comes_late_is_told_everything_at_once(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
+async def test_a_late_watcher_gets_all_events_at_once(env: RefreshEnvironment, process: EmbeddedProcess) -> None:
     wanted = await many(env, 5)
     batch_id, _ = await process.batches.refresh("refresh_all", [feed.id for feed in wanted])
     await watched(process.batches, batch_id)
@@ -305,7 +305,7 @@ async def test_a_feed_that_takes_too_long_to_store_is_put_off_and_not_blamed(
 
 
 @pytest.mark.parametrize("at_once", [1, 20])
-async def test_new_entries_are_told_as_they_come(env: RefreshEnvironment, at_once: int) -> None:
+async def test_new_entries_are_reported_as_they_arrive(env: RefreshEnvironment, at_once: int) -> None:
     async with running(env, at_once=at_once) as process:
         wanted = await many(env, 30)
         batch_id, _ = await process.batches.refresh("refresh_all", [feed.id for feed in wanted])

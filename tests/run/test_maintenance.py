@@ -43,7 +43,7 @@ def maintenance(db: Database, work: Work, clock: Clock) -> Maintenance:
     return Maintenance(db, [MaintenanceTask("test", DAY, work)], clock)
 
 
-async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) -> None:
+async def test_a_due_task_is_run_by_one_of_many_processes(any_db: Database) -> None:
     work, clock = Work(), Clock()
     work.may_end.clear()
 
@@ -54,7 +54,7 @@ async def test_of_many_processes_one_does_a_chore_that_is_due(any_db: Database) 
     assert (sorted(await asyncio.gather(*processes)), work.done) == ([[], [], [], [], ["test"]], 1)
 
 
-async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> None:
+async def test_a_task_is_run_again_when_it_is_due(db: Database) -> None:
     work, clock = Work(), Clock()
     mine = maintenance(db, work, clock)
 
@@ -65,7 +65,7 @@ async def test_a_chore_is_done_again_when_its_time_has_come(db: Database) -> Non
     assert await mine.run_due() == ["test"]
 
 
-async def test_a_chore_that_failed_is_tried_again_in_an_hour(db: Database) -> None:
+async def test_a_failed_task_is_tried_again_in_an_hour(db: Database) -> None:
     work, clock = Work(), Clock()
     mine = maintenance(db, work, clock)
     work.error = BlobUnavailable("the bucket does not answer")
@@ -78,7 +78,7 @@ async def test_a_chore_that_failed_is_tried_again_in_an_hour(db: Database) -> No
     assert await mine.run_due() == ["test"]
 
 
-async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> None:
+async def test_a_task_whose_process_was_killed_is_started_again(db: Database) -> None:
     work, clock = Work(), Clock()
     work.error = asyncio.CancelledError()
     with pytest.raises(asyncio.CancelledError):
@@ -90,7 +90,7 @@ async def test_a_chore_whose_process_was_killed_is_begun_again(db: Database) -> 
     assert await maintenance(db, work, clock).run_due() == ["test"]
 
 
-async def test_a_chore_that_fails_in_a_way_nobody_expected_stops_no_other_and_is_tried_again(
+async def test_a_task_with_an_unexpected_failure_stops_no_other_and_is_tried_again(
     db: Database, logged: list[Any]
 ) -> None:
     broken, well, clock = Work(), Work(), Clock()

@@ -96,7 +96,7 @@ def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None
         ("f.toml", "[[feeds]]\nurl = b\n", "at line 2, column 7"),
     ],
 )
-def test_a_fault_is_told_with_its_place(tmp_path: Path, name: str, text: str | bytes, words: str) -> None:
+def test_an_error_is_reported_with_its_position(tmp_path: Path, name: str, text: str | bytes, words: str) -> None:
     with pytest.raises(BadFile) as told:
         read_declarations(written(tmp_path, name, text))
 

@@ -87,7 +87,7 @@ def test_relative_addresses_resolve_against_the_feeds_link_then_its_url() -> Non
     assert parse_feed(linkless.encode(), url="https://other.example/f.xml").entries[0].link == "https://other.example/1"
 
 
-def test_the_publishers_wishes_about_polling_are_read() -> None:
+def test_the_publishers_hints_about_polling_are_read() -> None:
     wishes = """<ttl>90</ttl><skipHours><hour>0</hour><hour>24</hour><hour>7</hour></skipHours>
     <skipDays><day>Sunday</day></skipDays>
     <sy:updatePeriod xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">hourly</sy:updatePeriod>

@@ -257,7 +257,7 @@ async def test_images_that_others_see_too_go_by_an_admins_word_alone(
 # --- room -------------------------------------------------------------------------------------------------
 
 
-async def test_the_room_of_ones_own_feeds_is_told_with_the_largest_first(any_env: RefreshEnvironment) -> None:
+async def test_the_room_of_ones_own_feeds_is_reported_with_the_largest_first(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice, bob = await subscribers.person("alice"), await subscribers.person("bob")
     small, large = await subscribed(subscribers, alice, "/small"), await subscribed(subscribers, alice, "/large", 3)

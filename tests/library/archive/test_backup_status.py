@@ -31,11 +31,11 @@ async def told(env: RefreshEnvironment) -> BackupStatus:
     return found
 
 
-async def test_before_the_first_one_there_is_nothing_to_tell(env: RefreshEnvironment) -> None:
+async def test_before_the_first_backup_there_is_no_status(env: RefreshEnvironment) -> None:
     assert await last_backup(env.db) is None
 
 
-async def test_the_last_one_is_told_with_its_size_and_not_called_sound_before_it_was_read(
+async def test_the_last_backup_is_reported_with_its_size_and_as_sound_only_after_a_check(
     env: RefreshEnvironment, tmp_path: Path
 ) -> None:
     await env.refresh(await env.add("/feed", answer(item("a"))))

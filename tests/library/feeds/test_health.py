@@ -43,7 +43,7 @@ async def log(env: RefreshEnvironment, feed_id: int, age: timedelta, **values: A
 # --- one feed ---------------------------------------------------------------------------------------------
 
 
-async def test_fetches_answers_and_entries_are_told_on_every_database(any_env: RefreshEnvironment) -> None:
+async def test_fetches_answers_and_entries_are_reported_on_every_database(any_env: RefreshEnvironment) -> None:
     subscribers = Subscribers(any_env)
     alice = await subscribers.person("alice")
     mine = await subscribed(subscribers, alice)

@@ -132,7 +132,7 @@ async def test_a_preview_ends_after_the_last_fifty(
     assert len(await preview_filter_rules(env.db, mine, "", "")) == 50
 
 
-async def test_wishes_move_with_the_subscription(
+async def test_settings_move_with_the_subscription(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     wish = FeedSettings(block_rules="ads")
@@ -145,7 +145,7 @@ async def test_wishes_move_with_the_subscription(
     assert (await subscribers.feed(moved)).has_entry_settings is True
 
 
-async def test_wishes_go_with_the_subscriber_to_the_feed_that_theirs_became(
+async def test_settings_move_with_the_subscriber_to_the_merged_feed(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     wish = FeedSettings(block_rules="ads")
@@ -157,7 +157,7 @@ async def test_wishes_go_with_the_subscriber_to_the_feed_that_theirs_became(
     assert (await subscribers.feed(other)).has_entry_settings is True
 
 
-async def test_who_leaves_takes_their_wishes_along(
+async def test_unsubscribing_removes_the_settings(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User, bob: User
 ) -> None:
     url = env.web.serve("/feed", answer(item("a")))

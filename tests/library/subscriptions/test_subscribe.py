@@ -317,7 +317,7 @@ async def test_what_was_found_is_subscribed_to_without_asking_again(
     assert len(env.web.requests) == 1
 
 
-async def test_each_step_of_looking_is_told_as_it_begins_and_ends(
+async def test_each_step_of_looking_is_reported_as_it_begins_and_ends(
     env: RefreshEnvironment, subscribers: Subscribers, alice: User
 ) -> None:
     feed = env.web.serve("/feed", answer(item("a")))

@@ -103,7 +103,9 @@ async def test_blocked_entries_are_not_delivered(webhook_setup: WebhookSetup) ->
     assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED]
 
 
-async def test_who_wants_no_word_of_a_feed_is_not_told_and_others_are(webhook_setup: WebhookSetup) -> None:
+async def test_a_subscriber_who_turned_webhooks_off_for_a_feed_gets_none_and_others_do(
+    webhook_setup: WebhookSetup,
+) -> None:
     feed = await webhook_setup.feed()
     alice, bob = await webhook_setup.reader("alice", feed), await webhook_setup.reader("bob", feed)
     await webhook_setup.hook(alice, OK, "/alice")
@@ -129,7 +131,7 @@ async def test_what_arrived_is_not_sent_again(webhook_setup: WebhookSetup) -> No
     assert await _outcome(webhook_setup) == [DeliveryStatus.DELIVERED]
 
 
-async def test_only_who_subscribes_and_wants_to_know_is_told(webhook_setup: WebhookSetup) -> None:
+async def test_only_subscribers_who_want_the_event_get_a_delivery(webhook_setup: WebhookSetup) -> None:
     feed, other = await webhook_setup.feed(), await webhook_setup.feed("https://example.org/other")
     alice = await webhook_setup.reader("alice", feed)
     charlie, dora = await webhook_setup.reader("charlie", other), await webhook_setup.reader("dora", feed, paused=True)
@@ -416,7 +418,7 @@ async def test_an_address_that_is_not_allowed_is_never_reached(db: Database) -> 
         assert await _outcome(webhook_setup) == [DeliveryStatus.DEAD]
 
 
-async def test_what_a_person_no_longer_reads_is_not_told(webhook_setup: WebhookSetup) -> None:
+async def test_a_feed_that_a_user_left_is_not_delivered(webhook_setup: WebhookSetup) -> None:
     feed = await webhook_setup.feed()
     alice = await webhook_setup.reader("alice", feed)
     await webhook_setup.hook(alice, OK)

@@ -34,7 +34,7 @@ def test_a_healthy_server_says_so_and_which_version_it_is(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("postgres_service")
-def test_a_stopped_database_is_told_and_its_return_needs_no_restart(tmp_path: Path) -> None:
+def test_a_stopped_database_is_reported_and_its_return_needs_no_restart(tmp_path: Path) -> None:
     with own_postgres() as postgres, serving(cwd=tmp_path, settings={"database": postgres.service.url}) as server:
         assert server.get("/health")[0] == 200
 
@@ -51,7 +51,7 @@ def test_a_stopped_database_is_told_and_its_return_needs_no_restart(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("postgres_service")
-def test_a_stopped_database_is_told_without_its_password(tmp_path: Path) -> None:
+def test_a_stopped_database_is_reported_without_its_password(tmp_path: Path) -> None:
     with own_postgres() as postgres:
         url = postgres.service.url.replace("postgres@", "postgres:hunter2@")
         with serving(cwd=tmp_path, settings={"database": url}) as server:

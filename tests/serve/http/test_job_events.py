@@ -64,7 +64,7 @@ def feeds_of(seen: list[Event]) -> list[int | None]:
     return [number for name, number, _ in seen if name == "feed"]
 
 
-async def test_each_feed_is_told_once_with_its_number_and_then_the_end(db: Database) -> None:
+async def test_each_feed_is_reported_once_with_its_number_and_then_the_end(db: Database) -> None:
     work = Script(BatchProgress(batch(2), (ended(2), ended(1))), BatchProgress(batch(3, "done"), (ended(3),)))
 
     seen = await told(db, work)
@@ -95,9 +95,7 @@ async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them
     assert await feeds_in_progress(any_db, batch_id, alice.id, (), NOW + timedelta(days=1)) == []
 
 
-async def test_who_comes_back_is_told_nothing_twice_and_misses_nothing(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_reconnects_gets_every_event_once(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_events, "SETTLED_AFTER", timedelta(hours=1))
     # At the first visit the second feed was told, and the one that ended before it was not written yet.
     now = datetime.now(UTC)
@@ -111,7 +109,7 @@ async def test_who_comes_back_is_told_nothing_twice_and_misses_nothing(
     assert feeds_of(second) == [2, 3]
 
 
-async def test_a_feed_is_told_although_nothing_else_happens(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_feed_is_reported_although_nothing_else_happens(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_events, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(job_events, "SETTLED_AFTER", timedelta(hours=1))
     work = Script(BatchProgress(batch(1), (ended(1, datetime.now(UTC)),)))

@@ -60,14 +60,14 @@ def test_a_key_that_can_be_guessed_stops_the_start(key: str) -> None:
     assert key not in str(refused.value)
 
 
-def test_a_file_that_holds_no_key_is_told(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_key_is_reported(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("")
 
     with pytest.raises(BadSetting, match=FILE_NAME):
         signing_key(load_settings(data=str(tmp_path)))
 
 
-def test_a_folder_that_can_not_be_written_to_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_written_to_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(BadSetting, match="can't be kept"):

@@ -34,7 +34,7 @@ async def test_a_client_that_sends_nothing_is_disconnected() -> None:
         assert site.registry.dropped == {"no_request": 1}
 
 
-async def test_a_client_that_sends_its_headers_byte_by_byte_is_told_and_disconnected() -> None:
+async def test_a_client_that_sends_its_headers_byte_by_byte_gets_an_error_and_is_disconnected() -> None:
     async with timed_site(header_seconds=SHORT) as site:
         client = await site.connect()
         answering = asyncio.create_task(client.receive_all())

@@ -33,7 +33,7 @@ def test_every_route_has_its_case() -> None:
 
 
 @pytest.mark.parametrize("route", sorted(CASES))
-async def test_what_is_alices_is_hers_alone(
+async def test_what_is_alices_is_for_alice_alone(
     site: Site, alice: Person, charlie: Person, nobody: httpx.AsyncClient, route: str
 ) -> None:
     method, case = route.split()[0], CASES[route]

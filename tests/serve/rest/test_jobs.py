@@ -35,7 +35,7 @@ async def test_a_job_names_the_feeds_that_failed(site: Site, alice: Person) -> N
     assert told.count("event: done") == 1
 
 
-async def test_who_has_seen_the_end_of_a_job_is_told_to_stay_away(site: Site, alice: Person) -> None:
+async def test_a_client_that_has_seen_the_end_of_a_job_is_told_not_to_reconnect(site: Site, alice: Person) -> None:
     job_id = await _ended(site, alice)
     told = (await alice.get(f"/jobs/{job_id}/events")).text
 

@@ -50,7 +50,7 @@ async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
     assert (room["feeds"], room["raw_bytes"], room["largest"]) == (1, 0, [])
 
 
-async def test_what_runs_and_what_waits_for_its_host_is_told_by_every_database(any_db: Database) -> None:
+async def test_what_runs_and_what_waits_for_its_host_is_reported_by_every_database(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, running, waiting = await library.person(), await library.feed("a"), await library.feed("b")
     await library.subscribe(alice, running)

@@ -67,7 +67,7 @@ async def test_of_batches_that_share_a_commit_only_the_broken_ones_are_undone(db
     assert await _how_many(db) == 1 + 2 * 40
 
 
-async def test_a_program_that_keeps_the_file_locked_is_told_of(db: SqliteDatabase, tmp_path: Path) -> None:
+async def test_a_program_that_keeps_the_file_locked_is_reported(db: SqliteDatabase, tmp_path: Path) -> None:
     hasty = SqliteDatabase(tmp_path / "feedmill.db", busy_seconds=0.3)
     with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as rude:
         rude.execute("BEGIN IMMEDIATE")
@@ -129,7 +129,7 @@ async def test_a_batch_on_a_full_disk_is_undone_and_works_when_there_is_room(tmp
         await database.close()
 
 
-async def test_a_disk_that_becomes_read_only_is_told_of_and_nothing_is_lost(tmp_path: Path) -> None:
+async def test_a_disk_that_becomes_read_only_is_reported_and_nothing_is_lost(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         database = SqliteDatabase(disk / "feedmill.db")
         await migrate(database)

@@ -187,7 +187,7 @@ async def test_dead_and_used_items_are_requeued_on_command(any_db: Database) -> 
     assert await count_items(any_db, PoolKey(group.id, TITLES)) == PoolCounts(available=3)
 
 
-async def test_what_was_queued_long_ago_is_told(any_db: Database) -> None:
+async def test_what_was_queued_long_ago_is_reported(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"])
     [queued] = await take(any_db, group.id, 1, PoolItemState.QUEUED, "filler/1")
 

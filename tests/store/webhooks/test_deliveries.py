@@ -141,7 +141,7 @@ async def test_a_page_ends_where_the_next_begins_and_old_ones_go(any_db: Databas
     assert await prune_deliveries(any_db, NOW + timedelta(seconds=1)) == 3
 
 
-async def test_a_paused_webhook_is_neither_told_nor_called(any_db: Database) -> None:
+async def test_a_paused_webhook_gets_no_event_and_no_request(any_db: Database) -> None:
     hook = await _hook(any_db)
     paused = Webhook(**{name: getattr(hook, name) for name in hook.__slots__} | {"paused": True})
     await save_webhook(any_db, paused, forgiven=False)
@@ -153,7 +153,7 @@ async def test_a_paused_webhook_is_neither_told_nor_called(any_db: Database) -> 
     assert len(await any_db.query(STATUSES)) == 1
 
 
-async def test_what_is_told_is_read_when_it_is_sent(any_db: Database) -> None:
+async def test_the_content_of_a_delivery_is_read_when_it_is_sent(any_db: Database) -> None:
     hook = await _hook(any_db)
     ids = await add_entries(any_db, ["one", "two", "three"])
     [taken] = await _take(any_db)

@@ -107,7 +107,7 @@ async def test_the_last_admin_stays(alice: Person, bob: Person, change: dict[str
     assert (await alice.get("/admin/users")).status_code == 200
 
 
-async def test_a_name_that_is_taken_is_told(alice: Person, bob: Person) -> None:
+async def test_a_name_that_is_taken_is_reported(alice: Person, bob: Person) -> None:
     answer = await alice.post("/admin/users", DORA | {"name": "BOB"})
 
     assert (answer.status_code, answer.json()["code"]) == (409, "name_taken")
@@ -234,7 +234,7 @@ async def test_storage_names_the_feeds_that_take_up_most(site: Site, alice: Pers
     assert room["database_bytes"] > 0
 
 
-async def test_what_is_kept_for_somebody_is_told(site: Site, alice: Person, bob: Person) -> None:
+async def test_what_is_kept_for_somebody_is_reported(site: Site, alice: Person, bob: Person) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
     await _keep(site, feed, raw=100, image=50)
     row = {"user_id": bob.user.id, "feed_id": feed.id, "created_at": to_iso(NOW)}

@@ -120,7 +120,7 @@ async def test_a_host_tells_its_load_of_the_last_day(site: Site, alice: Person) 
     assert (second["requests"], second["errors"]) == (0, 0)
 
 
-async def test_a_server_that_asked_for_a_rest_is_told(site: Site, alice: Person) -> None:
+async def test_a_server_that_asked_for_a_rest_is_reported(site: Site, alice: Person) -> None:
     await two_feeds(site, alice)
     await site.app.coordination.host_slots.pause("domain:example.org", timedelta(hours=1))
 
@@ -153,7 +153,7 @@ async def test_settings_are_shown_without_secrets(alice: Person) -> None:
     assert (found["secret_key"]["value"], found["secret_key"]["origin"]) == ("", "default")
 
 
-async def test_the_last_backup_is_told(site: Site, alice: Person, tmp_path: Path) -> None:
+async def test_the_last_backup_is_reported(site: Site, alice: Person, tmp_path: Path) -> None:
     app, folder = site.app, tmp_path / "kept"
     assert (await alice.get("/admin/backup")).json() == {"last": None}
     manifest = await create_backup(app.db, app.blobs, folder, NOW, portable=True, with_objects=False)

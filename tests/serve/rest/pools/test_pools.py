@@ -41,7 +41,7 @@ async def test_a_second_group_of_a_name_is_a_conflict(alice: Person) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "group_exists")
 
 
-async def test_what_a_rule_can_not_be_is_told_by_its_field(alice: Person) -> None:
+async def test_what_a_rule_can_not_be_is_reported_by_its_field(alice: Person) -> None:
     refused = await alice.post("/pools", {"name": "news", "rule": {"min_length": -1}})
 
     assert refused.status_code == 422

@@ -72,7 +72,7 @@ async def test_a_host_that_no_feed_comes_from_can_be_blocked_too(alice: Visitor)
 
 
 @pytest.mark.parametrize("typed", ["", "two words", "ftp://x/", "x" * 3000])
-async def test_what_is_no_host_is_told_beside_the_field(alice: Visitor, typed: str) -> None:
+async def test_what_is_no_host_is_reported_beside_the_field(alice: Visitor, typed: str) -> None:
     answer = await alice.client.get("/admin/hosts", params={"host": typed})
 
     assert (answer.status_code, "This is no host." in answer.text) == (422, True)

@@ -56,7 +56,7 @@ async def test_lines_are_found_by_level_text_and_feed(
     assert found or "No such line" in text_of(page)
 
 
-async def test_a_number_of_a_feed_that_is_none_is_told(alice: Visitor, tail: LogBuffer) -> None:
+async def test_a_number_of_a_feed_that_is_none_is_reported(alice: Visitor, tail: LogBuffer) -> None:
     answer = await alice.client.get("/admin/log?feed=first")
 
     assert (answer.status_code, "Type the number of a feed" in answer.text) == (422, True)
@@ -78,7 +78,7 @@ def test_every_setting_is_explained_in_chinese() -> None:
     assert [name for name in Settings.fields if f"setting.{name}" not in told] == []
 
 
-async def test_the_backup_is_told_as_it_is(site: Site, alice: Visitor, tmp_path: Path) -> None:
+async def test_the_backup_is_reported_as_it_is(site: Site, alice: Visitor, tmp_path: Path) -> None:
     app, folder = site.app, tmp_path / "kept"
     assert "No backup was ever made" in text_of(await alice.see("/admin/storage"))
     made_at = datetime.now(UTC) - timedelta(days=8)

@@ -69,7 +69,7 @@ async def test_a_choice_that_the_form_does_not_have_changes_nothing(alice: Visit
         ("9" * 30, "There is no such feed here."),
     ],
 )
-async def test_what_can_not_be_merged_is_told_beside_the_field(alice: Visitor, into: str, said: str) -> None:
+async def test_what_can_not_be_merged_is_reported_beside_the_field(alice: Visitor, into: str, said: str) -> None:
     looked = await alice.client.get(PAGE, params={"into": into})
     sent = await alice.send(PAGE, into=into)
 

@@ -98,7 +98,7 @@ class Dead:
         raise DatabaseUnavailable("no answer")
 
 
-async def test_a_database_that_does_not_answer_is_told_as_a_page_and_as_a_part(site: Site, alice: Visitor) -> None:
+async def test_a_database_that_does_not_answer_is_reported_as_a_page_and_as_a_part(site: Site, alice: Visitor) -> None:
     pages = web.create_pages(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
@@ -118,7 +118,7 @@ class Broken:
         raise ZeroDivisionError
 
 
-async def test_a_fault_of_ours_is_told_with_the_same_headers(site: Site, alice: Visitor) -> None:
+async def test_a_fault_of_ours_is_reported_with_the_same_headers(site: Site, alice: Visitor) -> None:
     pages = web.create_pages(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:

@@ -134,7 +134,7 @@ async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice
     assert "Short." in text_of((await alice.see(own)).xpath("//article")[0])
 
 
-async def test_why_the_whole_article_can_not_be_had_is_told(site: Site, alice: Visitor) -> None:
+async def test_why_the_whole_article_can_not_be_had_is_reported(site: Site, alice: Visitor) -> None:
     link = site.web.serve("/gone", Answer(status=404))
     sample_feed = SampleFeed("/g.xml", "G", [SampleEntry("Gone", "<p>Short.</p>", link=link)])
     await subscribe_to(site, await alice.user(site), sample_feed)

@@ -67,7 +67,9 @@ async def test_a_feed_that_breaks_says_why_in_plain_words(site: Site, alice: Vis
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
 
-async def test_a_document_that_ends_in_the_middle_is_told_beside_a_healthy_state(site: Site, alice: Visitor) -> None:
+async def test_a_document_that_ends_in_the_middle_is_reported_beside_a_healthy_state(
+    site: Site, alice: Visitor
+) -> None:
     feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item><item><title>Ha"
     site.web.serve(SYSTEMS, Answer(feed))
     await change_feed(site, last_fetched_at=None)
@@ -93,7 +95,7 @@ async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> Non
     assert "One new item." in text_of(await alice.see(HEALTH))
 
 
-async def test_where_it_was_its_hub_and_its_certificate_are_told(site: Site, alice: Visitor) -> None:
+async def test_where_it_was_its_hub_and_its_certificate_are_reported(site: Site, alice: Visitor) -> None:
     before = facts(await alice.see(HEALTH))
     ends = datetime.now(UTC) + timedelta(days=20, hours=1)
     await change_feed(

@@ -91,7 +91,7 @@ async def test_a_job_that_the_queue_did_not_take_says_that_it_starts_by_itself(s
     assert "hidden" not in in_strip.attrib
 
 
-async def test_a_job_is_told_live_in_the_readers_language(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_a_job_is_reported_live_in_the_readers_language(site: Site, alice: Visitor, charlie: Visitor) -> None:
     site.web.serve("/zh.xml", Answer(b"<html></html>"))
     started = await alice.send("/refresh-all", view="/unread")
     events = f"{started.headers['location']}/events"

@@ -87,7 +87,7 @@ async def test_the_rows_of_a_new_feed_are_sent_as_they_fill(site: Site, charlie:
     assert told.text.endswith("event: done\ndata: \n\n")
 
 
-async def test_each_step_of_finding_is_told(site: Site, charlie: Visitor) -> None:
+async def test_each_step_of_finding_is_reported(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
     front = page(site, "/front", one)
     headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}

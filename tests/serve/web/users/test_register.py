@@ -45,7 +45,7 @@ async def test_a_visitor_makes_an_account_and_is_signed_in_without_power(open_si
         ({"again": "another one"}, 422, "not the same"),
     ],
 )
-async def test_what_can_not_be_an_account_is_told_beside_the_field(
+async def test_what_can_not_be_an_account_is_reported_beside_the_field(
     open_site: Site, change: dict[str, str], status: int, said: str
 ) -> None:
     answer = await (await open_site.browser()).post("/register", data=DORA | change)

@@ -13,7 +13,7 @@ from tests.serve.rest.site import Site
 GOOD = {"name": "alice", "password": PASSWORD, "again": PASSWORD}
 
 
-async def test_an_empty_house_asks_for_the_first_account(site: Site, nobody: httpx.AsyncClient) -> None:
+async def test_an_empty_installation_asks_for_the_first_account(site: Site, nobody: httpx.AsyncClient) -> None:
     for path in ("/", "/unread", "/login", "/item/1"):
         answer = await nobody.get(path)
         assert (answer.status_code, answer.headers["location"]) == (303, "/setup")
