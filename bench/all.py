@@ -1,7 +1,7 @@
 """Runs every benchmark and writes `docs/benchmarks.md` with its plots: `python bench/all.py [name …]`.
 
-Each runs by itself in a process of its own, one after another, because they would disturb each other. The whole takes
-under 15 minutes on two cores. A benchmark that fails is named and fails the run; the page is then left as it was.
+Each runs in its own process, one after another, because they would disturb each other. All take under 15 minutes on two
+cores. A benchmark that fails is reported and fails the run; the page is then not changed.
 """
 
 import json
@@ -17,12 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from report import shown
+from report import format_cell
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images"
-# What each measures, and the size at which all of them fit into a quarter of an hour.
+# The title of each benchmark, and arguments with which all of them take less than 15 minutes.
 BENCHES = {
     "start": ("Starting", []),
     "parse": ("Reading feeds", []),
@@ -37,18 +37,18 @@ BENCHES = {
     "stalls": ("Answering while hostile texts are read", []),
     "scale": ("Worker processes", ["--feeds", "2000"]),
 }
-# A server of thousands of feeds that is no part of the project.
+# A server of thousands of feeds, which is not part of the project.
 FARM = ROOT.parent / "shared" / "feedfarm"
 NEED_THE_FARM = ("refresh", "scale")
 PEERS = ("feedparser", "fastfeedparser", "lxml", "reader", "aiohttp", "redis", "celery")
 
 
 def run(name: str, arguments: list[str]) -> list[dict[str, Any]]:
-    """The tables that a benchmark tells."""
+    """Runs a benchmark and returns its tables."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables"
         script = [sys.executable, str(ROOT / "bench" / f"{name}.py"), *arguments]
-        # Some start the same servers as the tests do.
+        # Some start the same servers as the tests.
         subprocess.run(script, check=True, cwd=ROOT, env=os.environ | {"BENCH_REPORT": str(path), "PYTHONPATH": "."})
         return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -82,7 +82,7 @@ def page(found: dict[str, list[dict[str, Any]]], seconds: float) -> str:
 
 def section(name: str, number: int, table: dict[str, Any]) -> str:
     head = "| " + " | ".join(table["columns"]) + " |\n|---" + "|--:" * (len(table["columns"]) - 1) + "|"
-    rows = ["| " + " | ".join(shown(cell) for cell in row) + " |" for row in table["rows"]]
+    rows = ["| " + " | ".join(format_cell(cell) for cell in row) + " |" for row in table["rows"]]
     parts = [f"### {table['title']}\n", table["about"] and f"{table['about']}\n", head, *rows, ""]
     parts += [f"{note}\n" for note in table["notes"]]
     if table["bars"]:
@@ -93,7 +93,7 @@ def section(name: str, number: int, table: dict[str, Any]) -> str:
 
 
 def bars(table: dict[str, Any]) -> str:
-    """A bar for each row, as long as its figure."""
+    """A bar chart with a bar for each row."""
     column = table["columns"].index(table["bars"])
     rows = [(row[0], row[column]) for row in table["rows"] if isinstance(row[column], int | float)]
     most = max(value for _, value in rows) or 1
@@ -110,7 +110,7 @@ def bars(table: dict[str, Any]) -> str:
         colour = "#2f6f4f" if "feedmill" in str(label).lower() else "#9aa5ab"
         lines.append(f'<text x="240" y="{y + 14}" text-anchor="end" fill="#222">{escape(str(label))}</text>')
         lines.append(f'<rect x="250" y="{y + 2}" width="{max(length, 1):.1f}" height="16" rx="2" fill="{colour}"/>')
-        lines.append(f'<text x="{256 + length:.1f}" y="{y + 14}" fill="#222">{shown(value)}</text>')
+        lines.append(f'<text x="{256 + length:.1f}" y="{y + 14}" fill="#222">{format_cell(value)}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
 

@@ -1,9 +1,9 @@
-"""Archiving images beside a bare loop of the same client, in one run: images per second, CPU and bytes per entry.
+"""Benchmarks the archiving of images against a bare loop of the same client: images per second, CPU, bytes per entry.
 
 usage: python bench/archive.py [--images 1000] [--size 30000] [--rounds 3]
 
 The bare loop fetches with the outbound client and writes each body to a file with fsync: no database, no leases, no
-keys. Both fetch five at once from the same loopback server, a process of its own.
+keys. Both fetch five at once from the same loopback server, which is a separate process.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from report import Table, tell
+from report import Table, report_table
 
 from feedmill.app import App, build_app
 from feedmill.archive.images.download import archive_images
@@ -35,7 +35,7 @@ AT_ONCE = 5
 
 
 def serve(port: "multiprocessing.connection.Connection", images: int, size: int) -> None:
-    """Serves one feed whose entries show images on many hosts of 127.x.y.z."""
+    """Serves one feed whose entries contain images on many hosts of 127.x.y.z."""
     body = PNG + os.urandom(size - len(PNG))
 
     async def feed(request: web.Request) -> web.Response:
@@ -43,8 +43,10 @@ def serve(port: "multiprocessing.connection.Connection", images: int, size: int)
         entries = []
         for entry in range(images // PER_ENTRY):
             urls = [f"http://127.0.1.{(entry + n) % 50 + 1}:{own}/{entry}/{n}.png" for n in range(PER_ENTRY)]
-            shown = "".join(f"&lt;img src='{url}'&gt;" for url in urls)
-            entries.append(f"<item><guid>g{entry}</guid><title>t</title><description>{shown}</description></item>")
+            format_cell = "".join(f"&lt;img src='{url}'&gt;" for url in urls)
+            entries.append(
+                f"<item><guid>g{entry}</guid><title>t</title><description>{format_cell}</description></item>"
+            )
         text = f"<rss version='2.0'><channel><title>b</title>{''.join(entries)}</channel></rss>"
         return web.Response(text=text, content_type="application/rss+xml")
 
@@ -89,7 +91,7 @@ def write(path: Path, body: bytes) -> None:
 
 
 async def measure(way: Callable[[App, list[str], Path], Awaitable[None]], port: int) -> tuple[float, float, int, int]:
-    """Seconds, CPU seconds, images, and bytes of the database for them."""
+    """Returns seconds, CPU seconds, the number of images, and the bytes of the database."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         settings = load_settings(
@@ -135,7 +137,7 @@ def main() -> None:
         cpus[way] = statistics.median(1000 * cpu / images for _, cpu, *_ in rounds)
         rows = rounds[0][3] / (images / PER_ENTRY) if way is archive_all else 0
         lines.append([NAMES[way], rate, cpus[way], cpus[way] / cpus[bare_loop], options.size * PER_ENTRY + rows, rows])
-    tell(
+    report_table(
         Table(
             f"{options.images} images of {options.size} bytes, {AT_ONCE} at once",
             ["", "images/s", "CPU ms an image", "times the bare loop", "bytes an entry", "of it rows"],

@@ -1,8 +1,8 @@
-"""The bare loops that a refresh is measured against: the least code that could do the work.
+"""The bare loops against which a refresh is measured: the least code that does the work.
 
-`Bare` fetches, parses with lxml and inserts, one transaction a feed. `SameWork` also does what else a refresh
-leaves behind: the raw body in a file and in a list, image addresses, a log line, times, the same indexes, and an
-index of the words.
+`Bare` fetches, parses with lxml and inserts, with one transaction per feed. `SameWork` also stores everything else
+that a refresh stores: the raw body in a file and in a list, image URLs, a log line, times, the same indexes, and a
+word index.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Bare:
             self.make_more()
 
     def make_more(self) -> None:
-        """What the richer loop needs besides."""
+        """Creates the further tables of the larger loop."""
 
     async def refresh_all(self, urls: list[str]) -> int:
         connector = aiohttp.TCPConnector(limit=0)
@@ -87,14 +87,14 @@ class Bare:
         self.db.execute("UPDATE feeds SET fetched = 'now', next = 'later' WHERE url = ?", (url,))
 
     def before(self, url: str, body: bytes) -> None:
-        """What happens before the transaction."""
+        """Work before the transaction."""
 
     def inside(self, url: str, body: bytes, rows: list[tuple[Any, ...]]) -> None:
-        """What else is written in the transaction."""
+        """Further writes in the transaction."""
 
 
 class SameWork(Bare):
-    """And leaves behind all that a refresh of ours leaves behind."""
+    """Also stores everything that our refresh stores."""
 
     def make_more(self) -> None:
         self.db.executescript(MORE_SCHEMA)
@@ -124,7 +124,7 @@ class SameWork(Bare):
         self.index(url, rows)
 
     def index(self, url: str, rows: list[tuple[Any, ...]]) -> None:
-        """What is new becomes searchable; the last id that is indexed tells what is."""
+        """Indexes new entries; the last indexed id tells which are new."""
         texts = {row[1]: (row[3], row[4], html.unescape(TAG.sub(" ", row[7] or row[6] or ""))) for row in rows}
         last = self.db.execute("SELECT coalesce(max(id), 0) FROM texts").fetchone()[0]
         new = self.db.execute("SELECT id, guid FROM entries WHERE id > ? AND feed = ?", (last, url)).fetchall()

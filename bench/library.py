@@ -1,11 +1,11 @@
-"""Reading and searching a large library, each beside a bare SQL statement on the same connection.
+"""Benchmarks reading and searching a large library against bare SQL statements on the same connection.
 
     python bench/library.py [--entries 1000000] [--feeds 1000] [--databases sqlite,postgresql] [--keep FOLDER]
 
 Five users subscribe to every feed; the first has half of all entries unread. Each figure is the lower quartile of
-some runs, in milliseconds. What we do includes who may see what, labels, and making what is shown; the bare statement
-is what a hand would write for the same page. A million entries take 3 GB in the temporary folder, or in FOLDER, where
-the next run finds them loaded.
+several runs, in milliseconds. Ours includes access checks, labels and building the results; the bare statement is
+hand-written for the same page. A million entries take 3 GB in the temporary folder, or in FOLDER, where the next run
+finds them loaded.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from statistics import median, quantiles
 from typing import Any
 
 import uvloop
-from library_load import DATABASES, HAN, NOW, RARE, RARE_HAN, USERS, WORDS, load_once, reader, room_for
-from report import Cell, Table, tell
+from library_load import DATABASES, HAN, NOW, RARE, RARE_HAN, USERS, WORDS, database_folder, load_once, reader
+from report import Cell, Table, report_table
 from sqlalchemy import TextClause, func, select, text
 
 from feedmill.library.entries.list_entries import EntryListQuery, list_entries
@@ -43,7 +43,7 @@ Work = Callable[[], Awaitable[Any]]
 
 # --- the bare statements -----------------------------------------------------------------------------------
 
-# What a careful hand would write for the same page: the same columns but for labels, and only what the user may see.
+# Hand-written statements for the same page: the same columns except labels, and only what the user may see.
 _SHOWN = (
     "e.id, e.sort_at, e.published_at, e.link, e.title, e.author, e.summary, e.image_url, e.revision_count, "
     "coalesce(e.language, f.language) AS language, s.id AS subscription_id, "
@@ -78,7 +78,7 @@ _LISTED = {
 
 
 def bare_several(dialect: str, view: EntryView, of_some: bool) -> TextClause:
-    """A page of several feeds; without an index over all entries by time that means to sort them all."""
+    """A page of several feeds; without an index of all entries by time this sorts them all."""
     chosen = f"s.id IN (SELECT CAST(value AS bigint) FROM {_LISTED[dialect]})" if of_some else "1 = 1"
     if view is EntryView.UNREAD:
         source, stands = "unread u JOIN entries e ON e.id = u.entry_id", ""
@@ -102,7 +102,7 @@ _ORDERS = {
 
 
 def bare_search(dialect: str, order: SearchOrder) -> TextClause:
-    """The newest, or the best of all, that have a word: found first, and then shown."""
+    """The newest, or the best, entries with a word."""
     (source, matches), (key, way) = _SOURCES[dialect], _ORDERS[dialect, order]
     keys = (
         f"SELECT t.entry_id, {key} AS place FROM {source} JOIN entries d ON d.id = t.entry_id "
@@ -152,7 +152,7 @@ class Bench:
         await self.beside(f"{word}, {said}", ours, bare_search(self.dialect, order), self.hers | {"word": word})
 
     async def beside(self, name: str, ours: Work, bare: TextClause, params: dict[str, Any]) -> None:
-        """By turns, so that whatever else the machine does slows both; not for long where the bare one is slow."""
+        """Alternately, so that other load slows both; fewer rounds where the bare statement is slow."""
         pairs: list[tuple[float, float]] = []
         started = time.monotonic()
         while len(pairs) < FEWEST or (len(pairs) < RUNS and time.monotonic() < started + LONGEST):
@@ -161,7 +161,7 @@ class Bench:
         self.rows.append([name, mine, theirs, mine / theirs])
 
     async def sweeps(self) -> None:
-        """Marking all read, all but the newest, and half of it, each undone."""
+        """Marks all read, all but the newest, and half, each with undo."""
         [middle] = await self.db.query(select(func.max(entries.c.id).label("id")))
         for name, wanted in (
             ("mark all read", MarkAllRead()),
@@ -192,13 +192,13 @@ async def timed(work: Work) -> float:
 async def main(arguments: argparse.Namespace) -> None:
     for name in arguments.databases.split(","):
         kept_as = f"{name}-{arguments.entries}-{arguments.feeds}"
-        with room_for(kept_as, arguments.keep) as folder, DATABASES[name](folder) as db:
+        with database_folder(kept_as, arguments.keep) as folder, DATABASES[name](folder) as db:
             started = time.monotonic()
             await load_once(db, folder, arguments.entries, arguments.feeds)
             loaded = f"Loaded in {time.monotonic() - started:.0f} s."
             rows = await Bench(db, *await reader(db)).run()
             title = f"{name}: {arguments.entries:,} entries, {arguments.feeds:,} feeds, {USERS} users"
-            tell(Table(title, ["", "ms", "bare SQL, ms", "ratio"], rows, notes=[loaded]))
+            report_table(Table(title, ["", "ms", "bare SQL, ms", "ratio"], rows, notes=[loaded]))
             await db.close()
 
 

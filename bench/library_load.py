@@ -1,7 +1,7 @@
-"""A large library for `bench/library.py`: loaded through the writes of a refresh, kept for the next run if wished.
+"""Loads a large library for `bench/library.py` through the writes of a refresh; optionally kept for the next run.
 
-Entries come in the order of time, some of each feed at once, as they do in years of fetching. PostgreSQL makes its
-index of words when all are there: filled row by row it would take most of the time.
+Entries are loaded in the order of time, a few of each feed at once, as in years of fetching. PostgreSQL builds its word
+index when all are loaded: building it row by row would take most of the time.
 """
 
 import tempfile
@@ -52,8 +52,8 @@ DATABASES = {"sqlite": on_sqlite, "postgresql": on_postgresql}
 
 
 @contextmanager
-def room_for(name: str, keep: Path | None) -> Iterator[Path]:
-    """The folder of a database: a temporary one, or one of that name where all are kept."""
+def database_folder(name: str, keep: Path | None) -> Iterator[Path]:
+    """The folder of a database: a temporary one, or a subfolder of `keep`."""
     if keep is None:
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder)
@@ -102,12 +102,12 @@ async def _add_entries(db: Database, entry_count: int, feed_ids: list[int]) -> N
         for place, feed_id in enumerate(feed_ids):
             new = [_entry(number, entry_count) for number in range(start + place, start + lot, len(feed_ids))]
             steps += steps_to_add_entries(feed_id, f"load {start}", new, to_iso(NOW), in_feed=True)
-        await db.batch(_together(steps))
+        await db.batch(_merge_steps(steps))
     await db.batch([Step(feeds.update().values(entry_count=entry_count // len(feed_ids)))])
 
 
-def _together(steps: list[Step]) -> list[Step]:
-    """The rows of all feeds by one step for each table, by date; without the steps for subscribers, of whom none is."""
+def _merge_steps(steps: list[Step]) -> list[Step]:
+    """Merges the rows of all feeds into one step per table, by date; there are no subscribers yet."""
     rows: dict[Executable, list[Params]] = {}
     for statement, params in steps:
         if isinstance(params, Sequence):

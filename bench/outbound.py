@@ -1,10 +1,11 @@
-"""How fast and how fair the outbound client is, beside a bare loop of the same HTTP library.
+"""Benchmarks the throughput and fairness of the outbound client against a bare loop of the same HTTP library.
 
     python bench/outbound.py            # both measurements, about half a minute
 
-1. 1,000 small feeds of one loopback host that is allowed, in three sizes: the client with all its checks against
-   bare aiohttp, in turns.
-2. 200 paced hosts, one dead and one slow: how late the others are asked, beside the same without those two.
+1. 1,000 small feeds of one allowed loopback host, in three sizes: the client with all its checks against bare
+   aiohttp, alternately.
+2. 200 paced hosts, one dead and one slow: how late requests to the others are, compared with the same without those
+   two.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from multiprocessing.connection import Connection
 
 import aiohttp
 import uvloop
-from report import Cell, Table, tell
+from report import Cell, Table, report_table
 
 from feedmill.coordination.memory import MemoryHostSlots
 from feedmill.model.fetch_outcome import Response
@@ -54,7 +55,7 @@ Fetch = Callable[[str], Awaitable[bool]]
 
 
 class Server(asyncio.Protocol):
-    """Answers /{entries}/{number}.xml with a feed of so many; the slow host lets three seconds pass first."""
+    """Serves /{entries}/{number}.xml, a feed of that many entries; the slow host waits three seconds first."""
 
     arrivals: dict[str, list[float]]
 
@@ -85,7 +86,7 @@ def serve(control: Connection) -> None:
 
 
 class LoopbackIsPublic(AddressPolicy):
-    """Takes loopback for the public Internet, so that it is paced."""
+    """Treats loopback as the public Internet, so that it is paced."""
 
     def verdict(self, address: str, port: int) -> AddressVerdict:
         return "public" if address.startswith("127.0.1.") else super().verdict(address, port)
@@ -104,7 +105,7 @@ async def timed(fetch: Fetch, urls: list[str]) -> float:
 
 
 async def throughput(port: int, entries: int, feeds: int, rounds: int) -> list[Cell]:
-    """How fast the client is against a bare loop; the ratio is the median of rounds in turns."""
+    """The rate of the client and of a bare loop; the ratio is the median of alternating rounds."""
     urls = [f"http://127.0.0.1:{port}/{entries}/{number}.xml" for number in range(feeds)]
     feed = FEEDS[entries]
     policy = AddressPolicy(["127.0.0.0/8"])
@@ -142,7 +143,7 @@ def dead_host(stack: ExitStack) -> int:
 
 
 async def lateness(urls: list[str], control: Connection) -> list[float]:
-    """How late the ordinary hosts were asked, each request against its earliest polite moment."""
+    """How late the requests to ordinary hosts were, compared with the earliest time that the gap allows."""
     limits = FetchLimits(connect=timedelta(seconds=2), read=timedelta(seconds=5), total=timedelta(seconds=5))
     pacer = Pacer(MemoryHostSlots(), GAP)
     async with Client(pacer, LoopbackIsPublic(), "bench", limits, AT_ONCE) as client:
@@ -190,7 +191,7 @@ def main() -> None:
     server.start()
     port = ours.recv()
     rates = [uvloop.run(throughput(port, entries, options.feeds, options.rounds)) for entries in FEEDS]
-    tell(
+    report_table(
         Table(
             f"{options.feeds} gzipped feeds, {AT_ONCE} at once",
             ["feed", "bare aiohttp, feeds/s", "Feedmill, feeds/s", "ratio"],
@@ -199,7 +200,7 @@ def main() -> None:
             "rounds in turns. Goal: a ratio of at least 0.60.",
         )
     )
-    tell(
+    report_table(
         Table(
             f"{options.hosts} hosts, each asked {ROUNDS_PER_HOST} times",
             ["", "requests", "late by, median ms", "p99 ms", "at most ms"],

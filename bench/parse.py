@@ -1,7 +1,7 @@
-"""How fast feeds are read, beside others: `python bench/parse.py [folder of feeds]`.
+"""Benchmarks the feed parser against others: `python bench/parse.py [folder of feeds]`.
 
-Candidates take turns over the same feeds in one process, and the least CPU time of several rounds counts, so that
-a noisy machine disturbs all of them alike. Prints ratios: those hold from machine to machine, seconds don't.
+Candidates parse the same feeds alternately in one process, and the least CPU time of several rounds counts, so that
+other load affects all of them alike. Prints ratios, which depend less on the machine than seconds.
 """
 
 import subprocess
@@ -15,14 +15,14 @@ from pathlib import Path
 import fastfeedparser
 import feedparser
 from lxml import etree
-from report import Cell, Table, tell
+from report import Cell, Table, report_table
 
 from feedmill.collect.parsing.parse_feed import parse_feed
 from feedmill.errors import NotAFeed
 
 OURS, LXML = "Feedmill", "lxml, no fields"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
-# Without the corpus: the feeds of the tests, which are small and odd.
+# Without the corpus: the feeds of the tests, which are small and unusual.
 OWN = Path(__file__).parents[1] / "tests" / "data"
 FEEDS = {".xml", ".rss", ".atom"}
 ROUNDS, SLOW_ROUNDS = 7, 1
@@ -86,7 +86,7 @@ def memory_ratio(feeds: list[bytes]) -> float:
 
 
 def resident_ratio(feeds: list[bytes]) -> float:
-    """The most by which a fresh process grew for one of the longest feeds: that counts what C libraries take, too.
+    """The most by which a new process grew for one of the longest feeds, which includes the memory of C libraries.
 
     Their items are repeated, for a process can take a short feed into memory that it has anyway.
     """
@@ -115,7 +115,7 @@ def main() -> None:
         [name, taken * 1000, seconds["feedparser"] / taken, seconds[LXML] / taken]
         for name, taken in sorted(seconds.items(), key=lambda item: item[1])
     ]
-    tell(
+    report_table(
         Table(
             f"{len(feeds)} real feeds, {sum(map(len, feeds)) / 1e6:.1f} MB",
             ["", "CPU ms", "times feedparser", "of bare lxml"],

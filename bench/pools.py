@@ -1,10 +1,10 @@
-"""How fast pools hand out, beside a bare RPOP loop and the design that they came from.
+"""Benchmarks pools against a bare RPOP loop and the algorithm of the design document.
 
     PYTHONPATH=. python bench/pools.py                # some minutes; --items for more or fewer
 
-Four consumers in one process, in lots of 1, 20 and 50, on a Redis and a PostgreSQL of its own. `pop` marks each lot
-before it hands it out; `consumer` takes 500 at a time and marks them in lots. `seed` is the design document's way:
-the filler selects what is available and does not reserve it, and consumers mark it afterwards.
+Four consumers in one process, in lots of 1, 20 and 50, on its own Redis and PostgreSQL. `pop` marks each lot before it
+hands it out; `consumer` takes 500 at a time and marks them in lots. `seed` is the algorithm of the design document: the
+filler selects available items without reserving them, and consumers mark them afterwards.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 import uvloop
 from redis.asyncio import Redis
-from report import Cell, Table, tell
+from report import Cell, Table, report_table
 from sqlalchemy import bindparam, select
 
 from feedmill.coordination.redis import RedisLocks, connect
@@ -76,7 +76,7 @@ Take = Callable[[int], Awaitable[list[int]]]
 
 
 async def add_items(db: Database, count: int) -> None:
-    """Entries that every group of the bench has."""
+    """Adds entries that match every group of the benchmark."""
     feed = await add_feed(db, "https://example.org/feed", NOW)
     row = {
         "feed_id": feed.id,
@@ -105,7 +105,7 @@ async def new_group(pools: PoolService, name: str, count: int, kind: PoolKind = 
 
 
 async def timed(take: Take, lot: int, rounds: int = 1_000_000) -> tuple[float, int]:
-    """Items a second until there are none, or after so many rounds; and how many came more than once."""
+    """Items per second until there are none, or after `rounds`; and the number of duplicates."""
     handed: Counter[int] = Counter()
     left = iter(range(rounds))
 
@@ -178,12 +178,12 @@ async def seed(pools: PoolService, redis: Redis, group: PoolGroup, lot: int, cou
             if ids := await bare(redis, group)(most):
                 marks.put_nowait(ids)
                 return ids
-            await asyncio.sleep(0.05)  # the filler is on its way
+            await asyncio.sleep(0.05)  # the filler is still working
         return []
 
     await fill()
     working = [asyncio.create_task(keep_filling()), asyncio.create_task(mark())]
-    # It may never end: what is handed out and not marked yet is filled in again.
+    # It may never end: items that are handed out and not marked yet are filled in again.
     result = await timed(take, lot, rounds=2 * count // lot)
     for task in working:
         task.cancel()
@@ -199,7 +199,9 @@ async def refills(pools: PoolService, lists: PoolLists) -> None:
         started, spent = time.perf_counter(), time.process_time()
         added = await Filler(pools.tools, lists).fill(Pool(group, kind))
         rows.append([str(kind), added, time.perf_counter() - started, time.process_time() - spent])
-    tell(Table("An empty pool is filled up", ["pool", "items", "seconds", "CPU s"], rows, "Goal: 5,000 in under 1 s."))
+    report_table(
+        Table("An empty pool is filled up", ["pool", "items", "seconds", "CPU s"], rows, "Goal: 5,000 in under 1 s.")
+    )
 
 
 async def with_redis(db: Database, url: str, count: int) -> None:
@@ -244,7 +246,7 @@ def show(title: str, results: dict[str, tuple[float, int]]) -> None:
     ]
     columns = ["", "items/s", "handed out twice", "of bare RPOP"]
     about = "Goal: in lots of 20 at least 5,000 items/s, and half of bare `RPOP`." if "lots of 20" in title else ""
-    tell(Table(title, columns, rows, about, bars="items/s" if fastest else None))
+    report_table(Table(title, columns, rows, about, bars="items/s" if fastest else None))
 
 
 async def main(count: int) -> None:

@@ -1,10 +1,9 @@
-"""Refreshing feeds beside the package `reader` and a bare loop, in one run, as CPU time per feed.
+"""Benchmarks refreshing feeds against the package `reader` and a bare loop, as CPU time per feed.
 
 usage: python bench/refresh.py [--feeds 1000] [--rounds 3] [--latency]
 
-Needs the feed farm of ../shared. Every candidate is a process of its own with a folder of its own; what is
-measured is its CPU time (all threads) from after its imports to its end, and its peak memory. All run on
-uvloop, as `feedmill serve` does.
+Needs the feed farm of ../shared. Every candidate is a separate process with its own folder; measured are its CPU time
+(all threads) after its imports, and its peak memory. All run on uvloop, as `feedmill serve` does.
 """
 
 import argparse
@@ -23,7 +22,7 @@ from typing import Any
 
 import uvloop
 from bare_refresh import Bare, SameWork
-from report import Cell, Table, tell
+from report import Cell, Table, report_table
 
 ROOT = Path(__file__).resolve().parent.parent
 FARM = ROOT.parent / "shared" / "feedfarm" / "feedfarm.py"
@@ -58,7 +57,7 @@ async def run_feedmill(folder: Path, urls: list[str], phase: str) -> None:
         log_format="json",
     )
     async with build_app(settings) as app, open_embedded(app) as parts:
-        # They are listed, as part of the refresh; to fetch them is another job, which nobody else here does.
+        # Images are recorded as part of the refresh; fetching them is another job, which no other candidate does.
         parts.handlers.images = None
         if phase == "first":
             await add_feeds(app.db, [NewFeed(url) for url in urls], parts.batches.clock(), parts.batches.clock())
@@ -98,7 +97,7 @@ async def run_reader(folder: Path, urls: list[str], phase: str, searches: bool =
 
 
 async def run_reader_search(folder: Path, urls: list[str], phase: str) -> None:
-    """reader does not index for search unless it is told to; we do."""
+    """reader with its search index enabled, as we index too."""
     await run_reader(folder, urls, phase, searches=True)
 
 
@@ -117,7 +116,7 @@ def report(started: tuple[float, float], **more: int) -> None:
 
 
 class Farm:
-    """A feed farm of our own, ended with us."""
+    """A feed server that stops with this process."""
 
     def __init__(self, feeds: int, **knobs: object) -> None:
         with socket.socket() as probe:
@@ -175,7 +174,9 @@ def one_round(feeds: int, candidates: tuple[str, ...], farm: Farm) -> dict[tuple
     return results
 
 
-def tell_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]], candidates: tuple[str, ...]) -> None:
+def report_rounds(
+    feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]], candidates: tuple[str, ...]
+) -> None:
     middle = {
         (c, p): statistics.median(r[c, p]["cpu"] * 1000 / feeds for r in rounds) for c in candidates for p in PHASES
     }
@@ -187,7 +188,7 @@ def tell_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]]
         [f"Feedmill / {NAMES[rival]}", *(middle["feedmill", phase] / middle[rival, phase] for phase in PHASES)]
         for rival in candidates[1:]
     ]
-    tell(
+    report_table(
         Table(
             f"{feeds} feeds of 30 entries, CPU ms per feed",
             ["", *PHASES, "peak MB"],
@@ -196,7 +197,7 @@ def tell_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]]
             bars=PHASES[0],
         )
     )
-    tell(
+    report_table(
         Table(
             "The same as ratios",
             ["", *PHASES],
@@ -206,8 +207,8 @@ def tell_table(feeds: int, rounds: list[dict[tuple[str, str], dict[str, float]]]
     )
 
 
-def tell_latency(feeds: int) -> None:
-    """Wall time where every answer takes 150 ms, against the ideal of `AT_ONCE` answers at a time."""
+def report_latency(feeds: int) -> None:
+    """Wall time if every response takes 150 ms, against the ideal of `AT_ONCE` responses at a time."""
     farm = Farm(feeds, latency_ms=150, sigma=0)
     ideal = feeds * 0.150 / AT_ONCE
     try:
@@ -217,7 +218,7 @@ def tell_latency(feeds: int) -> None:
         farm.end()
     rows: list[list[Cell]] = [[phase, wall, ideal, wall / ideal] for phase, wall in walls.items()]
     about = "Goal: 1.15. Feeds that are new need more time to be stored and indexed than to be waited for."
-    tell(Table("Every answer takes 150 ms", ["", "seconds", "ideal", "ratio"], rows, about))
+    report_table(Table("Every answer takes 150 ms", ["", "seconds", "ideal", "ratio"], rows, about))
 
 
 def main() -> None:
@@ -248,9 +249,9 @@ def main() -> None:
         rounds = [one_round(args.feeds, candidates, farm) for _ in range(args.rounds)]
     finally:
         farm.end()
-    tell_table(args.feeds, rounds, candidates)
+    report_rounds(args.feeds, rounds, candidates)
     if args.latency:
-        tell_latency(args.feeds)
+        report_latency(args.feeds)
 
 
 if __name__ == "__main__":

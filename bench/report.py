@@ -1,7 +1,7 @@
-"""What a benchmark found: printed for a person, and kept for `make bench` where that asks for it.
+"""Results of a benchmark: printed for people, and saved for `make bench`.
 
-A script makes a `Table` and hands it to `tell`. When `BENCH_REPORT` names a file the table is added to it, a JSON
-object a line, from which `bench/all.py` writes `docs/benchmarks.md`.
+A script passes a `Table` to `report_table`. If `BENCH_REPORT` names a file, the table is appended to it as a line of
+JSON, from which `bench/all.py` writes `docs/benchmarks.md`.
 """
 
 import json
@@ -14,7 +14,7 @@ Cell = str | float | int
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of figures, the first cell of each its name. `bars` is the column to draw; `goal` what we wanted of it."""
+    """Rows of figures; the first cell of each is its name. `bars` is the column to plot, `goal` its target."""
 
     title: str
     columns: list[str]
@@ -24,7 +24,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-def tell(table: Table) -> None:
+def report_table(table: Table) -> None:
     print(as_text(table), flush=True)
     if path := os.environ.get("BENCH_REPORT"):
         with Path(path).open("a") as file:
@@ -32,14 +32,14 @@ def tell(table: Table) -> None:
 
 
 def as_text(table: Table) -> str:
-    lines = [table.columns, *([shown(cell) for cell in row] for row in table.rows)]
+    lines = [table.columns, *([format_cell(cell) for cell in row] for row in table.rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(table.columns))]
     rows = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
     return "\n".join(["", table.title, *rows, *table.notes])
 
 
-def shown(cell: Cell) -> str:
-    """A figure with as many digits as it deserves."""
+def format_cell(cell: Cell) -> str:
+    """A figure with a sensible number of digits."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, int) or abs(cell) >= 1000:

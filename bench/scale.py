@@ -1,15 +1,15 @@
-"""Refreshing by worker processes on Celery beside the embedded engine, all on PostgreSQL.
+"""Benchmarks refreshing by Celery workers against the embedded engine, all on PostgreSQL.
 
 usage: python bench/scale.py [--feeds 2000] [--workers 1,2,4] [--known]        (the long form: --feeds 20000)
 
 Needs the feed farm of ../shared, PostgreSQL and Redis. Every feed is due at once: first when it is new, then
-unchanged, then with two new entries in every tenth. Images are not archived. The rate and the CPU time of the
-refreshing processes and of PostgreSQL are taken between the first and the last twentieth, so that their start does
-not count; lateness is from the moment when the feeds were due to their fetch. A worker's share of the embedded
-engine is told by rate, for each process, and by CPU time, which holds better where processes outnumber the cores.
+unchanged, then with two new entries in one of ten. Images are not archived. The rate and the CPU time of the
+refreshing processes and of PostgreSQL are measured between the first and the last twentieth, so that their start does
+not count; lateness is the time from when the feeds were due to their fetch. A worker's share of the embedded engine
+is given by rate, per process, and by CPU time, which is more reliable with more processes than cores.
 
-With --known the feeds have been fetched before, as far as their validators tell, so that there is no first phase and
-all of a changed feed's entries are new: many feeds in little time.
+With --known the feeds have validators as if they had been fetched before, so that there is no first phase and all
+entries of a changed feed are new: many feeds in little time.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "bench")]
 
 from refresh import FARM, Farm  # noqa: E402
-from report import Cell, Table, tell  # noqa: E402
+from report import Cell, Table, report_table  # noqa: E402
 
 from feedmill.engine.celery_app import make_celery  # noqa: E402
 from feedmill.engine.task_names import HIGH_QUEUE, SCAN_DUE_FEEDS  # noqa: E402
@@ -71,7 +71,7 @@ class Bench:
         self.phases = PHASES[1:] if known else PHASES
 
     async def get_to_know(self) -> None:
-        """Asks for the validators of all feeds, which change with each run, as if they had been fetched."""
+        """Stores the validators of all feeds, which change with each run, as if they had been fetched."""
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=20)) as session:
 
             async def etag_of(url: str) -> dict[str, str]:
@@ -83,7 +83,7 @@ class Bench:
 
     async def run(self, workers: int) -> dict[str, Figures]:
         """The phases with that many workers, or with the embedded engine for none."""
-        # Not deleted row by row: what is left behind then would slow down whoever comes next.
+        # Not deleted row by row: dead rows would slow down the next phase.
         await self.db.batch([Step(text(f"TRUNCATE {', '.join(table.name for table in ROWS)} CASCADE"))])
         self.redis.flushall()
         self.farm.get("/admin/reset")
@@ -94,7 +94,7 @@ class Bench:
             await self.get_to_know()
         with tempfile.TemporaryDirectory() as folder:
             started = [self._start(folder, "worker") for _ in range(workers)] or [self._serve(folder)]
-            # Has them scan every minute; what it takes itself is nothing.
+            # Starts a scan every minute; its own CPU time is negligible.
             beat = [self._start(folder, "scheduler")] if workers else []
             try:
                 await asyncio.sleep(6)
@@ -123,7 +123,7 @@ class Bench:
         return Figures(fed / seconds, cpu * 1000 / fed, database * 1000 / fed, late, messages)
 
     async def _until(self, due: datetime, share: float, processes: Processes) -> tuple[float, float, float]:
-        """When that share was fetched, and the CPU seconds that we and the database had used by then."""
+        """When that share was fetched, and the CPU seconds of us and the database until then."""
         question = select(func.count().label("done")).select_from(feeds).where(feeds.c.last_fetched_at > to_iso(due))
         deadline = time.monotonic() + GIVE_UP
         while True:
@@ -140,7 +140,7 @@ class Bench:
         return (from_iso(rows[int(len(rows) * 0.99)]["last_fetched_at"]) - due).total_seconds()
 
     async def _database_seconds(self) -> float:
-        """Of the server, of its processes and of those that have ended."""
+        """CPU seconds of the server, its processes and those that have ended."""
         [row] = await self.db.query(text("SELECT pg_backend_pid() AS pid"))
         server = int(stat(row["pid"])[1])
         children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
@@ -160,7 +160,7 @@ class Bench:
 
 
 def stat(pid: int) -> list[str]:
-    """What the kernel says of a process, from its state on."""
+    """The fields of /proc/PID/stat, from the state on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
@@ -183,7 +183,7 @@ def line(name: str, phase: str, figures: Figures, embedded: Figures, workers: in
 
 
 def _show(rows: list[list[Cell]]) -> None:
-    """What is known so far: the whole takes long."""
+    """Prints the results so far, because all take long."""
     for row in rows:
         print(*(f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row), flush=True)
 
@@ -195,7 +195,7 @@ async def measure(bench: Bench, counts: list[int]) -> None:
         _show(rows[-len(embedded) :])
         measured = await bench.run(workers)
         rows += [line(f"{workers} worker(s)", phase, measured[phase], embedded[phase], workers) for phase in measured]
-    tell(
+    report_table(
         Table(
             f"{bench.count} feeds of 30 entries, due at once",
             ["", "phase", *HEADINGS],

@@ -1,14 +1,14 @@
-"""How long the event loop of `feedmill serve` is held by the worst feeds and articles that strangers may send.
+"""Benchmarks how long the worst feeds and articles block the event loop of `feedmill serve`.
 
-A prober asks `/health/live` every 20 ms. The CPU time of the server while an answer is due is what holds the loop; the
-wall time counts the machine's other work too. The first row is a server that has nothing to do.
+A prober requests `/health/live` every 20 ms. The CPU time of the server until the response is the time that the loop
+was blocked; the wall time includes other load of the machine. The first row is an idle server.
 """
 
 import tempfile
 import time
 from pathlib import Path
 
-from report import Table, tell
+from report import Table, report_table
 
 from tests.hostile.large_documents import feed_of_articles, hostile_articles, hostile_feeds
 from tests.hostile.stalls import Prober, Reader, reading
@@ -49,7 +49,7 @@ def main() -> None:
         rows = [idle(reader)]
         rows += [feed(reader, shape, document) for shape, document in hostile_feeds().items()]
         rows += [article(reader, shape, text) for shape, text in hostile_articles().items()]
-    tell(
+    report_table(
         Table(
             "The longest wait for an answer while one process collects and serves",
             ["what is read", "seconds", "loop held, ms", "waited, ms"],

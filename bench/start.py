@@ -1,8 +1,8 @@
-"""What a start costs: CPU time of commands, and memory of an idle server: `python bench/start.py [--rounds 9]`.
+"""Benchmarks the start: CPU time of commands, and memory of an idle server: `python bench/start.py [--rounds 9]`.
 
-CPU time (user and system) rather than elapsed time, and the least of several rounds in turns, because other programs
-disturb both less that way. Every command runs on an empty database that is there already, as a cron job finds it, and
-with the compiled modules (`.pyc`) of the run before, even where `PYTHONDONTWRITEBYTECODE` is set.
+CPU time (user and system) rather than elapsed time, and the least of several alternating rounds, because other load
+affects both less that way. Every command runs on an existing empty database, as a cron job would, and with the
+compiled modules (`.pyc`) of the previous run, even if `PYTHONDONTWRITEBYTECODE` is set.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from report import Table, tell
+from report import Table, report_table
 
 COMMANDS = {
     "python, nothing imported": ["-c", "pass"],
@@ -30,7 +30,7 @@ COMMANDS = {
     "feedmill refresh --all, no feeds": ["-m", "feedmill", "refresh", "--all"],
     "feedmill pool list": ["-m", "feedmill", "pool", "list"],
 }
-# In the order of import, so that what several need counts for the first.
+# In the order of import, so that a shared import counts for the first.
 SHARES = {
     "asyncio": "asyncio",
     "SQLAlchemy": "sqlalchemy.dialects.sqlite",
@@ -70,13 +70,13 @@ def cpu_ms(arguments: list[str], folder: Path) -> float:
 
 
 def imports_of(arguments: list[str], folder: Path) -> dict[str, float]:
-    """The ms that each module took by itself, as `-X importtime` tells it."""
+    """The own import time of each module in ms, from `-X importtime`."""
     script = [sys.executable, "-X", "importtime", *arguments]
     told = subprocess.run(script, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True).stderr
     return {name: int(own) / 1000 for own, name in re.findall(r"^import time: +(\d+) \| +\d+ \| +(\S+)$", told, re.M)}
 
 
-def tell_commands(folder: Path, rounds: int) -> None:
+def report_commands(folder: Path, rounds: int) -> None:
     found = {name: float("inf") for name in COMMANDS}
     for _ in range(rounds):
         for name, arguments in COMMANDS.items():
@@ -86,7 +86,7 @@ def tell_commands(folder: Path, rounds: int) -> None:
         [name, found[name], found[name] / bare, len(imports_of(arguments, folder))]
         for name, arguments in COMMANDS.items()
     ]
-    tell(
+    report_table(
         Table(
             "CPU time of a start",
             ["", "CPU ms", "times bare Python", "modules"],
@@ -98,7 +98,7 @@ def tell_commands(folder: Path, rounds: int) -> None:
     )
 
 
-def tell_imports(folder: Path, rounds: int) -> None:
+def report_imports(folder: Path, rounds: int) -> None:
     runs = [imports_of(COMMANDS["feedmill status"], folder) for _ in range(rounds)]
     packages: Counter[str] = Counter()
     modules: Counter[str] = Counter()
@@ -107,10 +107,12 @@ def tell_imports(folder: Path, rounds: int) -> None:
         modules[name.partition(".")[0]] += 1
     rows = [[name, ms, modules[name]] for name, ms in packages.most_common(8)]
     about = f"`python -X importtime -m feedmill status`, the least of {rounds} runs for each module."
-    tell(Table("What `feedmill status` imports, the most expensive first", ["package", "ms", "modules"], rows, about))
+    report_table(
+        Table("What `feedmill status` imports, the most expensive first", ["package", "ms", "modules"], rows, about)
+    )
 
 
-def tell_memory(folder: Path) -> None:
+def report_memory(folder: Path) -> None:
     idle_server(folder)  # for what Python compiles
     started, viewed = idle_server(folder)
     script = [sys.executable, "-c", MEASURE_SHARES, *SHARES.values()]
@@ -118,7 +120,7 @@ def tell_memory(folder: Path) -> None:
     sizes = [float(size) for size in told.strip("[]\n").split(",")]
     shares = [[name, after - before] for name, before, after in zip(SHARES, sizes, sizes[1:], strict=False)]
     rows = [["idle feedmill serve", started], ["after some page views", viewed], ["bare Python", sizes[0]], *shares]
-    tell(
+    report_table(
         Table(
             "Memory of an idle server",
             ["", "MB"],
@@ -131,7 +133,7 @@ def tell_memory(folder: Path) -> None:
 
 
 def idle_server(folder: Path) -> tuple[float, float]:
-    """The MB of a server that has just started, and of one that has shown some pages."""
+    """The memory in MB of a server after its start, and after some pages."""
     port = free_port()
     serve = [sys.executable, "-m", "feedmill", "serve", "--port", str(port)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -176,9 +178,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for arguments in COMMANDS.values():  # makes the database, and what Python compiles
             cpu_ms(arguments, Path(folder))
-        tell_commands(Path(folder), rounds)
-        tell_imports(Path(folder), rounds)
-        tell_memory(Path(folder))
+        report_commands(Path(folder), rounds)
+        report_imports(Path(folder), rounds)
+        report_memory(Path(folder))
 
 
 if __name__ == "__main__":

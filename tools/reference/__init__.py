@@ -1,8 +1,8 @@
-"""The pages of docs/reference, each made from the code by one file."""
+"""Generates the pages of docs/reference from the code, one module per page."""
 
 MADE = "<!-- Made from the code by `make docs`; a test fails when it is out of date. -->"
 
 
 def row(*cells: str) -> str:
-    """A line of a table; a bar in a cell must not look like the next cell."""
+    """A row of a Markdown table, with bars in cells escaped."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

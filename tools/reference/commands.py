@@ -1,4 +1,4 @@
-"""docs/reference/commands.md: every command, as its `--help` shows it."""
+"""Generates docs/reference/commands.md: every command with its `--help`."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ def page() -> str:
 
 
 def sections_below(group: click.Group, above: click.Context) -> Iterator[str]:
-    """A section for each command of a group, each followed by those below it."""
+    """A section for each command of a group, each followed by its subcommands."""
     for name in group.list_commands(above):
         command = group.get_command(above, name)
         if command is None:

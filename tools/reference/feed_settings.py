@@ -63,4 +63,6 @@ def _limits(setting: FeedSetting) -> str:
         return ""
     if setting.kind is SettingKind.NUMBER:
         return f", {options.minimum} to {options.maximum}"
-    return f", at most {options.maximum}" + ("" if setting.kind in (SettingKind.IDS, SettingKind.HEADERS) else " characters")
+    return f", at most {options.maximum}" + (
+        "" if setting.kind in (SettingKind.IDS, SettingKind.HEADERS) else " characters"
+    )

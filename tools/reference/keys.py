@@ -1,4 +1,4 @@
-"""docs/reference/keys.md: the names of what is in Redis and in the object store, from the functions that make them."""
+"""Generates docs/reference/keys.md: the keys in Redis and in the object store, from the functions that make them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ they came.
 
 FEED, GROUP, GUID, AT = 42, 7, "https://example.org/1", datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
 
-# What stands in the example's keys, the longer ones first.
+# The example's values and their placeholders, the longer ones first.
 _VALUES = {
     object_keys.full_image_key(FEED, GUID, 0, "png").split("/")[2]: "{first 8 of md5}-{first 32 of sha256}",
     object_keys.guid_digest(GUID): "{first 8 of md5}",
@@ -94,7 +94,7 @@ def _form(key: str) -> str:
 
 
 def _object_form(key: str) -> str:
-    """The key with what it was made from in place of the example's values."""
+    """The key with placeholders in place of the example's values."""
     for value, name in _VALUES.items():
         key = key.replace(value, name)
     return f"`{key}`"

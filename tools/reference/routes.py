@@ -1,4 +1,4 @@
-"""docs/reference/routes.md: every route of the API, from its description and its dependencies."""
+"""Generates docs/reference/routes.md: every route of the API, from its description and its dependencies."""
 
 from collections.abc import Iterator, Mapping
 from inspect import getclosurevars
@@ -50,7 +50,7 @@ def _field(field: DocsField) -> str:
 
 
 def _scopes() -> Iterator[tuple[str, str]]:
-    """What each route asks of its caller, as it is written in its dependencies."""
+    """The rights that each route requires, from its dependencies."""
     for router in ROUTERS:
         for route in router.routes:
             if isinstance(route, APIRoute):

@@ -1,4 +1,4 @@
-"""docs/reference/schema.md: every table and column, from the schema and what `meanings.toml` says of them."""
+"""Generates docs/reference/schema.md: every table and column, from the schema and `meanings.toml`."""
 
 import tomllib
 from pathlib import Path
@@ -41,7 +41,7 @@ def _type(column: Column[object]) -> str:
 
 
 def _meaning(column: Column[object]) -> str:
-    """What a table says of its column, else what the name means everywhere, else whom it belongs to."""
+    """The meaning of a column: that of its table, else that of its name, else the table to which it refers."""
     said = MEANINGS[column.table.name].get(column.name) or MEANINGS["*"].get(column.name)
     owner = [f"belongs to `{key.column.table.name}`" for key in column.foreign_keys]
     if not said and not owner:
@@ -50,7 +50,7 @@ def _meaning(column: Column[object]) -> str:
 
 
 def _unique(table: Table) -> list[str]:
-    """What there is only one of."""
+    """The unique columns of a table."""
     together = [constraint.columns for constraint in table.constraints if isinstance(constraint, UniqueConstraint)]
     names = sorted([[column.name for column in columns] for columns in together])
     primary = [column.name for column in table.primary_key]

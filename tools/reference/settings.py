@@ -1,4 +1,4 @@
-"""docs/reference/settings.md: every setting, from its declaration."""
+"""Generates docs/reference/settings.md: every setting, from its declaration."""
 
 from feedmill.setting_fields import SecretStr, SettingField
 from feedmill.settings import FILE_NAME, PREFIX, Settings
@@ -36,7 +36,7 @@ def default(field: SettingField) -> str:
 
 
 def limits(field: SettingField) -> str:
-    """The choices of a setting, or its bounds."""
+    """The choices of a setting, or its limits."""
     choices = getattr(field.annotation, "__args__", ()) if "Literal" in str(field.annotation) else ()
     if choices:
         return " · One of: " + ", ".join(f"`{choice}`" for choice in choices)

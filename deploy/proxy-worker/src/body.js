@@ -1,4 +1,4 @@
-// The request's body, never more of it than a Worker's 128 MB of memory can hold several copies of.
+// Reads the request body, limited so that several copies fit into a Worker's 128 MB of memory.
 
 import { Refusal } from "./refusal.js";
 

@@ -1,4 +1,4 @@
-// What went wrong, in a form that a program can act on: a status and a code, and a line for a person.
+// Error responses: a status, a code for programs and a message for people.
 
 export class Refusal extends Error {
   constructor(status, code, message) {
@@ -9,11 +9,11 @@ export class Refusal extends Error {
 }
 
 const CONSTRAINT = /(UNIQUE|NOT NULL|FOREIGN KEY|CHECK|PRIMARY KEY)? ?constraint failed|SQLITE_CONSTRAINT/i;
-// The statement's own fault: asking again can't help. Whatever else D1 says (overloaded, reset, connection
-// lost, storage full, daily quota used up) is a matter of time or of the operator.
+// Errors of the statement itself, for which a retry can't help. All other errors of D1 (overloaded, reset,
+// connection lost, storage full, daily quota used up) are temporary or need the operator.
 const STATEMENT = /SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|AUTH)|D1_TYPE_ERROR|parameter bindings|BEGIN TRANSACTION/;
 
-/** What `work` gives; D1's errors come out as refusals. */
+/** Returns the result of `work`; turns errors of D1 into error responses. */
 export async function fromDatabase(work) {
   try {
     return await work();

@@ -1,7 +1,7 @@
-// Which statements read or write rows and nothing else. Others need ALLOW_EXEC, through whichever door.
+// Recognises statements that only read or write rows. All others need ALLOW_EXEC, at every path.
 
 const ROW_STATEMENT = /^\s*(select|with|values|insert|replace|update|delete|explain)\b/i;
-// Comments, text and quoted names, in which a semicolon ends nothing.
+// Comments, strings and quoted names, in which a semicolon does not end a statement.
 const QUOTED = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]/g;
 const SECOND_STATEMENT = /;\s*[^\s;]/;
 

@@ -1,10 +1,10 @@
-// Who may come in. Two tokens can be valid at once, so that one is replaced without an outage.
+// Authentication. Two tokens can be valid at once, so that one can be replaced without an outage.
 
 const SHORTEST = 32;
 const FEWEST_DIFFERENT = 10;
 const LEFT_FROM_AN_EXAMPLE = /change.?me|replace.?me|example|placeholder|your.?token/i;
 
-/** What is wrong with the tokens of this deployment; null when they are sound. */
+/** What is wrong with the tokens of this deployment; null if they are valid. */
 export function unsafeTokens(env) {
   if (!env.PROXY_TOKEN) return "the secret PROXY_TOKEN is not set: run `wrangler secret put PROXY_TOKEN`";
   const weak = ["PROXY_TOKEN", "PROXY_TOKEN_OLD"].find((name) => env[name] && !isStrong(env[name]));
@@ -20,7 +20,7 @@ function isStrong(token) {
   );
 }
 
-/** Whether the request carries one of the valid tokens; takes the same time whichever part differs. */
+/** Whether the request has a valid token; compares in constant time. */
 export async function isAllowedIn(request, env) {
   const header = request.headers.get("authorization") ?? "";
   const given = await digest(/^Bearer (.+)$/i.exec(header)?.[1] ?? "");
@@ -31,7 +31,7 @@ export async function isAllowedIn(request, env) {
   return isKnown || isOld;
 }
 
-// Digests have one length, and a guess does not decide which of their bytes differ.
+// Digests have equal length, and a guess does not control which of their bytes differ.
 function digest(text) {
   return crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
 }

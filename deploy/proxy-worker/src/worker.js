@@ -1,4 +1,4 @@
-// The bridge between Feedmill and its D1 database: three doors, one Bearer token.
+// The proxy between Feedmill and its D1 database: three paths, one Bearer token.
 //
 //   POST /query {sql, params}                 -> {results: [row], meta}
 //   POST /batch {statements: [{sql, params}]} -> {results: [{changes, results}]}   all or nothing
@@ -52,7 +52,7 @@ async function batch(body, env) {
 
 async function exec(body, env) {
   mayChangeSchema(env);
-  // Not DB.exec(): that takes every line for a statement of its own.
+  // Not DB.exec(): it treats every line as a statement.
   const prepared = prepare({ sql: body.sql }, env);
   await fromDatabase(() => prepared.run());
   return {};
@@ -71,7 +71,7 @@ function prepare(statement, env) {
 }
 
 function isBindable(value) {
-  // A larger whole number has already been rounded by JSON.parse: an id would silently become another.
+  // JSON.parse has already rounded a larger integer: an id would silently become another.
   if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
   return value === null || typeof value === "string";
 }
