@@ -1,4 +1,4 @@
-"""The real services that suites run on, each started once per worker and only when a test asks for it."""
+"""Fixtures of the real services, each started once per worker and only when a test needs it."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ from tests.memory_folder import use_memory_folder
 from tests.run_order import long_tests_first
 from tests.services.server import ServiceMissing
 
-# Imported when a test asks for one: a test that needs no service pays for none.
+# Imported when a test needs one, so that other tests start faster.
 POSTGRES = "tests.services.postgres:running_postgres"
 MARIADB = "tests.services.mariadb:running_mariadb"
 REDIS = "tests.services.redis:running_redis"
@@ -31,12 +31,12 @@ PROPERTY_PROFILE = "tests.examples:use_profile"
 
 SERVICE_FIXTURES = {f"{name}_service" for name in ("postgres", "mariadb", "redis", "s3", "d1", "chromium")}
 SERVICE_PARAMETERS = {"postgresql", "mariadb", "d1", "redis", "s3"}
-# Their tests start commands, servers or browsers of their own.
+# Folders whose tests start commands, servers or browsers.
 PROCESS_FOLDERS = ("tests/browser", "tests/cli", "tests/deploy", "tests/faults")
-# What a test of `make check` may start all the same: the product's own parser of large feeds, disks of its own, and
-# what Python asks about the machine.
+# Processes that a test of `make check` may start: the product's parser of large feeds, mounts of small disks, and
+# programs that Python runs to identify the machine.
 ALLOWED_PROCESSES = ("feedmill.collect.parsing.parse_off_loop", "mount", "umount", "uname")
-# Those of seconds rather than of a fraction of one.
+# Tests that take seconds.
 LONG_TESTS = (
     "tests/faults",
     "tests/browser",
@@ -107,7 +107,7 @@ def running_chromium(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def chromium_service(running_chromium: Any) -> Iterator[Any]:
-    """The browser, for one test: its event loop would be in the way of the next test that has one of its own."""
+    """The browser for one test: its event loop must not stay for the next test that runs its own."""
     with running_chromium.in_use():
         yield running_chromium
 
@@ -120,7 +120,7 @@ def cheap_password_hashes() -> Iterator[None]:
 
 @pytest.fixture
 def real_password_hashes() -> Iterator[None]:
-    """For the tests of hashing itself."""
+    """The real cost of password hashes, for tests of hashing itself."""
     with resolve_name(REAL_HASHES)():
         yield
 
@@ -154,7 +154,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _interrupt(number: int, frame: object) -> None:
-    """Does what the default handler does, in whose place each `asyncio.Runner` would put its own, at a high price."""
+    """Does what the default handler does. Each `asyncio.Runner` would replace that one, which is slow."""
     raise KeyboardInterrupt
 
 
@@ -163,7 +163,7 @@ def _is_check(config: pytest.Config) -> bool:
 
 
 def _note_process(event: str, arguments: tuple[Any, ...]) -> None:
-    """Notes every process that is started here, whoever starts it."""
+    """Records every process that is started in this process."""
     if event == "subprocess.Popen":
         command = [str(part) for part in arguments[1]]
         if not any(part in ALLOWED_PROCESSES for part in command):
@@ -182,20 +182,20 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leaves folders whose every test is external out of `make check`, before their modules are imported."""
+    """Excludes folders with only external tests from `make check`, before their modules are imported."""
     if not _is_check(config):
         return None
     return collection_path.relative_to(config.rootpath).as_posix() in PROCESS_FOLDERS or None
 
 
 def pytest_collection_finish() -> None:
-    """Keeps modules and tests, which live until the end, out of every garbage collection, which begins now."""
+    """Excludes modules and tests, which live until the end, from garbage collections, which are enabled now."""
     gc.freeze()
     gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a server, a browser or a process of its own, so that `make check` can leave it out.
+    """Marks tests that need a server, a browser or a process, so that `make check` can leave them out.
 
     With several workers, long tests come first.
     """
@@ -212,7 +212,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker hands what it learned of its services to the process that prints the summary."""
+    """Passes the services of a worker to the process that prints the summary."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output.update(services_used=used, services_missing=missing)
 

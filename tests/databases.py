@@ -1,4 +1,4 @@
-"""Databases for tests: the same schema on each of the four, emptied before it is handed out."""
+"""Databases for tests: the same schema on each of the four, emptied before each test."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ from tests.sqlite_template import copy_template
 
 
 def connect(request: pytest.FixtureRequest, kind: str, folder: Path) -> Database:
-    """A new connection to the database of that kind which this test uses."""
+    """A new connection to this test's database of that kind."""
     match kind:
         case "sqlite":
             return SqliteDatabase(folder / "feedmill.db")
@@ -50,7 +50,7 @@ async def emptied(request: pytest.FixtureRequest, kind: str, folder: Path) -> As
 async def empty(database: Database) -> None:
     tables = [table for table in reversed(metadata.sorted_tables) if table not in (migrations, locks)]
     if isinstance(database, PostgresDatabase):
-        # In one message: a new connection would first prepare each of the statements.
+        # In one message: a new connection would prepare each statement first.
         await database.exec(";".join(f"DELETE FROM {table.name}" for table in tables))
         return
     await database.batch([Step(table.delete()) for table in tables])
@@ -58,7 +58,7 @@ async def empty(database: Database) -> None:
 
 @asynccontextmanager
 async def blank(request: pytest.FixtureRequest, kind: str, folder: Path) -> AsyncIterator[Callable[[], Database]]:
-    """Makes connections to a database of that kind that has no tables at all."""
+    """Creates connections to a database of that kind without tables."""
     if kind == "sqlite":
         path = folder / f"{token_hex(4)}.db"
         yield lambda: SqliteDatabase(path)
@@ -87,7 +87,7 @@ async def _drop_tables(database: Database) -> None:
 
 
 def settings_of(request: pytest.FixtureRequest, kind: str, folder: Path) -> dict[str, str]:
-    """The settings with which a process of its own reaches the same database as `connect`."""
+    """The settings with which another process reaches the same database as `connect`."""
     match kind:
         case "sqlite":
             return {"database": f"sqlite:///{folder / 'feedmill.db'}"}

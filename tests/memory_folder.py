@@ -1,4 +1,4 @@
-"""Keeps temporary files in memory: most tests write a database, which takes a disk longer than the test takes."""
+"""Keeps temporary files in memory: most tests write a database, which is slow on a disk."""
 
 import os
 import shutil
@@ -6,12 +6,12 @@ import tempfile
 from pathlib import Path
 
 MEMORY_FOLDER = Path("/dev/shm")
-# A run has some tens of MB at once, as the files of a test that passed are removed at its end.
+# A run uses some tens of MB at once, because the files of a passed test are removed at its end.
 LEAST_FREE = 1_000_000_000
 
 
 def use_memory_folder(folder: Path = MEMORY_FOLDER, least_free: int = LEAST_FREE) -> None:
-    """Makes it the folder of temporary files, of child processes too, if it has room and `TMPDIR` names no other."""
+    """Uses it as the temporary folder, also of child processes, if it has enough space and `TMPDIR` is not set."""
     if "TMPDIR" not in os.environ and _has_room(folder, least_free):
         os.environ["TMPDIR"] = str(folder)
         tempfile.tempdir = None

@@ -1,4 +1,4 @@
-"""Argon2 at its cheapest, for the many tests that only need somebody to be signed in."""
+"""Argon2 with the lowest cost, for the many tests that only need a signed-in user."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ def cheap_hashes() -> Iterator[None]:
 
 @contextmanager
 def real_hashes() -> Iterator[None]:
-    """What the product uses."""
+    """Uses the cost of the product."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "HASHER", REAL_HASHER)
         patch.setattr(passwords, "DUMMY_HASH", REAL_NOBODYS)

@@ -1,4 +1,4 @@
-"""In which order the workers of a run with pytest-xdist take the tests."""
+"""The order in which the workers of pytest-xdist run the tests."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -7,7 +7,7 @@ Test = TypeVar("Test")
 
 
 def long_tests_first(long: Sequence[Test], others: Sequence[Test], workers: int) -> list[Test]:
-    """Lets each worker begin with its share of the long tests.
+    """Makes each worker begin with its share of the long tests.
 
     `--dist worksteal` gives each worker an equal part of the list, from its start to its end, and takes from the end
     of a part for whoever has nothing left. So what runs last is short, and no worker ends alone with a long test.

@@ -1,4 +1,4 @@
-"""SQLite databases to copy, migrated and empty or filled: making one takes a hundred times as long as copying it."""
+"""Templates of SQLite databases, migrated and empty or filled: copying is a hundred times as fast as creating."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,12 +10,12 @@ from feedmill.store.migrations import migrate
 
 Fill = Callable[[Database], Awaitable[object]]
 
-# The content of the files, each made by the first test of a worker that needs it.
+# The contents of the files, each created by the first test of a worker that needs it.
 _templates: dict[Fill, bytes] = {}
 
 
 async def copy_template(path: Path, fill: Fill = migrate) -> None:
-    """Puts a migrated database at this path, as `fill` leaves it, unless there is one already."""
+    """Copies a migrated database, filled by `fill`, to this path, unless there is one already."""
     if path.exists():
         return
     if fill not in _templates:

@@ -1,4 +1,4 @@
-"""Runs a test in virtual time: when nothing is left to do but to wait, the clock jumps to the next timer.
+"""Runs a test in virtual time: when everything waits, the clock jumps to the next timer.
 
 The order of events then follows from their times alone, on the slowest machine too. For code that uses asyncio and
 nothing else: an answer from a thread, a file or a socket would take no virtual time at all. A test that needs those
@@ -15,7 +15,7 @@ P = ParamSpec("P")
 
 
 class JumpingSelector(selectors.DefaultSelector):
-    """Does not wait for the next timer: when nothing else happens, it counts the time as passed."""
+    """Does not wait for the next timer: when no event is ready, it advances the time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def in_virtual_time(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    """Makes an async test a plain one, that runs on a loop of its own; its fixtures may not need a loop."""
+    """Turns an async test into a plain one that runs on its own loop; its fixtures must not need a loop."""
 
     @wraps(test)
     def run(*args: P.args, **kw: P.kwargs) -> None:
@@ -53,20 +53,20 @@ def in_virtual_time(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 
 def virtual_now() -> float:
-    """The time of the running loop, to be given to code that takes a clock."""
+    """The time of the running loop, for code that takes a clock."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
     return loop.time()
 
 
 async def let_pass(seconds: float) -> None:
-    """Waits for so long; refuses to do so in real time."""
+    """Sleeps in virtual time; refuses to do so in real time."""
     virtual_now()
     await asyncio.sleep(seconds)
 
 
 def jump(seconds: float) -> None:
-    """Moves the clock of the running loop ahead, in a test that runs in real time: what is due by then is due now."""
+    """Advances the clock of the running loop in a test that runs in real time: timers until then are due now."""
     loop = asyncio.get_running_loop()
     time_before = loop.time
     loop.time = lambda: time_before() + seconds  # type: ignore[method-assign]

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-# Far longer than anything takes on an idle machine: only what is broken reaches it.
+# Far longer than anything takes on an idle machine: only a broken test reaches it.
 LONGEST_WAIT = 60.0
 BETWEEN_LOOKS = 0.02
 
@@ -23,17 +23,17 @@ async def until(
 
 
 async def slow_pace(seconds: float = 0.05) -> None:
-    """The pause of a stranger who acts again and again, slowly; the test comes out the same if it takes longer."""
+    """The pause of a slow client between two actions; the result of the test does not depend on its length."""
     await asyncio.sleep(seconds)
 
 
 async def fault_lasts(seconds: float) -> None:
-    """How long a fault lasts, or until when it does not strike yet: chosen by the test, and not a wait for anything."""
+    """How long a fault lasts, or how long it is delayed: chosen by the test, not a wait for a condition."""
     await asyncio.sleep(seconds)
 
 
 def let_live(seconds: float) -> None:
-    """The same for a test without an event loop: how long something lives before it is killed."""
+    """The same for a test without an event loop: how long a process runs before it is killed."""
     time.sleep(seconds)
 
 

@@ -1,4 +1,4 @@
-"""What every object store promises, on a folder and on a real S3 server."""
+"""The contract of object stores, on a folder and on a real S3 server."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Turns and locks keep their promises in memory, in Redis, and while Redis comes and goes."""
+"""The contract of host slots and locks: in memory, in Redis, and while Redis is lost and comes back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -104,7 +104,7 @@ async def test_without_a_gap_a_finished_host_is_free_at_once(turns: HostSlots) -
 
 @pytest.fixture(params=["memory", "redis", "fallback"])
 def lot_locks(request: pytest.FixtureRequest) -> tuple[LotLocks, Locks]:
-    """The locks of a lot, and the same locks one by one."""
+    """The locks as `LotLocks` and as `Locks`."""
     if request.param == "memory":
         memory = MemoryLocks()
         return memory, memory

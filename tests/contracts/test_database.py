@@ -1,4 +1,4 @@
-"""What every database promises, on SQLite, PostgreSQL, MariaDB and D1."""
+"""The contract of databases, on SQLite, PostgreSQL, MariaDB and D1."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What every engine promises, whatever it runs on."""
+"""The contract of engines, in process and with Celery."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -13,12 +13,12 @@ from feedmill.engine.jobs import BatchComplete, Job, Priority, RefreshFeed, Scan
 from tests.engine.celery_in_process import CeleryHere, empty_queues
 from tests.waiting import LONGEST_WAIT, until
 
-# Celery stores results in a way that the Redis client calls old.
+# Celery stores results in a way that the Redis client deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:Call to deprecated setex:DeprecationWarning")
 
 
 class Recorder:
-    """A handler that writes down what it is given, and lets a test say how long each feed takes."""
+    """A handler that records its jobs, and lets a test control how long each feed takes."""
 
     def __init__(self) -> None:
         self.started: list[Job] = []
@@ -50,7 +50,7 @@ class Recorder:
 
 
 async def _at_once(job: Job) -> None:
-    """Takes no time."""
+    """Ends at once."""
 
 
 class MakeEngine(Protocol):
@@ -59,7 +59,7 @@ class MakeEngine(Protocol):
 
 @pytest.fixture(params=["inprocess", "celery"])
 async def make_engine(request: pytest.FixtureRequest) -> AsyncIterator[MakeEngine]:
-    """Makes engines, one after another; what the first one left is for the next."""
+    """Creates engines, one after another; a later one gets the messages that an earlier one left."""
     redis_url = await _empty_redis(request) if request.param == "celery" else ""
     made: list[InProcessEngine | CeleryHere] = []
 
@@ -81,7 +81,7 @@ async def _empty_redis(request: pytest.FixtureRequest) -> str:
 
 
 async def _has_arrived(engine: Engine) -> None:
-    """Waits until what was handed in is with those who run it: at once, unless there is a broker between."""
+    """Waits until submitted jobs have arrived at the workers, if there is a broker in between."""
     if isinstance(engine, CeleryHere):
         await engine.until_taken()
 
@@ -296,7 +296,7 @@ async def test_a_callback_does_not_wait_behind_the_backlog(make_engine: MakeEngi
         may_end.release()
     await recorder.until_ended(31)
 
-    # With a broker, one job began before it came, and one of the scheduled may have its turn first.
+    # With a broker, one job started before it came, and one scheduled job may run first.
     assert recorder.started.index(ScanComplete("first")) <= 3
 
 
@@ -351,7 +351,7 @@ async def test_a_batch_whose_last_job_ends_during_stop_has_its_callback_run(
     await recorder.until_started(1)
 
     undone = await _stop_and_open(engine, gate)
-    make_engine(recorder)  # For a callback that waits in a queue.
+    make_engine(recorder)  # Runs a callback that waits in a queue.
     await recorder.until_ended(2)
 
     assert ids(undone) == []
@@ -377,7 +377,7 @@ async def test_what_is_handed_in_after_stop_is_not_run(make_engine: MakeEngine, 
     await engine.stop()
 
     await engine.submit(RefreshFeed(1), Priority.MANUAL)
-    # What would run here runs within a few rounds of the loop; with a broker nobody listens any more.
+    # In process it would run within a few rounds of the loop; with a broker nobody listens any more.
     for _ in range(10):
         await asyncio.sleep(0)
 
@@ -385,7 +385,7 @@ async def test_what_is_handed_in_after_stop_is_not_run(make_engine: MakeEngine, 
 
 
 async def _stop_and_open(engine: Engine, gate: asyncio.Event) -> list[Job]:
-    """Lets the jobs at the gate end when the engine has been told to stop, and not before."""
+    """Lets the jobs at the gate end only after the engine was told to stop."""
     stopping = asyncio.create_task(engine.stop())
     await asyncio.sleep(0)
     gate.set()

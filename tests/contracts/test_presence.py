@@ -1,4 +1,4 @@
-"""What processes can see of each other, and what one that is alone sees."""
+"""The contract of presence, in Redis and for a single process."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What the lists of pools promise, and what they look like to other programs."""
+"""The contract of pool queues, and their format for other programs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -122,7 +122,7 @@ async def test_a_list_that_does_not_answer_says_so() -> None:
 
 
 async def test_a_push_that_is_not_answered_is_not_sent_again() -> None:
-    """Else its items would be in the list twice."""
+    """Otherwise its items would be in the list twice."""
     asked: list[bytes] = []
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -25,13 +25,13 @@ FLAGS = [
 class Chromium:
     browser: Browser
     version: str
-    # Playwright's own, which runs in this thread as long as Playwright does.
+    # Playwright's event loop, which runs in this thread as long as Playwright does.
     loop: asyncio.AbstractEventLoop
     name: str = "Chromium"
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Playwright can be used in the block only; outside of it, tests may run an event loop of their own."""
+        """Playwright can be used only inside the block; outside of it, tests may run their own event loop."""
         asyncio._set_running_loop(self.loop)
         try:
             yield

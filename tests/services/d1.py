@@ -1,4 +1,4 @@
-"""D1 as it really is: the proxy worker under workerd, with a database in a temporary folder."""
+"""A real D1: the proxy worker under workerd, with a database in a temporary folder."""
 
 import json
 import os
@@ -18,7 +18,7 @@ TOKEN = "a-token-for-tests-Zq8Xn4Lw2Rk7Vb5T"
 
 @contextmanager
 def running_d1(**variables: str) -> Iterator[Service]:
-    """A proxy worker that knows `TOKEN` and may change the schema, unless `variables` say otherwise."""
+    """A proxy worker with the token `TOKEN` that may change the schema, unless `variables` change that."""
     node = install()
     port = free_port()
     bindings = json.dumps({"PROXY_TOKEN": TOKEN, "ALLOW_EXEC": "1", **variables})
@@ -34,7 +34,7 @@ def running_d1(**variables: str) -> Iterator[Service]:
 
 
 def install() -> Node:
-    """Gets node, and miniflare exactly as the lock file has it, unless they are there."""
+    """Installs node, and miniflare in the version of the lock file, unless they are installed."""
     node = get_node()
     installed = HERE / "node_modules" / "miniflare" / "package.json"
     if installed.exists() and _read(installed)["version"] == _locked_version("miniflare"):

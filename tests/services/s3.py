@@ -28,7 +28,7 @@ PARTS = ("s3", "master", "volume", "filer", "admin")
 
 
 def s3_config(service: Service, **changes: object) -> S3Config:
-    """The settings that reach the server, some of them changed."""
+    """The settings of the server, with some changes."""
     keys, bucket = service.url.removeprefix("s3://").split("@", 1)
     access_key, secret_key = map(unquote, keys.split(":", 1))
     config = parse_objects_url(f"s3://{bucket}", access_key, secret_key)
@@ -37,7 +37,7 @@ def s3_config(service: Service, **changes: object) -> S3Config:
 
 @contextmanager
 def running_s3() -> Iterator[Service]:
-    """An S3 server with an empty bucket; it ends with the block."""
+    """Runs an S3 server with an empty bucket during the block."""
     given = os.environ.get("FEEDMILL_TEST_S3_URL")
     if given:
         yield Service("S3", "as given", given)
@@ -50,7 +50,7 @@ def running_s3() -> Iterator[Service]:
             _wait_for_bucket(ports["s3.port"], process, data / "log")
             yield Service("SeaweedFS", _version(weed), _url(ports["s3.port"]))
         finally:
-            end(process, signal.SIGKILL)  # asked kindly, it waits for idle connections
+            end(process, signal.SIGKILL)  # on SIGTERM it waits for idle connections
             _remove_sockets(ports)
 
 

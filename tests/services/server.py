@@ -1,4 +1,4 @@
-"""Ephemeral real servers for the tests: free ports, temporary folders, whole process groups ended."""
+"""Starts and stops real servers for the tests: free ports, temporary folders, process groups."""
 
 import os
 import pwd
@@ -15,12 +15,12 @@ from pathlib import Path
 
 
 class ServiceMissing(Exception):
-    """A real service that a suite needs can't be had on this machine; the text says why."""
+    """A service that a suite needs is not available on this machine; the message says why."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """A running server: where it is and what it says of itself."""
+    """A running server: its URL and version."""
 
     name: str
     version: str
@@ -28,7 +28,7 @@ class Service:
 
 
 class Restartable:
-    """A server of our own, which a test may stop and start again on the same data and port."""
+    """A server that a test may stop and start again with the same data and port."""
 
     def __init__(
         self, service: Service, command: list[str], port: int, log: Path, stop_with: signal.Signals, **popen: object
@@ -38,7 +38,7 @@ class Restartable:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Starts it and waits until it listens."""
+        """Starts the server and waits until it listens."""
         self._process = launch(self._command, self._log, **self._popen)
         wait_for_port(self._port, self._process, self._log)
 
@@ -49,7 +49,7 @@ class Restartable:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It is there and takes connections, but does not answer."""
+        """Suspends the server: it accepts connections, but does not answer."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGSTOP)
         try:
@@ -59,7 +59,7 @@ class Restartable:
 
 
 def find_binary(name: str, *folders: str) -> str:
-    """The path of a program on this machine, looked for on PATH and then in `folders`."""
+    """The path of a program, searched in PATH and then in `folders`."""
     search = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", *folders])
     found = shutil.which(name, path=search)
     if found is None:
@@ -96,7 +96,7 @@ def unprivileged() -> dict[str, object]:
 
 
 def hand_over(path: Path) -> None:
-    """Gives a folder to whoever an unprivileged server runs as."""
+    """Gives a folder to the user of an unprivileged server."""
     if os.getuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.chown(path, nobody.pw_uid, nobody.pw_gid)
@@ -114,13 +114,13 @@ def folder(name: str) -> Iterator[Path]:
 
 
 def launch(args: list[str], log: Path, **popen: object) -> subprocess.Popen[bytes]:
-    """Starts a server in a process group of its own, with its output in `log`."""
+    """Starts a server in its own process group, with its output in `log`."""
     with log.open("ab") as out:
         return subprocess.Popen(args, stdout=out, stderr=out, start_new_session=True, **popen)  # type: ignore[call-overload,no-any-return]
 
 
 def end(process: subprocess.Popen[bytes], sig: signal.Signals = signal.SIGTERM, seconds: float = 10) -> None:
-    """Ends the server's whole process group, kindly first."""
+    """Ends the process group of the server: first with `sig`, then with SIGKILL."""
     for attempt in (sig, signal.SIGKILL):
         try:
             os.killpg(process.pid, attempt)
