@@ -58,7 +58,7 @@ def test_a_page_is_pasted_into_the_dialog_and_its_feed_fills_by_itself(
     alice.page.locator("dialog #f-url").fill(front)
     alice.press("Enter")
     expect(alice.page.locator("dialog .offer")).to_have_count(2)
-    expect(alice.page.locator("dialog .offer").nth(1)).to_contain_text("You have this feed already.")
+    expect(alice.page.locator("dialog .offer").nth(1)).to_contain_text("You are already subscribed to this feed.")
     assert serious(alice.page) == []
     alice.page.get_by_role("button", name="Add", exact=True).click()
     expect(alice.page.locator("dialog .added-rows")).to_contain_text("6 items")
@@ -73,7 +73,7 @@ def test_a_feed_that_waits_turns_from_queued_to_its_items(
     alice = browser_user(at="/subscribe")
     alice.page.locator("#f-url").fill(site_server.site.web.serve("/late.xml", Answer(status=500)))
     alice.press("Enter")
-    alice.page.get_by_text("Add it all the same").click()
+    alice.page.get_by_text("Add it anyway", exact=True).click()
     publish(site_server, "/late.xml", "Late", 5)
 
     alice.page.get_by_role("button", name="Add anyway").click()
@@ -88,7 +88,7 @@ def test_who_does_not_want_to_wait_keeps_the_form(browser_user: BrowserUserMaker
     alice = browser_user(at="/subscribe")
     alice.page.locator("#f-url").fill(site_server.site.web.serve("/never", never))
     alice.press("Enter")
-    expect(alice.page.locator(".looking")).to_contain_text("asking")
+    expect(alice.page.locator(".looking")).to_contain_text("checking")
 
     alice.page.get_by_role("link", name="Cancel").click()
 
@@ -167,11 +167,11 @@ def test_rules_are_tried_without_being_kept(browser_user: BrowserUserMaker) -> N
     rules = alice.page.locator("#rules details").first
 
     rules.locator("summary").click()
-    rules.get_by_label("Block what one of these finds").fill("in:title:sluice")
+    rules.get_by_label("Block items that match one of these").fill("in:title:sluice")
     rules.get_by_role("button", name="Preview").click()
 
     expect(rules.locator(".preview .blocked")).to_have_count(1)
     expect(rules.locator(".preview .blocked")).to_contain_text("A short history of the sluice")
     expect(alice.page).to_have_url("/feed/1/edit")
     alice.page.reload()
-    expect(rules.get_by_label("Block what one of these finds")).to_have_value("")
+    expect(rules.get_by_label("Block items that match one of these")).to_have_value("")

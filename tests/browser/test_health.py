@@ -53,12 +53,12 @@ def test_another_address_is_tested_in_place(browser_user: BrowserUserMaker, site
     alice.page.get_by_label("Another address").fill(site_server.site.web.url("/zh.xml"))
     alice.page.get_by_role("button", name="Test this address").click()
 
-    expect(alice.page.locator("#tested")).to_contain_text("One feed is there")
+    expect(alice.page.locator("#tested")).to_contain_text("One feed was found")
     assert alice.page.url.endswith("/feed/1/health")
     alice.page.get_by_label("Another address").fill("ftp://nowhere")
     alice.page.get_by_role("button", name="Test this address").click()
     expect(alice.page.get_by_label("Another address")).to_have_attribute("aria-invalid", "true")
-    expect(alice.page.locator("#tested")).not_to_contain_text("One feed is there")
+    expect(alice.page.locator("#tested")).not_to_contain_text("One feed was found")
 
 
 def test_the_report_is_copied(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:

@@ -189,8 +189,8 @@ def set_up_and_be_told(page: Page) -> None:
     """The button says what goes on; nothing is ticked for the reader afterwards."""
     fill_in_set_up(page)
     page.evaluate("document.addEventListener('submit', (event) => event.preventDefault())")
-    page.get_by_role("button", name="Make the account").click()
-    expect(page.get_by_role("button", name="Making the account …")).to_be_disabled()
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("button", name="Creating the account …")).to_be_disabled()
     set_up(page)
     expect(page.locator(".starters input")).to_have_count(12)
     expect(page.locator(".starters input:checked")).to_have_count(0)
@@ -198,7 +198,7 @@ def set_up_and_be_told(page: Page) -> None:
 
 def set_up(page: Page) -> None:
     fill_in_set_up(page)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create account").click()
     page.wait_for_url("**/subscribe")
 
 
@@ -207,7 +207,7 @@ def fill_in_set_up(page: Page) -> None:
     page.wait_for_url("**/setup")
     page.get_by_label("Name").fill("alice")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("Password again").fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
 
 
 def add_by_the_address_of_a_page(page: Page, installation: NewInstallation) -> None:
@@ -291,7 +291,7 @@ def find_out_why_a_feed_is_broken(page: Page, installation: NewInstallation) -> 
     page.get_by_role("button", name="Refresh these feeds").first.click()
     expect(page.locator(".strip .standing")).to_contain_text("1 failed")
     page.goto("/feed/1/health")
-    expect(page.locator("main")).to_contain_text("The server refuses (4xx)")
+    expect(page.locator("main")).to_contain_text("Request refused (4xx)")
     expect(page.locator("main")).to_contain_text("The address is wrong or needs a login.")
     installation.publish("/mill.xml", "The Old Mill", ENTRIES)
 
@@ -299,9 +299,9 @@ def find_out_why_a_feed_is_broken(page: Page, installation: NewInstallation) -> 
 def restore_what_was_lost(page: Page, installation: NewInstallation) -> None:
     installation.lose("Flood marks")
     page.goto("/feed/1/archive")
-    page.locator("main").get_by_role("link", name="Read kept answers again").click()
+    page.locator("main").get_by_role("link", name="Parse raw bodies again").click()
     expect(page.locator(".verdict")).to_contain_text("add 1 items and change 0")
-    page.get_by_role("button", name="Do it").click()
+    page.get_by_role("button", name="Apply").click()
     expect(page.locator(".toast")).to_contain_text("1 items added")
     page.goto("/feed/1?show=all")
     expect(page.locator("#list")).to_contain_text("Flood marks")

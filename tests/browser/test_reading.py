@@ -117,7 +117,7 @@ def test_several_are_picked_and_marked_together(browser_user: BrowserUserMaker) 
     alice.press("n", "x", "n", "n", "X")
     expect(alice.page.locator(".bulk .chosen")).to_have_text("3 selected")
 
-    alice.page.get_by_role("group", name="With the selected").get_by_role("button", name="Star").click()
+    alice.page.get_by_role("group", name="With selected").get_by_role("button", name="Star").click()
 
     alice.page.wait_for_load_state()
     expect(alice.page.locator(".row.starred")).not_to_have_count(0)
@@ -130,8 +130,8 @@ def test_all_is_marked_read_and_taken_back(browser_user: BrowserUserMaker) -> No
     assert before
 
     alice.press("A")
-    alice.page.locator("#mark-all").get_by_role("button", name="Mark all read").click()
-    expect(alice.page.get_by_role("heading", name="All read.")).to_be_visible()
+    alice.page.locator("#mark-all").get_by_role("button", name="Mark all as read").click()
+    expect(alice.page.get_by_role("heading", name="All caught up.")).to_be_visible()
     alice.page.get_by_role("button", name="Undo").click()
 
     expect(alice.page.locator(".row")).to_have_count(len(before))
@@ -272,7 +272,7 @@ def test_a_label_is_put_on_without_leaving_the_list(browser_user: BrowserUserMak
     alice.press("t")
     expect(alice.page.get_by_role("checkbox", name="水车")).to_be_checked()
     alice.page.get_by_role("checkbox", name="水车").uncheck()
-    alice.page.locator(".menu.labels").get_by_role("button", name="Keep").click()
+    alice.page.locator(".menu.labels").get_by_role("button", name="Save").click()
 
     expect(alice.page.locator(".pane .chip")).to_have_count(0)
     expect(alice.page.locator(".row").first).to_be_visible()

@@ -97,11 +97,11 @@ def test_an_admin_lets_somebody_take_and_takes_the_right_away(
     pooled: SiteServer, browser_user: BrowserUserMaker
 ) -> None:
     page = browser_user(at="/pools/1").page
-    takers = page.get_by_role("region", name="Who may take from this group")
-    takers.get_by_role("button", name="Take away charlie").click()
-    expect(takers).to_contain_text("Nobody but admins.")
+    takers = page.get_by_role("region", name="Access to this group")
+    takers.get_by_role("button", name="Remove charlie").click()
+    expect(takers).to_contain_text("Only admins.")
 
-    takers.get_by_label("Let another account take from it").fill("Charlie")
+    takers.get_by_label("Give another account access").fill("Charlie")
     takers.get_by_role("button", name="Allow").click()
 
     expect(takers.get_by_role("rowheader", name="charlie")).to_be_visible()
@@ -129,7 +129,7 @@ def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(
 def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:
     alice = browser_user(permissions=["clipboard-read", "clipboard-write"], at="/settings/keys")
     alice.page.get_by_label("Name").fill("A phone")
-    alice.page.get_by_role("button", name="Make the key").click()
+    alice.page.get_by_role("button", name="Create key").click()
     key = alice.page.get_by_label(re.compile("Your new key")).input_value()
 
     alice.page.locator(".secret").get_by_role("button", name="Copy").click()
@@ -140,7 +140,7 @@ def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:
 
 def test_keys_can_be_turned_off_and_rows_count_as_read_when_scrolled_past(browser_user: BrowserUserMaker) -> None:
     alice = browser_user(height=420, at="/settings")
-    alice.page.get_by_label("When scrolled past, too").check()
+    alice.page.get_by_label("Also when scrolled past").check()
     alice.page.get_by_label("Off", exact=True).check()
     alice.page.get_by_role("button", name="Save", exact=True).click()
     expect(alice.page.locator(".toast")).to_have_text("Saved.")

@@ -87,8 +87,8 @@ def test_catalogues_are_one_sentence_a_key_in_json(language: str) -> None:
 
 
 def test_numbers_choose_their_form() -> None:
-    assert translator("en")("list.marked_all", n=1) == "One item marked read."
-    assert translator("en")("list.marked_all", n=1234) == "1,234 items marked read."
+    assert translator("en")("list.marked_all", n=1) == "One item marked as read."
+    assert translator("en")("list.marked_all", n=1234) == "1,234 items marked as read."
     assert translator("zh_CN")("list.marked_all", n=1) == "已将 1 篇标为已读。"
 
 

@@ -77,7 +77,7 @@ async def test_an_account_is_made_with_a_password_that_is_shown_once(site: Site,
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"name": "alice"}, "Somebody has this name already"),
+        ({"name": "alice"}, "This name is taken"),
         ({"name": "no good"}, "A name has 1 to 64"),
         ({"name": "bob", "password": "short"}, "8 to 1000"),
     ],
@@ -98,7 +98,7 @@ async def test_quotas_are_set_and_shown(alice: Visitor, charlie: Visitor) -> Non
     page = await alice.see(user)
     assert page.xpath("//input[@name='quota_bytes']/@value") == ["250"]
     wrong = await alice.send(user, quota_feeds="some", quota_bytes="")
-    assert (wrong.status_code, "Type a whole number" in wrong.text) == (422, True)
+    assert (wrong.status_code, "Enter a whole number" in wrong.text) == (422, True)
     await alice.send(user, quota_feeds="", quota_bytes="")
     assert not any("of" in row for row in rows(await alice.see("/admin")))
 
@@ -129,13 +129,13 @@ async def test_a_reset_password_says_which_keys_stay_and_offers_to_revoke_them(
 ) -> None:
     await charlie.send("/settings/keys", name="mine", scope=["read"], days="")
     user = await _path_of(alice, "charlie")
-    assert "Revoke their API key, too" in text_of(await alice.see(user))
+    assert "Also revoke their API key" in text_of(await alice.see(user))
 
     kept = await alice.send(f"{user}/password")
     revoked = await alice.send(f"{user}/password", revoke_keys="yes")
 
-    assert "Sessions ended: 1. Keys revoked: 0. Keys that still work: 1." in kept.text
-    assert "Sessions ended: 0. Keys revoked: 1. Keys that still work: 0." in revoked.text
+    assert "Sessions ended: 1. Keys revoked: 0. Keys still valid: 1." in kept.text
+    assert "Sessions ended: 0. Keys revoked: 1. Keys still valid: 0." in revoked.text
 
 
 async def test_an_account_is_deleted_but_not_the_last_admin(alice: Visitor, charlie: Visitor) -> None:
@@ -151,7 +151,7 @@ async def test_an_account_is_deleted_but_not_the_last_admin(alice: Visitor, char
 
 @pytest.mark.parametrize(
     ("setting", "said"),
-    [(False, "Only an admin makes accounts."), (True, "Visitors may make accounts for themselves.")],
+    [(False, "Only admins create accounts."), (True, "Visitors may create their own accounts.")],
 )
 async def test_registration_is_shown_as_it_is(tmp_path: Path, setting: bool, said: str) -> None:
     async with Web() as web, running_site(tmp_path, web, registration=setting) as site:
@@ -172,9 +172,9 @@ async def test_a_feed_is_paused_resumed_and_moved_for_everybody(site: Site, alic
     page = await alice.see("/admin/feeds/1")
     assert page.xpath("//input[@name='url']/@value") == ["https://elsewhere.example/feed"]
     taken = await alice.send("/admin/feeds/1", url=site.web.url("/zh.xml"))
-    assert (taken.status_code, "Another feed is at that address" in taken.text) == (422, True)
+    assert (taken.status_code, "Another feed already has this address" in taken.text) == (422, True)
     wrong = await alice.send("/admin/feeds/1", url="nothing like it")
-    assert (wrong.status_code, "This is no address of a feed" in wrong.text) == (422, True)
+    assert (wrong.status_code, "This is not the address of a feed" in wrong.text) == (422, True)
 
 
 async def test_what_runs_and_what_waits_stands_in_the_queue(site: Site, alice: Visitor) -> None:
@@ -184,9 +184,9 @@ async def test_what_runs_and_what_waits_stands_in_the_queue(site: Site, alice: V
     page = await alice.see("/admin/queue")
 
     said = text_of(page)
-    assert "This server does everything itself." in said
-    assert "DatabaseAnswers" in said
-    assert "On schedule0 jobs wait" in said
+    assert "This server runs everything itself." in said
+    assert "DatabaseOK" in said
+    assert "Scheduled0 jobs wait" in said
     running, waiting = page.xpath("//section[h2[@id='running']]")[0], page.xpath("//section[h2[@id='waiting']]")[0]
     assert "Quiet Systems" in text_of(running)
     assert "127.0.0.1" in text_of(waiting)
@@ -202,7 +202,7 @@ async def test_calls_that_were_given_up_are_tried_again(site: Site, alice: Visit
 
     await alice.send("/admin/queue/retry/deliveries")
 
-    assert "One call is tried again." in text_of(await alice.see("/admin/queue"))
+    assert "One call is retried." in text_of(await alice.see("/admin/queue"))
     [again] = await site.app.webhooks.deliveries(hook.user_id, hook.id, 2**53 - 1, 5)
     assert again.status == "pending"
 

@@ -26,15 +26,15 @@ async def test_a_host_tells_how_often_it_was_asked_and_how_long_it_wants_to_rest
     page = text_of(await alice.see(PAGE))
 
     assert row.startswith("127.0.0.1 2 0 2 0.1 0 in 2 h")
-    assert "Its server asked for a rest: in 2 h" in page
-    assert "Requests2 (0.1 an hour)" in page
+    assert "Its server asked us to wait: in 2 h" in page
+    assert "Requests2 (0.1 per hour)" in page
 
 
 async def test_a_host_is_blocked_after_a_question_and_unblocked(site: Site, alice: Visitor) -> None:
     looked = await alice.client.get("/admin/hosts", params={"host": " http://127.0.0.1/feed.xml "})
     assert looked.headers["location"] == PAGE
     page = await alice.see(PAGE)
-    assert "2 feeds stop and say why" in text_of(page.xpath("//details[.//form[contains(@action, '/block')]]")[0])
+    assert "2 feeds stop and show why" in text_of(page.xpath("//details[.//form[contains(@action, '/block')]]")[0])
 
     await alice.send(f"{PAGE}/block")
 
@@ -48,7 +48,7 @@ async def test_a_host_is_blocked_after_a_question_and_unblocked(site: Site, alic
 
     await alice.send(f"{PAGE}/unblock")
 
-    assert "127.0.0.1 is not blocked any more; 2 feeds are due." in text_of(await alice.see(PAGE))
+    assert "127.0.0.1 is no longer blocked; 2 feeds are due." in text_of(await alice.see(PAGE))
     assert all(feed.next_fetch_at for feed in await feeds_of_ids(site.app.db, [1, 2]))
     deeds = rows(await alice.see("/admin/audit"))
     assert [row.split()[2:4] for row in deeds[:2]] == [["host.unblock", HOST], ["host.block", HOST]]
@@ -64,7 +64,7 @@ async def test_whoever_subscribes_there_is_told_that_it_is_blocked(site: Site, a
 
 async def test_a_host_that_no_feed_comes_from_can_be_blocked_too(alice: Visitor) -> None:
     page = text_of(await alice.see("/admin/hosts/ads.example"))
-    assert "No feed comes from this host." in page
+    assert "There are no feeds from this host." in page
 
     await alice.send("/admin/hosts/ads.example/block")
 
@@ -75,7 +75,7 @@ async def test_a_host_that_no_feed_comes_from_can_be_blocked_too(alice: Visitor)
 async def test_what_is_no_host_is_reported_beside_the_field(alice: Visitor, typed: str) -> None:
     answer = await alice.client.get("/admin/hosts", params={"host": typed})
 
-    assert (answer.status_code, "This is no host." in answer.text) == (422, True)
+    assert (answer.status_code, "This is not a host name." in answer.text) == (422, True)
 
 
 async def test_hosts_are_for_admins_and_only_in_their_one_form(alice: Visitor, charlie: Visitor) -> None:

@@ -53,13 +53,13 @@ async def test_lines_are_found_by_level_text_and_feed(
 
     assert [row.rpartition("something ")[2].split()[0] for row in rows(page)] == found
     assert "hunter2" not in text_of(page)
-    assert found or "No such line" in text_of(page)
+    assert found or "No matching lines" in text_of(page)
 
 
 async def test_a_number_of_a_feed_that_is_none_is_reported(alice: Visitor, tail: LogBuffer) -> None:
     answer = await alice.client.get("/admin/log?feed=first")
 
-    assert (answer.status_code, "Type the number of a feed" in answer.text) == (422, True)
+    assert (answer.status_code, "Enter the id of a feed" in answer.text) == (422, True)
 
 
 async def test_settings_are_listed_with_where_they_come_from_and_no_secret(alice: Visitor) -> None:
@@ -80,7 +80,7 @@ def test_every_setting_is_explained_in_chinese() -> None:
 
 async def test_the_backup_is_reported_as_it_is(site: Site, alice: Visitor, tmp_path: Path) -> None:
     app, folder = site.app, tmp_path / "kept"
-    assert "No backup was ever made" in text_of(await alice.see("/admin/storage"))
+    assert "There is no backup of this database yet" in text_of(await alice.see("/admin/storage"))
     made_at = datetime.now(UTC) - timedelta(days=8)
 
     manifest = await create_backup(app.db, app.blobs, folder, made_at, portable=False, with_objects=True)
@@ -89,7 +89,7 @@ async def test_the_backup_is_reported_as_it_is(site: Site, alice: Visitor, tmp_p
     assert "Older than a week" in page
     assert "CheckedNot yet" in page
     await record_backup_check(app.db, manifest, [], datetime.now(UTC))
-    assert "CheckedSound now" in text_of(await alice.see("/admin/storage"))
+    assert "CheckedIntact now" in text_of(await alice.see("/admin/storage"))
     await record_backup_check(app.db, manifest, ["feedmill.db: can't be read"], datetime.now(UTC))
     assert "Damaged nowfeedmill.db: can't be read" in text_of(await alice.see("/admin/storage"))
 
@@ -101,7 +101,7 @@ async def test_retention_is_foreseen_when_asked_and_drops_nothing(site: Site, al
 
     page = text_of(await alice.see(str(link).partition("#")[0]))
 
-    assert "Items1Answers as received0" in page
+    assert "Items1Raw bodies0" in page
     assert "Items8" in text_of(await alice.see("/admin/storage"))
 
 
@@ -114,7 +114,7 @@ async def test_scaled_out_each_process_shows_its_heartbeat(redis_service: Servic
         page = await alice.see("/admin/queue")
 
         assert "worker mill-7:42" in " ".join(rows(page))
-        assert "Workers and the scheduler have logs of their own." in text_of(await alice.see("/admin/log"))
+        assert "Workers and the scheduler have their own logs." in text_of(await alice.see("/admin/log"))
 
 
 async def test_images_that_were_given_up_are_tried_again(site: Site, alice: Visitor) -> None:
@@ -123,7 +123,7 @@ async def test_images_that_were_given_up_are_tried_again(site: Site, alice: Visi
 
     await alice.send("/admin/queue/retry/images")
 
-    assert "One image is tried again." in text_of(await alice.see("/admin/queue"))
+    assert "One image is retried." in text_of(await alice.see("/admin/queue"))
     assert rows(await alice.see("/admin/audit"))[0].startswith("now alice queue.retry images")
     assert (await alice.send("/admin/queue/retry/everything")).status_code == 404
 

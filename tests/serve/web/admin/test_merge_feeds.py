@@ -20,7 +20,7 @@ async def test_a_merge_is_looked_at_done_and_told(site: Site, alice: Visitor) ->
     await alice.send("/marks", do="star", id="1")
     starred = titles(await alice.see("/starred"))
     page = await alice.see(PAGE, params={"into": site.web.url("/zh.xml")})
-    told = "One reader goes over. One has both already. 5 items stay with the feed that brought them"
+    told = "One reader is moved. One is subscribed to both already. 5 items stay with their feed"
     assert told in comes_to(page)
     [into] = page.xpath("//form[@method='post']/input[@name='into']/@value")
 
@@ -28,7 +28,7 @@ async def test_a_merge_is_looked_at_done_and_told(site: Site, alice: Visitor) ->
 
     assert done.headers["location"] == "/admin/feeds/2"
     page = text_of(await alice.see("/admin/feeds/2"))
-    assert "The feeds are merged: one reader came over." in page
+    assert "The feeds were merged: one reader was moved." in page
     assert "Items3" in page
     gone = await alice.see("/admin/feeds/1")
     assert "This feed was merged into" in text_of(gone)
@@ -46,7 +46,7 @@ async def test_entries_are_listed_and_move_when_the_admin_ticks_it(alice: Visito
     await alice.send(PAGE, into=fields["into"], up_to=fields["up_to"], move_entries="yes")
 
     page = text_of(await alice.see("/admin/feeds/2"))
-    assert "The feeds are merged: one reader and 5 items came over." in page
+    assert "The feeds were merged: one reader and 5 items were moved." in page
     assert "Items8" in page
     assert "feed.merge_entries" in text_of(await alice.see("/admin/audit"))
 
@@ -63,10 +63,10 @@ async def test_a_choice_that_the_form_does_not_have_changes_nothing(alice: Visit
     ("into", "said"),
     [
         ("1", "A feed can’t be merged into itself."),
-        ("99", "There is no such feed here."),
-        ("https://nowhere.example/feed", "There is no such feed here."),
-        ("nothing like it", "There is no such feed here."),
-        ("9" * 30, "There is no such feed here."),
+        ("99", "There is no such feed. Enter"),
+        ("https://nowhere.example/feed", "There is no such feed. Enter"),
+        ("nothing like it", "There is no such feed. Enter"),
+        ("9" * 30, "There is no such feed. Enter"),
     ],
 )
 async def test_what_can_not_be_merged_is_reported_beside_the_field(alice: Visitor, into: str, said: str) -> None:

@@ -15,7 +15,7 @@ async def test_a_page_is_saved_and_says_what_it_is_about_once_it_was_fetched(sit
     await site.app.bookmarks.read_pages()
     after = await alice.see("/bookmarks")
 
-    assert "The page is being looked at" in text_of(before)
+    assert "Loading the page’s details" in text_of(before)
     [waiting] = before.xpath("//li[@class='bookmark']/@hx-get")
     assert "On larch" in text_of(after)
     assert "A wood for wheels" in text_of(after)
@@ -33,7 +33,7 @@ async def test_saving_a_page_again_changes_nothing(alice: Visitor) -> None:
     again = await alice.send("/bookmarks", url="https://example.org/a", note="twice")
 
     page = await alice.see(again.headers["location"])
-    assert "You have this page already" in text_of(page)
+    assert "You have already saved this page" in text_of(page)
     assert len(page.xpath("//li[@class='bookmark']")) == 1
 
 
@@ -41,7 +41,7 @@ async def test_what_is_no_address_is_said_beside_the_field(alice: Visitor) -> No
     for url in ("", "javascript:alert(1)", "ftp://example.org/", "https://name:word@example.org/"):
         answer = await alice.send("/bookmarks", url=url)
         assert answer.status_code == 422, url
-        assert "This is no address of a page." in answer.text
+        assert "This is not the address of a page." in answer.text
     assert "No bookmarks yet" in text_of(await alice.see("/bookmarks"))
 
 
@@ -63,7 +63,7 @@ async def test_a_page_that_could_not_be_fetched_says_why_and_is_tried_again(site
     await alice.send("/bookmarks", url=url)
     await site.app.bookmarks.read_pages()
     page = await alice.see("/bookmarks")
-    assert "The page could not be fetched; the bookmark stays." in text_of(page)
+    assert "The page could not be fetched; the bookmark is kept." in text_of(page)
 
     site.web.serve("/gone", Answer(PAGE, headers={"Content-Type": "text/html"}))
     [retry] = page.xpath("//div[@class='fetching failed']/form/@action")

@@ -22,7 +22,7 @@ async def test_a_key_is_changed_and_scripts_learn_what_it_stands_for(alice: Visi
 
     assert answer.headers["location"] == "/keys"
     page = await alice.see("/keys")
-    assert "The keys are kept." in text_of(page)
+    assert "The keys were saved." in text_of(page)
     [told] = page.xpath("//script[@id='keymap']/text()")
     assert json.loads(told) == {"w": "s", "f": "", "g w": "g u", "g u": "", "l": ""}
     assert page.xpath("//dt[.='Star']/following-sibling::dd/kbd/text()") == ["w", "s"]
@@ -32,12 +32,12 @@ async def test_a_key_is_changed_and_scripts_learn_what_it_stands_for(alice: Visi
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"star": "j"}, "Two things have this key."),
-        ({"star": "1"}, "Two things have this key."),
-        ({"star": "g"}, "Other keys begin with this one."),
-        ({"star": "a b c"}, "One key, or two with a space between"),
-        ({"star": "Backspace"}, "One key, or two with a space between"),
-        ({"star": "a, e, h, i"}, "One key, or two with a space between"),
+        ({"star": "j"}, "This key is used twice."),
+        ({"star": "1"}, "This key is used twice."),
+        ({"star": "g"}, "Other key sequences begin with this key."),
+        ({"star": "a b c"}, "Enter a key, or two separated by a space"),
+        ({"star": "Backspace"}, "Enter a key, or two separated by a space"),
+        ({"star": "a, e, h, i"}, "Enter a key, or two separated by a space"),
     ],
 )
 async def test_keys_that_can_not_be_are_refused_beside_their_field(

@@ -88,7 +88,7 @@ async def test_a_page_that_is_not_there_says_so_kindly(site: Site, nobody: httpx
     answer = await nobody.get("/nowhere")
 
     assert answer.status_code == 404
-    assert "There is no such page, or it is not yours." in answer.text
+    assert "There is no such page, or you have no access to it." in answer.text
 
 
 class Dead:
@@ -125,6 +125,6 @@ async def test_a_fault_of_ours_is_reported_with_the_same_headers(site: Site, ali
         page = await client.get("/unread")
 
     assert page.status_code == 500
-    assert "Something broke" in page.text
+    assert "Something went wrong" in page.text
     assert "ZeroDivisionError" not in page.text
     assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")

@@ -176,4 +176,4 @@ async def test_an_article_leads_to_the_answer_that_brought_it(site: Site, alice:
     await site.app.db.batch([Step(raw_bodies.delete())])
     gone = await alice.client.get(source)
     assert gone.headers["location"] == "/feed/1/archive"
-    assert "no longer kept" in text_of(await alice.see("/feed/1/archive"))
+    assert "no longer stored" in text_of(await alice.see("/feed/1/archive"))

@@ -5,7 +5,7 @@ from tests.serve.web.visitor import Visitor, text_of
 
 async def test_a_label_is_made_renamed_and_deleted(alice: Visitor) -> None:
     made = await alice.send("/labels", name="  To   cook ")
-    assert "The label “To cook” is there." in text_of(await alice.see(made.headers["location"]))
+    assert "The label “To cook” was created." in text_of(await alice.see(made.headers["location"]))
 
     await alice.send("/labels/1", name="菜谱")
     page = await alice.see("/labels")
@@ -15,7 +15,7 @@ async def test_a_label_is_made_renamed_and_deleted(alice: Visitor) -> None:
 
     await alice.send("/labels/1/delete")
     page = await alice.see("/labels")
-    assert "The label “菜谱” is gone." in text_of(page)
+    assert "The label “菜谱” was deleted." in text_of(page)
     assert "No labels yet" in text_of(page)
 
 
@@ -28,8 +28,8 @@ async def test_a_name_that_is_taken_or_none_is_said_beside_its_field(alice: Visi
     none = await alice.send("/labels", name=" ")
 
     assert [answer.status_code for answer in (taken, again, none)] == [422, 422, 422]
-    assert 'id="wrong-2">There is a label of this name.' in taken.text
-    assert 'id="wrong-new">There is a label of this name.' in again.text
+    assert 'id="wrong-2">There is already a label with this name.' in taken.text
+    assert 'id="wrong-new">There is already a label with this name.' in again.text
     assert 'id="wrong-new">A label needs a name' in none.text
 
 

@@ -71,7 +71,7 @@ async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
     await alice.send("/mark-all-read", view="/today", age="")
 
     assert len(titles(await alice.see("/unread"))) == 4
-    assert "All read." in text_of(await alice.see("/today?show=unread"))
+    assert "All caught up." in text_of(await alice.see("/today?show=unread"))
     assert len(titles(await alice.see("/today?show=all"))) == 4
 
 
@@ -82,7 +82,7 @@ async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visi
     page = text_of(await alice.see(path))
 
     assert "No items yet" in page
-    assert "All read." not in page
+    assert "All caught up." not in page
 
 
 async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
@@ -134,7 +134,7 @@ async def test_those_that_are_ticked_get_a_label_that_is_there_or_a_new_one(alic
     answer = await alice.send("/marks/label", id=ticked[2:], label=button.get("value"), new="", next="/unread")
 
     assert answer.headers["location"] == "/unread"
-    assert "One item has the label." in text_of(await alice.see("/unread"))
+    assert "One item was labelled." in text_of(await alice.see("/unread"))
     assert len(titles(await alice.see("/label/1"))) == 3
 
 
@@ -153,7 +153,7 @@ async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(
     id = href.split("/")[2].split("?")[0]
 
     await alice.send("/marks/images", id=[id, "999"], next="/unread")
-    assert "The images of one item are fetched" in text_of(await alice.see("/unread"))
+    assert "The images of one item will be fetched" in text_of(await alice.see("/unread"))
     await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
 
     [source] = (await alice.see(href)).xpath("//span[@class='kept']/img/@src")
@@ -188,8 +188,8 @@ async def test_all_of_a_folder_is_marked_read_and_comes_back(alice: Visitor) -> 
     marked = await alice.send("/mark-all-read", view="/folder/2", age="")
     assert marked.headers["location"] == "/folder/2"
     page = await alice.see("/folder/2")
-    assert "3 items marked read." in text_of(page)
-    assert "All read." in text_of(page)
+    assert "3 items marked as read." in text_of(page)
+    assert "All caught up." in text_of(page)
     assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
 
     [undo] = page.xpath("//input[@name='undo']/@value")
@@ -208,13 +208,13 @@ async def test_only_what_is_older_is_marked_when_an_age_is_given(alice: Visitor)
 async def test_a_message_is_said_once(alice: Visitor) -> None:
     await alice.send("/mark-all-read", view="/unread", age="")
 
-    assert "8 items marked read." in text_of(await alice.see("/unread"))
-    assert "8 items marked read." not in text_of(await alice.see("/unread"))
+    assert "8 items marked as read." in text_of(await alice.see("/unread"))
+    assert "8 items marked as read." not in text_of(await alice.see("/unread"))
 
 
 async def test_empty_views_say_what_they_are_for(alice: Visitor, charlie: Visitor) -> None:
-    assert "Nothing is starred" in text_of(await alice.see("/starred"))
-    assert "Nothing is waiting" in text_of(await alice.see("/later"))
+    assert "No starred items" in text_of(await alice.see("/starred"))
+    assert "Nothing saved for later" in text_of(await alice.see("/later"))
     assert "Nothing read yet" in text_of(await alice.see("/history"))
     assert "Nothing to read yet" in text_of(await charlie.see("/unread"))
 

@@ -54,7 +54,7 @@ async def test_a_new_address_is_looked_at_and_then_kept(site: Site, alice: Visit
     moved = feed(site, "/moved.xml", "Moved")
 
     tested = await save(alice, before.id, url=moved, do="test")
-    assert "Here is a feed: “Moved”, 3 items." in tested.text
+    assert "A feed was found: “Moved”, 3 items." in tested.text
     assert (await first(site, alice)).url == before.url
     await save(alice, before.id, url=moved)
 
@@ -67,7 +67,7 @@ async def test_an_address_without_a_feed_is_kept_only_on_purpose(site: Site, ali
 
     refused = await save(alice, before.id, url=down)
     assert refused.status_code == 422
-    assert "is out of order (HTTP 500)" in refused.text
+    assert "has a server error (HTTP 500)" in refused.text
     assert (await first(site, alice)).url == before.url
     await save(alice, before.id, url=down, anyway="yes")
 
@@ -128,6 +128,6 @@ async def test_settings_lead_to_leaving(site: Site, alice: Visitor) -> None:
     feed_id = (await first(site, alice)).id
     page = await alice.see(f"/feed/{feed_id}/edit")
 
-    assert "What is unread goes." in text_of(page)
+    assert "Unread items are removed." in text_of(page)
     [form] = page.xpath("//form[@action='/feeds']")
     assert (form.fields["id"], form.xpath(".//button/@value")) == (str(feed_id), ["unsubscribe"])

@@ -98,18 +98,23 @@ async def test_with_scripts_a_bad_rule_is_named_with_its_field(site: Site, alice
     shown = await alice.client.post(f"/feed/{one.id}/edit/preview", data=sent, headers={"HX-Request": "true"})
 
     assert shown.status_code == 422
-    assert "keep only what one of these finds Line 2: " in text_of(html.fromstring(shown.text))
+    assert "keep only items that match one of these Line 2: " in text_of(html.fromstring(shown.text))
 
 
 @pytest.mark.parametrize(
     ("after", "field", "value", "said"),
     [
-        ("", "block_rules", "fine\nis:unread", "Line 2: is: is not about the item alone, so it can’t be asked here."),
-        ("/preview", "block_rules", "is:unread", "Line 1: is: is not about the item alone"),
+        (
+            "",
+            "block_rules",
+            "fine\nis:unread",
+            "Line 2: is: is not a property of the item itself, so it can’t be used here.",
+        ),
+        ("/preview", "block_rules", "is:unread", "Line 1: is: is not a property of the item itself"),
         ("", "keep_rules", "(kilns", "Line 1: This parenthesis is not closed."),
         ("", "keep_rules", "a\n" * 51, "There are at most 50 rules."),
-        ("", "keep_selector", "p:hover", "This is no selector that can be used here."),
-        ("", "drop_selector", ",", "This is no selector that can be used here."),
+        ("", "keep_selector", "p:hover", "This selector is not supported."),
+        ("", "drop_selector", ",", "This selector is not supported."),
     ],
 )
 async def test_what_cant_be_used_is_said_at_its_field_and_stays_there(
@@ -165,5 +170,5 @@ async def test_a_feed_is_not_added_with_rules_that_make_no_sense(site: Site, cha
     refused = await charlie.send("/subscribe/add", url=url, feed=url, block_rules="is:unread", new_label="Clay")
 
     assert (refused.status_code, await labels_of(site.app.db, (await charlie.user(site)).id)) == (422, [])
-    assert "One of the rules can’t be understood" in refused.text
+    assert "One of the rules is not valid" in refused.text
     assert await subscriptions_of(site.app.db, (await charlie.user(site)).id) == []

@@ -40,7 +40,7 @@ async def test_the_table_is_sorted_and_filtered_by_its_address(alice: Visitor) -
     assert listed(await alice.see("/feeds?q=quiet")) == ["Quiet Systems"]
     assert listed(await alice.see("/feeds?folder=2")) == ["磨坊笔记"]
     assert listed(await alice.see("/feeds?state=healthy&sort=nonsense&page=1")) == ["Quiet Systems", "磨坊笔记"]
-    assert "No feed fits" in text_of(await alice.see("/feeds?q=zzz"))
+    assert "No matching feeds" in text_of(await alice.see("/feeds?q=zzz"))
 
 
 async def test_many_are_changed_at_once(site: Site, alice: Visitor) -> None:
@@ -82,7 +82,7 @@ async def test_chosen_feeds_are_refreshed_as_a_job(site: Site, alice: Visitor) -
 
 async def test_nothing_ticked_and_nonsense_change_nothing(alice: Visitor) -> None:
     await alice.send("/feeds", do="pause")
-    assert "Tick the feeds first." in text_of(await alice.see("/feeds"))
+    assert "Select feeds first." in text_of(await alice.see("/feeds"))
 
     assert (await alice.send("/feeds", id="1", do="explode")).status_code == 422
     assert (await alice.send("/feeds", id="1", do="interval:5")).status_code == 422
@@ -123,9 +123,9 @@ async def test_what_is_wrong_with_a_folder_is_said_beside_it(alice: Visitor) -> 
     unnamed = await alice.send("/folders", name=" ")
 
     assert [each.status_code for each in (again, inside, unnamed)] == [422] * 3
-    assert "There is a folder of that name already." in again.text
+    assert "There is already a folder with this name." in again.text
     assert "A folder can’t be inside itself." in inside.text
-    assert "A folder has a name of 1 to 190 letters." in unnamed.text
+    assert "A folder has a name of 1 to 190 characters." in unnamed.text
 
 
 async def test_anothers_folder_is_not_there(alice: Visitor, charlie: Visitor) -> None:

@@ -59,10 +59,10 @@ async def test_a_feed_that_breaks_says_why_in_plain_words(site: Site, alice: Vis
     page = await alice.see(HEALTH)
 
     assert answer.headers["location"] == HEALTH
-    assert "The fetch failed; the page says why." in text_of(page)
+    assert "The fetch failed; the reason is below." in text_of(page)
     assert "Failing The last fetch failed." in text_of(page)
     [problem] = page.xpath("//div[@class='problem']")
-    assert text_of(problem).startswith("Not a feedSomething else is at the address now, often a web page.")
+    assert text_of(problem).startswith("Not a feedThere is something else at this address now, often a web page.")
     assert "not a feed: it looks like html" in text_of(problem.xpath(".//details")[0])
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
@@ -80,9 +80,9 @@ async def test_a_document_that_ends_in_the_middle_is_reported_beside_a_healthy_s
 
     assert "Healthy The last fetch worked." in text_of(page.xpath("//h2[@id='state']")[0])
     [problem] = page.xpath("//div[@class='problem']")
-    assert text_of(problem).startswith("The document ends in the middleThe entries that came complete were taken.")
+    assert text_of(problem).startswith("The document ends in the middleThe complete entries were stored.")
     assert "asked for again after 30 min" in facts(page)["Next fetch"]
-    assert "a feed ends in the middle" in text_of(archive)
+    assert "a feed truncated" in text_of(archive)
 
 
 async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> None:
@@ -113,15 +113,15 @@ async def test_where_it_was_its_hub_and_its_certificate_are_reported(site: Site,
     await change_feed(site, certificate_until="2026-02-03T00:00:00.000Z")
     ended = facts(await alice.see(HEALTH))
 
-    assert (before["Redirects"], before["WebSub"]) == ("none that are for good", "It names no hub.")
+    assert (before["Redirects"], before["WebSub"]) == ("no permanent ones", "It has no WebSub hub.")
     assert "Certificate" not in before
     assert after["Redirects"].startswith(
-        "2 times in a row its server sent us on for good, to https://newer.example/feed"
+        "2 times in a row its server redirected permanently to https://newer.example/feed"
     )
     assert after["Redirects"].endswith("it was at https://old.example/feed")
     assert "https://hub.example/" in after["WebSub"]
     assert after["Certificate"].endswith("for another 20 days")
-    assert ended["Certificate"].startswith("ended on 3 Feb")
+    assert ended["Certificate"].startswith("expired on 3 Feb")
 
 
 async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monke
 
     await alice.send(HEALTH, do="refresh")
 
-    assert "It is still being fetched. Load the page again in a moment." in text_of(await alice.see(HEALTH))
+    assert "It is still being fetched. Reload the page in a moment." in text_of(await alice.see(HEALTH))
 
 
 async def test_a_refresh_that_the_queue_did_not_take_says_that_it_happens_by_itself(
@@ -144,7 +144,7 @@ async def test_a_refresh_that_the_queue_did_not_take_says_that_it_happens_by_its
 
     await alice.send(HEALTH, do="refresh")
 
-    assert "The work queue does not answer at the moment." in text_of(await alice.see(HEALTH))
+    assert "The job queue does not answer at the moment." in text_of(await alice.see(HEALTH))
 
 
 async def test_asking_for_all_of_it_sends_no_etag(site: Site, alice: Visitor) -> None:
@@ -177,7 +177,7 @@ async def test_another_address_is_looked_at_and_nothing_changes(site: Site, alic
     answer = await alice.send(f"{HEALTH}/test", url=site.web.url("/zh.xml"))
 
     assert answer.status_code == 200
-    assert "One feed is there" in answer.text
+    assert "One feed was found" in answer.text
     assert "磨坊笔记" in answer.text
     assert f'href="/subscribe?url={site.web.url("/zh.xml").replace(":", "%3A")}"' in answer.text
     assert facts(await alice.see(HEALTH))["Address"] == site.web.url(SYSTEMS)
@@ -190,11 +190,11 @@ async def test_the_site_is_searched_for_feeds_again(site: Site, alice: Visitor) 
 
     answer = await alice.send(f"{HEALTH}/test", url="", at="site")
 
-    assert "This is the address that you have." in answer.text
+    assert "This is the current address." in answer.text
 
 
 @pytest.mark.parametrize(
-    ("url", "said"), [("", "aria-invalid"), ("ftp://x", "aria-invalid"), ("/nowhere", "No feed is there")]
+    ("url", "said"), [("", "aria-invalid"), ("ftp://x", "aria-invalid"), ("/nowhere", "No feed was found")]
 )
 async def test_an_address_that_leads_nowhere_says_so(site: Site, alice: Visitor, url: str, said: str) -> None:
     answer = await alice.send(f"{HEALTH}/test", url=site.web.url(url) if url.startswith("/") else url)
@@ -241,7 +241,7 @@ async def test_the_page_speaks_chinese(alice: Visitor) -> None:
 
 
 async def test_the_survey_names_what_wants_care_and_leads_to_it(site: Site, alice: Visitor) -> None:
-    assert "All 2 feeds are well" in text_of(await alice.see("/health-of-feeds"))
+    assert "All 2 feeds are healthy" in text_of(await alice.see("/health-of-feeds"))
     await change_feed(site, status="error", consecutive_failures=12, last_error="HTTP 404")
     await change_feed(site, 2, last_entry_at="2026-01-01T00:00:00.000Z", rhythm_seconds=3600)
 

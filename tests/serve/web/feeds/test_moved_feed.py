@@ -12,7 +12,7 @@ async def test_a_subscriber_keeps_the_old_items_and_is_told_where_the_feed_went(
     await alice.send(MERGE, into="2")
 
     health = text_of(await alice.see("/feed/1/health"))
-    assert "Moved It has moved, and you read on in the feed at its new address." in health
+    assert "Moved It has moved, and you are subscribed to the feed at its new address." in health
     assert f"It has moved to {site.web.url('/zh.xml')}" in health
     assert titles(await alice.see("/feed/1", params={"show": "all"})) == before
     assert "Moved" in text_of(await alice.see("/feeds"))

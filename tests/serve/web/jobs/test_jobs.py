@@ -77,7 +77,7 @@ async def test_a_job_that_the_queue_did_not_take_says_that_it_starts_by_itself(s
     user = await alice.user(site)
     feed_ids = [each.feed_id for each in await subscriptions_of(site.app.db, user.id)]
     job_id, _ = await start_batch(site.app.db, "refresh_all", feed_ids, site.app.tools.clock(), user.id)
-    sentence = "The work queue does not answer at the moment."
+    sentence = "The job queue does not answer at the moment."
 
     running = await alice.see(f"/jobs/{job_id}")
     await release_batches(site.app.db, [job_id])
@@ -168,7 +168,7 @@ async def test_what_was_shown_is_imported_and_the_failed_lines_can_be_had(site: 
     ("sent", "said"),
     [
         ("", "Choose a file"),
-        ("no list at all", "Nothing can be taken from this."),
+        ("no list at all", "This file can’t be imported."),
         ("x" * (MAX_BYTES * 5 // 4 + 1), "too large"),
     ],
 )

@@ -73,26 +73,26 @@ async def test_what_is_taken_is_shown_counted_and_can_be_put_back(alice: Visitor
 async def test_a_pool_that_lends_says_until_when_and_takes_back(site: Site, alice: Visitor, news: str) -> None:
     await site.app.pools.change("新闻", titles=PoolOptions(guarantee=Guarantee.LEASE))
     lent = await alice.send(f"{news}/titles/take")
-    assert "comes back by itself after 60 seconds" in lent.text
+    assert "becomes available again after 60 seconds" in lent.text
     [token] = re.findall(r'name="token" value="([^"]+)"', lent.text)
     [id] = re.findall(r'name="id" value="(\d+)"', lent.text)
-    assert "somebody’s hands1" in text_of(await alice.see("/pools"))
+    assert "Leased1" in text_of(await alice.see("/pools"))
 
     await alice.send(f"{news}/titles/put-back", id=id, token=token)
 
-    assert "somebody’s hands0" in text_of(await alice.see("/pools"))
+    assert "Leased0" in text_of(await alice.see("/pools"))
 
 
 async def test_an_empty_or_paused_pool_hands_out_nothing_and_says_so(site: Site, alice: Visitor, news: str) -> None:
     await alice.send(f"{news}/pause")
     await alice.send(f"{news}/titles/take")
-    assert "is paused and hands out nothing" in text_of(await alice.see("/pools"))
+    assert "is paused." in text_of(await alice.see("/pools"))
 
     await alice.send(f"{news}/resume")
     await site.app.pools.pop("新闻", PoolKind.TITLES, 8)
     await alice.send(f"{news}/titles/take")
 
-    assert "has nothing to hand out now" in text_of(await alice.see("/pools"))
+    assert "is empty." in text_of(await alice.see("/pools"))
 
 
 async def test_a_group_is_made_changed_and_deleted(site: Site, alice: Visitor) -> None:
@@ -122,12 +122,12 @@ async def test_a_group_is_made_changed_and_deleted(site: Site, alice: Visitor) -
     [
         ("name", " ", "1 to 190 characters"),
         ("name", "新闻", "Another group has this name"),
-        ("feeds", "https://nobody.example/feed", "no feed that is known here"),
-        ("feeds", "not an address", "no feed that is known here"),
+        ("feeds", "https://nobody.example/feed", "not a feed here"),
+        ("feeds", "not an address", "not a feed here"),
         ("language", "two words", "looks like en or zh-CN"),
-        ("since", "yesterday", "no day"),
-        ("min_length", "many", "no number"),
-        ("titles_size", "0", "no number"),
+        ("since", "yesterday", "not a date"),
+        ("min_length", "many", "not valid here"),
+        ("titles_size", "0", "not valid here"),
         ("words", "x" * 191, "at most 190"),
     ],
 )
@@ -139,7 +139,7 @@ async def test_what_is_wrong_with_a_group_stands_beside_its_field(
     assert answer.status_code == 422
     assert re.search(rf'id="f-{field}"[^>]* aria-invalid="true"', answer.text)
     assert said in answer.text
-    assert "Nothing is saved yet." in answer.text
+    assert "Nothing was saved." in answer.text
 
 
 async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Visitor, news: str) -> None:
@@ -155,7 +155,7 @@ async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Vi
         assert (await charlie.send(path, taker="charlie")).status_code == 403, path
     taken = await charlie.send(f"{news}/titles/take")
     assert taken.status_code == 200
-    assert "Put it back" not in taken.text
+    assert "Put back" not in taken.text
     [id] = re.findall(r'name="id" value="(\d+)"', taken.text)
     assert (await charlie.send(f"{news}/titles/put-back", id=id, token="")).status_code == 403
 
@@ -163,7 +163,7 @@ async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Vi
 async def test_who_was_granted_nothing_sees_and_takes_nothing(site: Site, charlie: Visitor, news: str) -> None:
     page = await charlie.see("/pools")
     assert "新闻" not in text_of(page)
-    assert "Ask an admin to make one, or to let you take from one." in text_of(page)
+    assert "Ask an admin to create one, or to give you access to one." in text_of(page)
 
     assert (await charlie.send(f"{news}/titles/take")).status_code == 404
     assert (await charlie.send(f"{news}/titles/put-back", id="1", token="x")).status_code == 404
@@ -172,7 +172,7 @@ async def test_who_was_granted_nothing_sees_and_takes_nothing(site: Site, charli
 
 
 async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie: Visitor, news: str) -> None:
-    assert "Nobody but admins." in text_of(await alice.see(news))
+    assert "Only admins." in text_of(await alice.see(news))
     await alice.send(f"{news}/grants", taker=" Charlie ")
     page = await alice.see(news)
     assert "“charlie” may take from this group." in text_of(page)
@@ -181,7 +181,7 @@ async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie
 
     await alice.send(action)
 
-    assert "Nobody but admins." in text_of(await alice.see(news))
+    assert "Only admins." in text_of(await alice.see(news))
     assert "新闻" not in text_of(await charlie.see("/pools"))
     assert (await alice.send(action)).status_code == 404
 
@@ -191,8 +191,8 @@ async def test_an_account_that_is_not_there_can_not_be_let_in(alice: Visitor, ne
     answer = await alice.send(f"{news}/grants", taker=name)
 
     assert answer.status_code == 422
-    assert "There is no account of this name." in answer.text
-    assert "Nothing is saved yet." not in answer.text
+    assert "There is no account with this name." in answer.text
+    assert "Nothing was saved." not in answer.text
 
 
 async def test_whose_labels_count_is_shown_and_kept(site: Site, alice: Visitor, charlie: Visitor) -> None:
@@ -205,10 +205,10 @@ async def test_whose_labels_count_is_shown_and_kept(site: Site, alice: Visitor, 
     assert (await alice.see(f"/pools/{group.id}")).xpath("//input[@name='labels_of']/@value") == ["charlie"]
 
     await remove_user(site.app.db, await charlie.user(site), Actor(), datetime.now(UTC))
-    assert "is deleted, so nothing joins any more" in text_of(await alice.see(f"/pools/{group.id}"))
+    assert "was deleted, so no more articles join" in text_of(await alice.see(f"/pools/{group.id}"))
     fields = {**EMPTY_VALUES, "name": "Best", "labels": "best", "labels_of": ""}
     refused = await alice.send(f"/pools/{group.id}", **fields)
-    assert "There is no account of this name." in refused.text
+    assert "There is no account with this name." in refused.text
 
 
 async def test_who_watches_sees_a_group_no_more_once_the_right_is_taken_away(
@@ -280,11 +280,11 @@ async def test_with_redis_lists_are_filled_drained_and_accounted_for(tmp_path: P
         [titles, _] = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
         assert ("4 of 4" in text_of(titles), "Left in the database1" in text_of(titles)) == (True, True)
         await alice.send(f"{path}/titles/drain")
-        assert "4 items are back in the database." in text_of(await alice.see("/pools"))
+        assert "4 items were returned to the database." in text_of(await alice.see("/pools"))
         await alice.send(f"{path}/titles/take")
         [titles, _] = (await alice.see("/pools")).xpath("//article[contains(@class, 'pool')]")
-        assert ("0 of 4" in text_of(titles), "Taken past the list1" in text_of(titles)) == (True, True)
-        assert "Nothing is lost" in text_of(await alice.see(f"{path}/titles/lost"))
+        assert ("0 of 4" in text_of(titles), "Served from the database1" in text_of(titles)) == (True, True)
+        assert "No lost items" in text_of(await alice.see(f"{path}/titles/lost"))
         await alice.send(f"{path}/delete")
 
 

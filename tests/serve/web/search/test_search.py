@@ -39,7 +39,7 @@ async def test_what_is_asked_is_only_text(alice: Visitor) -> None:
     page = await alice.see("/search", params={"q": "<b>x</b> <script>y</script>"})
 
     assert page.xpath("//main//b | //main//script") == []
-    assert "Nothing for “<b>x</b> <script>y</script>”" in text_of(page)
+    assert "No results for “<b>x</b> <script>y</script>”" in text_of(page)
 
 
 async def test_a_search_from_a_feed_stays_in_it_until_it_is_let_out(alice: Visitor) -> None:
@@ -66,7 +66,7 @@ async def test_chips_narrow_a_search_and_widen_it_again(alice: Visitor) -> None:
 async def test_what_finds_nothing_offers_looser_searches_that_find_something(alice: Visitor) -> None:
     page = await alice.see("/search", params={"q": "clever cache is:starred"})
 
-    assert "Nothing for “clever cache is:starred”" in text_of(page)
+    assert "No results for “clever cache is:starred”" in text_of(page)
     offered = page.xpath("//div[@class='empty']//a/@href")
     assert offered[0] == "/search?q=clever+cache"
     assert titles(await alice.see(offered[0])) == ["Against the clever cache"]
@@ -75,7 +75,7 @@ async def test_what_finds_nothing_offers_looser_searches_that_find_something(ali
 async def test_what_is_nowhere_offers_nothing(alice: Visitor) -> None:
     page = await alice.see("/search?q=zeppelin")
 
-    assert "Nothing for “zeppelin”" in text_of(page)
+    assert "No results for “zeppelin”" in text_of(page)
     assert page.xpath("//div[@class='empty']//a") == []
 
 
@@ -85,7 +85,7 @@ async def test_what_is_nowhere_offers_nothing(alice: Visitor) -> None:
         ('mill "open', "mill ", '"', "This quotation mark is not closed."),
         ("a is:bored", "a ", "i", "is: takes one of: unread, read"),
         ("(a", "", "(", "This parenthesis is not closed."),
-        ("feed:", "feed:", "", "Something is missing after feed:"),
+        ("feed:", "feed:", "", "A value is missing after feed:"),
     ],
 )
 async def test_a_mistake_is_shown_at_its_place(alice: Visitor, text: str, before: str, at: str, said: str) -> None:
@@ -131,7 +131,7 @@ async def test_a_name_that_is_taken_is_said_beside_the_field(alice: Visitor) -> 
     nameless = await alice.send("/searches", q="queues", name=" ")
 
     assert (again.status_code, nameless.status_code) == (422, 422)
-    assert "You keep another search under this name." in again.text
+    assert "You have another saved search with this name." in again.text
     assert "It needs a name" in nameless.text
 
 

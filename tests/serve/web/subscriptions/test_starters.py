@@ -1,4 +1,4 @@
-"""Feeds to begin with: offered to who has none, fetched only when ticked. The real ones are never asked for here."""
+"""Suggested feeds: offered to who has none, fetched only when ticked. The real ones are never asked for here."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ async def test_only_what_was_ticked_is_added_and_fetched_in_a_folder_of_its_topi
     added = await charlie.send("/starters", feed=[one, three])
     shown = await charlie.see(added.headers["location"])
 
-    assert "2 feeds are added" in text_of(shown)
+    assert "2 feeds were added" in text_of(shown)
     user = await charlie.user(site)
     mine = await subscriptions_of(site.app.db, user.id)
     names = {folder.id: folder.name for folder in await folders_of(site.app.db, user.id)}
@@ -76,7 +76,7 @@ async def test_nothing_ticked_is_said_and_adds_nothing(
     answer = await charlie.send("/starters")
 
     assert answer.status_code == 422
-    assert "Tick at least one feed" in answer.text
+    assert "Select at least one feed" in answer.text
     assert await subscriptions_of(site.app.db, (await charlie.user(site)).id) == []
 
 

@@ -38,7 +38,7 @@ async def test_a_page_address_leads_to_its_feeds_and_they_are_added(site: Site, 
 
     assert added.status_code == 303
     shown = await charlie.see(added.headers["location"])
-    assert "2 feeds are added" in text_of(shown)
+    assert "2 feeds were added" in text_of(shown)
     first, second = await mine(site, charlie)
     assert (first.title, first.entry_count, first.interval_seconds) == ("One", 4, 3600)
     assert first.folder_ids == second.folder_ids != ()
@@ -95,8 +95,8 @@ async def test_each_step_of_finding_is_reported(site: Site, charlie: Visitor) ->
     told = await charlie.client.post("/subscribe/look", data={"url": front}, headers=headers)
 
     first, *_, last, _ = told.text.split("\n\n")
-    assert "Looking at 127.0.0.1" in first
-    assert f"{front}</code> <span>asking" in told.text
+    assert "Checking 127.0.0.1" in first
+    assert f"{front}</code> <span>checking" in told.text
     assert 'value="' + one in last
 
 
@@ -105,12 +105,12 @@ async def test_each_step_of_finding_is_reported(site: Site, charlie: Visitor) ->
     [
         (Answer(b"<p>words</p>", headers=HTML), "no feed was found on it", True),
         (Answer(status=404), "There is nothing at this address", True),
-        (Answer(status=401), "does not let us in (HTTP 401)", True),
+        (Answer(status=401), "refuses access (HTTP 401)", True),
         (Answer(status=410), "gone for good", False),
         (Answer(status=418), "refused with HTTP 418", True),
-        (Answer(status=500), "is out of order (HTTP 500)", True),
+        (Answer(status=500), "has a server error (HTTP 500)", True),
         (Answer(status=429), "asks us to come back later", True),
-        (b"nonsense\r\n\r\n", "an answer that makes no sense", True),
+        (b"nonsense\r\n\r\n", "an invalid response", True),
         (Answer(headers={"Location": "/there"}, status=302), "in circles", False),
     ],
 )
@@ -130,7 +130,7 @@ async def test_every_trouble_has_its_sentence_and_what_was_tried(
     ("url", "why"),
     [
         ("http://nowhere.invalid/", "is not known on the internet"),
-        ("http://127.0.0.1:1/", "does not take the connection"),
+        ("http://127.0.0.1:1/", "does not accept the connection"),
         ("http://10.0.0.1/", "the address is private"),
         ("https://", "not an address that can be fetched"),
     ],
@@ -146,7 +146,7 @@ async def test_who_has_no_room_left_is_told_what_to_do(site: Site, charlie: Visi
     refused = await charlie.send("/subscribe/add", url=one, feed=one)
 
     assert refused.status_code == 422
-    assert "As much is kept of your feeds as may be: 0 B." in text_of(html.fromstring(refused.text))
+    assert "Your feeds use all the storage that you may use: 0 B." in text_of(html.fromstring(refused.text))
     assert await mine(site, charlie) == []
 
 
@@ -179,7 +179,7 @@ async def test_nothing_sent_is_said_at_the_field(charlie: Visitor) -> None:
 
     assert nothing.status_code == none_ticked.status_code == 422
     assert "Paste an address first" in nothing.text
-    assert "Tick at least one feed" in none_ticked.text
+    assert "Select at least one feed" in none_ticked.text
 
 
 async def test_a_login_is_not_put_into_an_address(site: Site, charlie: Visitor) -> None:

@@ -39,7 +39,7 @@ async def test_a_visitor_makes_an_account_and_is_signed_in_without_power(open_si
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [
-        ({"name": "alice"}, 409, "Somebody has this name already"),
+        ({"name": "alice"}, 409, "This name is taken"),
         ({"name": "no good"}, 422, "A name has 1 to 64"),
         ({"password": "short", "again": "short"}, 422, "8 to 1000"),
         ({"again": "another one"}, 422, "not the same"),

@@ -76,7 +76,7 @@ async def test_a_new_password_signs_out_everywhere_else(site: Site, alice: Visit
     answer = await alice.send("/settings/password", current=PASSWORD, new="another horse", again="another horse")
 
     assert answer.headers["location"] == "/settings"
-    assert "The password is changed. Sessions ended: 1." in text_of(await alice.see("/settings"))
+    assert "The password was changed. Sessions ended: 1." in text_of(await alice.see("/settings"))
     assert (await other.client.get("/settings")).status_code == 303
 
 
@@ -88,14 +88,14 @@ async def test_a_new_password_says_which_keys_stay_and_offers_to_revoke_them(sit
     first = {"current": PASSWORD, "new": "another horse", "again": "another horse"}
     second = {"current": "another horse", "new": "a third horse", "again": "a third horse"}
 
-    assert "Revoke my 2 API keys, too Otherwise they still work." in text_of(await alice.see("/settings"))
+    assert "Also revoke my 2 API keys Otherwise they stay valid." in text_of(await alice.see("/settings"))
     await alice.send("/settings/password", **first)
-    assert "Keys revoked: 0. Keys that still work: 2." in text_of(await alice.see("/settings"))
+    assert "Keys revoked: 0. Keys still valid: 2." in text_of(await alice.see("/settings"))
     assert [await status(site, key) for key in keys] == [200, 200]
     await alice.send("/settings/password", **second, revoke_keys="yes")
 
     page = text_of(await alice.see("/settings"))
-    assert "Keys revoked: 2. Keys that still work: 0." in page
+    assert "Keys revoked: 2. Keys still valid: 0." in page
     assert "There are no API keys." in page
     assert [await status(site, key) for key in keys] == [401, 401]
 
@@ -138,7 +138,7 @@ async def test_sessions_are_listed_and_ended(site: Site, alice: Visitor) -> None
 
     assert (await client.get("/unread")).status_code == 303
     page = await alice.see("/settings/sessions")
-    assert "You are signed in nowhere else." in text_of(page)
+    assert "You are not signed in anywhere else." in text_of(page)
     assert page.xpath("//tbody//form/@action") == []
 
 
@@ -168,7 +168,7 @@ async def test_signing_out_everywhere_else_offers_to_revoke_keys_too(site: Site,
     made = await alice.send("/settings/keys", name="one", scope=["read"], days="")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     await Visitor.signed_in(site, "alice")
-    assert "Revoke my API key, too" in text_of(await alice.see("/settings/sessions"))
+    assert "Also revoke my API key" in text_of(await alice.see("/settings/sessions"))
 
     await alice.send("/settings/sessions/end-others", revoke_keys="yes")
 
@@ -192,7 +192,7 @@ async def test_a_key_is_shown_once_and_works_until_it_is_revoked(site: Site, ali
     await alice.send(action)
 
     assert (await program.get("/api/me")).status_code == 401
-    assert "You have no keys." in text_of(await alice.see("/settings/keys"))
+    assert "You have no API keys." in text_of(await alice.see("/settings/keys"))
 
 
 async def test_a_key_needs_a_name_and_something_that_it_may_do(alice: Visitor) -> None:
@@ -200,8 +200,8 @@ async def test_a_key_needs_a_name_and_something_that_it_may_do(alice: Visitor) -
 
     assert answer.status_code == 422
     assert "Give the key a name" in answer.text
-    assert "Choose at least one thing" in answer.text
-    assert "You have no keys." in answer.text
+    assert "Choose at least one right" in answer.text
+    assert "You have no API keys." in answer.text
 
 
 async def test_nobody_gives_a_key_what_they_have_not(charlie: Visitor) -> None:
@@ -224,7 +224,7 @@ async def test_a_key_for_some_groups_says_so_and_takes_from_no_other(site: Site,
     assert (await program.post(f"/api/pools/{news.id}/titles/pop")).status_code == 200
     assert (await program.post(f"/api/pools/{other.id}/titles/pop")).status_code == 404
     await site.app.pools.delete(news.id)
-    assert "it takes from none" in text_of(await alice.see("/settings/keys"))
+    assert "it has access to none" in text_of(await alice.see("/settings/keys"))
 
 
 @pytest.mark.parametrize("scope", [["read"], ["pools", "admin"]])
@@ -256,12 +256,12 @@ async def test_what_a_key_has_made_is_shown_before_it_is_revoked(site: Site, ali
     await program.post("/api/tokens", json={"name": "made", "scopes": ["read"]})
 
     page = await alice.see("/settings/keys")
-    assert "Made with the key “maker”" in text_of(page)
-    assert "Revoking it also revokes the key that was made with it." in text_of(page)
+    assert "Created with the key “maker”" in text_of(page)
+    assert "Revoking it also revokes the key that was created with it." in text_of(page)
     [_, action] = page.xpath("//tbody//form/@action")
     await alice.send(action)
 
-    assert "You have no keys." in text_of(await alice.see("/settings/keys"))
+    assert "You have no API keys." in text_of(await alice.see("/settings/keys"))
 
 
 # --- webhooks ---------------------------------------------------------------------------------------------
@@ -282,9 +282,9 @@ async def test_a_webhook_is_added_tested_paused_and_deleted(site: Site, alice: V
     assert "204" in text_of(page)
     [again] = page.xpath("//tbody//form/@action")
     await alice.send(again)
-    assert "It is sent again within seconds." in text_of(await alice.see(path))
+    assert "It will be sent again in a few seconds." in text_of(await alice.see(path))
     await alice.send(again)
-    assert "It is tried by itself already." in text_of(await alice.see(path))
+    assert "It is already being retried." in text_of(await alice.see(path))
     await alice.send(f"{path}/pause")
     assert "Nothing is sent while it is paused" in text_of(await alice.see(path))
     await alice.send(path, url=url, event="feed.healed")

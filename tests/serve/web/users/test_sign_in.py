@@ -49,7 +49,7 @@ async def test_too_many_tries_are_told_how_long_to_wait(nobody: httpx.AsyncClien
 
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
-    assert "Too many tries." in answer.text
+    assert "Too many attempts." in answer.text
 
 
 async def test_the_sessions_cookie_is_out_of_reach_of_scripts_and_other_sites(nobody: httpx.AsyncClient) -> None:
