@@ -10,7 +10,7 @@ from feedmill.cli.output.json_records import feed_record, fetch_record, print_re
 from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
-from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.collect.scheduling.explain_schedule import explain_schedule
 from feedmill.model.refresh import FetchLogLine
 from feedmill.store.database import Database
 from feedmill.store.feeds.fetch_log import latest_fetches, tally_fetches

@@ -15,14 +15,14 @@ from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.database import Database
 from feedmill.store.drivers.sqlite import SqliteDatabase
 from feedmill.store.feeds.claims import claim_feeds
-from feedmill.store.jobs.activity import (
+from feedmill.store.jobs.batches import start_batch
+from feedmill.store.jobs.current_activity import (
     count_open_deliveries,
     latest_failures,
     running_batches,
     running_feeds,
     waiting_hosts,
 )
-from feedmill.store.jobs.batches import start_batch
 from feedmill.store.migrations import sqlalchemy_dialect
 from tests.library.small_library import NOW, SmallLibrary
 from tests.sqlite_template import copy_template

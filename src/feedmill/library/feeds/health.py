@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from feedmill.collect.scheduling.cadence import PublishingPattern, automatic_interval
-from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.collect.scheduling.explain_schedule import explain_schedule
 from feedmill.i18n.messages import Message
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.feed import Feed, without_owner

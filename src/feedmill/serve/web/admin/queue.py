@@ -25,7 +25,7 @@ from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.store.admin.dead_letters import RETRY_STATEMENTS, retry_all_dead_letters
 from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.admin.metrics import count_images
-from feedmill.store.jobs.activity import (
+from feedmill.store.jobs.current_activity import (
     count_open_deliveries,
     latest_failures,
     running_batches,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import structs
 
-from feedmill.collect.scheduling.explain import explain_schedule
+from feedmill.collect.scheduling.explain_schedule import explain_schedule
 from feedmill.i18n.messages import verbatim
 from feedmill.model.feed import Feed, FeedStatus
 from feedmill.model.refresh import FetchLogLine
