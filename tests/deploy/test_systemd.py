@@ -11,7 +11,7 @@ UNITS = sorted((Path(__file__).parents[2] / "deploy" / "systemd").glob("*.servic
 
 
 def _hardening(unit: Path) -> str:
-    return unit.read_text().partition("\n# What it may touch")[2].partition("[Install]")[0]
+    return unit.read_text().partition("\nUMask=")[2].partition("[Install]")[0]
 
 
 def test_there_is_one_for_each_way_to_run() -> None:
