@@ -3,13 +3,14 @@
 from feedmill.cli import COMMANDS
 from tests.cli.command_line import CommandLine
 from tests.cli.new_interpreter import feedmill
-from tests.flows.refresh_environment import answer, item
+from tests.flows.refresh_environment import answer, item, rss
 
 # In this order, each on what those before it left; with a word that it prints. The feed is at {feed}.
 JOURNEY = {
     "settings": "port = 8000",
     "migrate": "applied 0001 base",
     "check": "ok   database",
+    "parse feed.xml": '"title":"News"',
     "user add alice": "the first account",
     "add {feed}": "added feed 1 News, 2 entries",
     "feeds": "News",
@@ -33,6 +34,7 @@ SERVERS = {"serve", "api", "scheduler", "worker"}
 
 async def test_every_command_works_in_a_new_interpreter(cli: CommandLine) -> None:
     url = cli.web.serve("/feed", answer(item("Fish & chips"), item("b"), title="News"))
+    (cli.folder / "feed.xml").write_bytes(rss(item("a"), title="News"))
 
     for command, word in JOURNEY.items():
         done = await cli.run(*command.format(feed=url).split(), typed="correct horse\n", run=feedmill)

@@ -82,7 +82,7 @@ def test_a_page_is_shown_in_it_and_in_english_where_it_lacks_a_text(package: Pat
 
     assert '<html lang="de"' in page
     assert "Willkommen bei Feedmill" in page
-    assert "Make the account" in page
+    assert "Create account" in page
 
 
 def test_rewording_english_changes_no_chinese(package: Path) -> None:

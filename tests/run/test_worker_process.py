@@ -198,7 +198,7 @@ async def test_a_lot_that_fails_is_logged_with_the_id_of_its_job(tmp_path: Path,
 
 def _lines(folder: Path) -> list[dict[str, Any]]:
     """What the worker logged."""
-    return [json.loads(line) for line in (folder / "mill-0.log").read_text().splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in (folder / "process-0.log").read_text().splitlines() if line.startswith("{")]
 
 
 async def test_a_job_is_tried_again_when_our_database_did_not_answer(tmp_path: Path, postgres_service: Service) -> None:
