@@ -134,7 +134,7 @@ async def test_without_redis_the_same_call_is_served_and_its_return_is_noticed(
     assert [item.text for item in await alone.pop("news", TITLES)] == ["a"]
     trouble = alone.last_failure((await alone.group("news")).id, TITLES)
     assert trouble is not None
-    assert trouble.reason.startswith("Redis does not answer")
+    assert str(trouble.reason).startswith("Redis does not answer")
     assert (await alone.status("news", TITLES)).in_list is None
     await pools.maintainer.run_once()
     assert (await pools.status("news", TITLES)).in_list == 2
