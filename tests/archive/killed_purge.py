@@ -11,7 +11,7 @@ from typing import Any
 
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.orphans import record_orphans
-from feedmill.archive.retention import RetentionPeriods, delete_garbage, purge
+from feedmill.archive.purge import RetentionPeriods, delete_garbage, purge
 from feedmill.store.drivers.sqlite import SqliteDatabase
 
 

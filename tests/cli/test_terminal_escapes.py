@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from feedmill.cli.output.print_text import pluralize
+from feedmill.cli.output.format_text import pluralize
 from tests.cli.command_line import CommandLine
 from tests.scripted_web import Answer
 

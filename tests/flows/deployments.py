@@ -12,7 +12,7 @@ import pytest
 from feedmill.archive.blobs import Blobs
 from feedmill.archive.files import FolderBlobs
 from feedmill.archive.object_keys import IMAGES_PREFIX, RAW_BODIES_PREFIX
-from feedmill.archive.retention import PurgeCounts, RetentionPeriods, purge
+from feedmill.archive.purge import PurgeCounts, RetentionPeriods, purge
 from feedmill.archive.s3 import S3Blobs
 from feedmill.collect.restore import RestoreReport, preview_restore, restore_feeds
 from feedmill.collect.restore_bodies import Period

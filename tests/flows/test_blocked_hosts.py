@@ -23,9 +23,9 @@ from feedmill.outbound.host_pacing import Pacer
 from feedmill.store.admin.audit_log import audit_log_page
 from feedmill.store.admin.blocked_hosts import BLOCKED_HOST_REASON, count_feeds_under_host
 from feedmill.store.database import Database
+from feedmill.store.feeds.apply_subscriber_settings import NO_SUBSCRIBERS_REASON
 from feedmill.store.feeds.lifecycle import stop_feed
 from feedmill.store.feeds.record_refresh import ClaimLost, record_refresh
-from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON
 from tests.flows.conftest import PATIENT, open_environment
 from tests.flows.refresh_environment import RefreshEnvironment, answer, item
 from tests.scripted_web import Answer, ScriptedResolver

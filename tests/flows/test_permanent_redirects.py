@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select
 
-from feedmill.archive.retention import RetentionPeriods, purge
+from feedmill.archive.purge import RetentionPeriods, purge
 from feedmill.collect import refresh
 from feedmill.model.entry_lists import EntryMarks
 from feedmill.model.feed import Feed, FeedStatus

@@ -8,7 +8,7 @@ import pytest
 
 from feedmill.archive.object_keys import descriptor_key, image_key, raw_body_key
 from feedmill.archive.orphans import record_orphans
-from feedmill.archive.retention import PurgeCounts, RetentionPeriods, delete_garbage, preview_purge
+from feedmill.archive.purge import PurgeCounts, RetentionPeriods, delete_garbage, preview_purge
 from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_ownership
 from feedmill.errors import BlobUnavailable
 from feedmill.model.feed import Feed

@@ -65,7 +65,15 @@ from feedmill.model import control_characters, fetch_outcome, hosts
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.parsed_feed import ParsedEntry
 from feedmill.model.pool import PoolRule
-from feedmill.outbound import content_encoding, fetch_options, request_headers, response_headers, urls, user_urls
+from feedmill.outbound import (
+    content_encoding,
+    fetch_options,
+    http_response,
+    request_headers,
+    response_headers,
+    urls,
+    user_urls,
+)
 from feedmill.outbound.errors import RefusedError
 from feedmill.pools import rules as pool_rules
 from feedmill.serve.http import archived_images, jwt_tokens, sse
@@ -124,8 +132,8 @@ def _response(text: str, content_type: str = "text/html") -> fetch_outcome.Respo
     )
 
 
-def _answer(name: bytes, text: str) -> response_headers.HttpResponse:
-    return response_headers.HttpResponse(200, [(name, _bytes(text))])
+def _answer(name: bytes, text: str) -> http_response.HttpResponse:
+    return http_response.HttpResponse(200, [(name, _bytes(text))])
 
 
 def _request(headers: dict[str, str] | None = None, query: str = "", body: bytes = b"") -> Request:
@@ -373,7 +381,7 @@ READERS: dict[str, Read] = {
     "library.entries.text_diff.diff_text": lambda text: text_diff.diff_text("a. " * 600 + text, "b. " * 600 + text),
     "library.archive.line_diff.diff_lines": lambda text: line_diff.diff_lines(*_versions(text)),
     # HTTP
-    "outbound.response_headers.HttpResponse": lambda text: _answer(b"x", text).text("x"),
+    "outbound.http_response.HttpResponse": lambda text: _answer(b"x", text).text("x"),
     "outbound.response_headers.validators_of": lambda text: response_headers.validators_of(_answer(b"etag", text)),
     "outbound.response_headers.freshness_of": lambda text: response_headers.freshness_of(
         _answer(b"cache-control", text)

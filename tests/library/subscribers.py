@@ -10,7 +10,7 @@ from sqlalchemy import select
 from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.collect.refresh import RefreshWriters
 from feedmill.library.filters.filter_new_entries import filter_writes
-from feedmill.library.subscriptions import edit as own
+from feedmill.library.subscriptions import change_subscription as own
 from feedmill.library.subscriptions.subscribe import SubscribeRequest, SubscribeResult, subscribe
 from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS

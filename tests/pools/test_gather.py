@@ -19,7 +19,7 @@ from feedmill.store.entries.labels import rename_label, steps_to_label
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.feeds.claims import claim_feeds
 from feedmill.store.feeds.record_refresh import record_refresh
-from feedmill.store.pools.groups import gathered_up_to
+from feedmill.store.pools.gather_progress import gathered_up_to
 from feedmill.store.users.users import add_user
 from tests.pools.pool_rows import MINUTE, NOW, add_entries, items_of, label
 

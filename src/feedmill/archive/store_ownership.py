@@ -12,8 +12,8 @@ from secrets import token_hex
 from feedmill.archive.blobs import Blobs
 from feedmill.errors import BlobMissing, CallerError
 from feedmill.lazy_loggers import get_logger
-from feedmill.store.admin.instance_settings import init_instance_setting, read_instance_setting, set_instance_setting
 from feedmill.store.database import Database
+from feedmill.store.instance_state import init_instance_setting, read_instance_setting, set_instance_setting
 
 log = get_logger(__name__)
 

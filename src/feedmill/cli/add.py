@@ -8,8 +8,9 @@ import click
 
 from feedmill.app import App
 from feedmill.cli.actions.subscribe_user import subscribe_user
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.output.json_records import print_record
-from feedmill.cli.output.print_text import pluralize, print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.collect.declared.feeds_file import InvalidValue, read_interval

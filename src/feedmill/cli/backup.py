@@ -17,7 +17,7 @@ from feedmill.archive.backup.check import check_backup
 from feedmill.archive.backup.create import create_backup
 from feedmill.archive.backup.file_format import Manifest
 from feedmill.archive.backup.load import LoadedBackup, load_backup
-from feedmill.cli.output.print_text import format_size, pluralize
+from feedmill.cli.output.format_text import format_size, pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.errors import DatabaseError

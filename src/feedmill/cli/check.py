@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from feedmill.adapters.coordination import ping_redis
 from feedmill.adapters.database import open_database
 from feedmill.adapters.object_store import open_blobs
-from feedmill.cli.output.print_text import pluralize
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.data_permissions import EVERYBODY_MASK, permission_fix, readable_by_others
 from feedmill.collect.declared.feeds_file import find_feeds_file, read_declarations

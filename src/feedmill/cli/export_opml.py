@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from feedmill.cli.output.print_text import pluralize
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.errors import CallerError

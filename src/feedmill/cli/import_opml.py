@@ -10,8 +10,9 @@ import click
 from feedmill.app import App
 from feedmill.cli.actions.refresh_feeds import refresh_ids
 from feedmill.cli.actions.subscribe_user import import_for_user
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.output.json_records import print_record
-from feedmill.cli.output.print_text import pluralize, print_text
+from feedmill.cli.output.print_text import print_text
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.encryption import Encryption

@@ -15,7 +15,7 @@ from feedmill.archive.feed_descriptors import FeedDescriptor
 from feedmill.archive.images.recover_images import recover_stored_images
 from feedmill.archive.store_ownership import owns_store, take_store_ownership
 from feedmill.cli.actions.find_feed import find_feed
-from feedmill.cli.output.print_text import pluralize
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_app import run_with_app
 from feedmill.collect.restore import ReportProgress, RestoreReport, preview_restore

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from feedmill.adapters.coordination import connect_coordination
+from feedmill.cli.output.format_text import format_size, pluralize
 from feedmill.cli.output.json_records import print_record
-from feedmill.cli.output.print_text import format_size, pluralize
 from feedmill.cli.startup.context import Context, pass_context
 from feedmill.cli.startup.run_with_database import run_with_database
 from feedmill.coordination.presence import RunningProcess

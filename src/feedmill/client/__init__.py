@@ -9,6 +9,7 @@ It imports no web framework and nothing of the server. The responses are the mod
 also define the server's API.
 """
 
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.api_schemas.entries import ArticleResponse, EntryResponse, LabelResponse, MarkAllReadResponse
 from feedmill.api_schemas.feeds import (
     DiscoveredFeedResponse,
@@ -20,7 +21,6 @@ from feedmill.api_schemas.feeds import (
 from feedmill.api_schemas.folders import FolderResponse
 from feedmill.api_schemas.jobs import FeedOutcomeResponse, JobDetailResponse, JobResponse
 from feedmill.api_schemas.pools import LeasedItemResponse, LeaseResponse, PoolGrantResponse, PoolItemResponse
-from feedmill.api_schemas.users import CurrentUser
 from feedmill.client.connection import ApiError, ServerUnreachable
 from feedmill.client.feedmill import Feedmill
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal
 
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.api_schemas.entries import (
     ArticleResponse,
     EntryPage,
@@ -26,7 +27,6 @@ from feedmill.api_schemas.pools import (
     PoolItemResponse,
     PopResponse,
 )
-from feedmill.api_schemas.users import CurrentUser
 from feedmill.client.connection import ApiConnection, ApiError, Query
 
 PoolKindName = Literal["titles", "contents"]

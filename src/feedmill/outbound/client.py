@@ -18,8 +18,8 @@ from feedmill.outbound.dns import HostResolver, SystemResolver
 from feedmill.outbound.errors import RefusedError, RetryableError
 from feedmill.outbound.fetch_options import FetchLimits
 from feedmill.outbound.host_pacing import HostBusy, Pacer, read_public_suffixes
+from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.redirects import RedirectChain, RequestPayload
-from feedmill.outbound.response_headers import HttpResponse
 from feedmill.outbound.urls import RequestTarget, parse_url
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from feedmill.outbound.content_encoding import BodyDecoder, BodyTooLarge
 from feedmill.outbound.dns import HostResolver
 from feedmill.outbound.error_translation import translate_errors
 from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.redirects import RedirectChain
 from feedmill.outbound.request_headers import proxy_headers
-from feedmill.outbound.response_headers import HttpResponse
 from feedmill.outbound.single_request_response import IdleConnectionClosed, SingleRequestResponse, certificate_expiry
 from feedmill.outbound.urls import RequestTarget
 

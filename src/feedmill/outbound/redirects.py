@@ -20,8 +20,9 @@ from feedmill.model.fetch_outcome import (
 )
 from feedmill.outbound.errors import RefusedError, RetryableError
 from feedmill.outbound.fetch_options import FetchLimits
+from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.request_headers import request_headers, secret_headers
-from feedmill.outbound.response_headers import HttpResponse, freshness_of, retry_after_of, validators_of
+from feedmill.outbound.response_headers import freshness_of, retry_after_of, validators_of
 from feedmill.outbound.urls import RequestTarget, resolve_location
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})

@@ -1,54 +1,16 @@
 """Reads response headers: validators, freshness, Retry-After."""
 
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from feedmill.model.fetch_outcome import Freshness, Validators
+from feedmill.outbound.http_response import HttpResponse
 from feedmill.outbound.request_headers import MAX_VALIDATOR
 
 MAX_RETRY_AFTER = timedelta(days=7)
 MAX_FRESHNESS = timedelta(days=365)
 MAX_AGE_PATTERN = re.compile(r'(?:^|[\s,;])max-age\s*=\s*"?([0-9]+)', re.IGNORECASE)
-MAX_HEADER_TEXT = 8192
-
-RawHeaders = Sequence[tuple[bytes, bytes]]
-
-
-class HttpResponse:
-    """A complete response. `body` is decoded, and empty for statuses whose body is not read.
-
-    `headers` has the headers by lower-case name; repeated ones are joined, very long ones are left out.
-    """
-
-    def __init__(self, status: int, raw_headers: RawHeaders) -> None:
-        self.status = status
-        self.headers = _joined(raw_headers)
-        self.body = b""
-        self.received_bytes = 0
-        self.delimited = True
-        self.certificate_until: datetime | None = None
-        self._raw_headers = raw_headers
-
-    def raw(self, name: bytes) -> bytes:
-        """The first header of that name as received; empty if there is none."""
-        return next((value for key, value in self._raw_headers if key.lower() == name), b"")
-
-    def text(self, name: str) -> str:
-        """The header of that name; empty if there is none."""
-        return self.headers.get(name, "")
-
-
-def _joined(raw_headers: RawHeaders) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for name, value in raw_headers:
-        key, text = _text(name).lower(), _text(value)
-        if key in joined:
-            text = f"{joined[key]}, {text}"
-        if len(text) <= MAX_HEADER_TEXT:
-            joined[key] = text
-    return joined
 
 
 def validators_of(response: HttpResponse) -> Validators:
@@ -98,10 +60,3 @@ def _validator(raw: bytes) -> str | None:
         return raw.decode()
     except UnicodeDecodeError:
         return None
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

@@ -24,7 +24,7 @@ from feedmill.store.pools.gather_entries import (
     newest_entry_id,
     steps_to_add_new_entries,
 )
-from feedmill.store.pools.groups import advance_gathered, gathered_up_to
+from feedmill.store.pools.gather_progress import advance_gathered, gathered_up_to
 
 # Ids are assigned before commit: the last ones are scanned again, in case an entry was committed late.
 RESCAN = 2000

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from feedmill.app import App
 from feedmill.archive.feed_descriptors import repair_descriptors
 from feedmill.archive.orphans import record_orphans
-from feedmill.archive.retention import delete_garbage, purge, retention_periods
+from feedmill.archive.purge import delete_garbage, purge, retention_periods
 from feedmill.archive.store_ownership import StoreOwnedByAnother, ensure_store_ownership
 from feedmill.engine.run_periodically import run_periodically
 from feedmill.errors import InfrastructureError

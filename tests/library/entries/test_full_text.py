@@ -12,8 +12,7 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.user import User
 from feedmill.outbound.client import Client
 from feedmill.store.database import Database, Step
-from feedmill.store.entries.full_text_tasks import take_full_text_tasks
-from feedmill.store.filters.entry_filters import steps_to_fetch_full_texts
+from feedmill.store.entries.full_text_tasks import steps_to_fetch_full_texts, take_full_text_tasks
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import entries, full_text_tasks
 from feedmill.store.subscriptions.feed_settings import step_to_set_subscription_settings

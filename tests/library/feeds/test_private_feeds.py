@@ -5,7 +5,7 @@ from typing import Any
 
 from feedmill.archive.object_keys import descriptor_key
 from feedmill.library.feeds.private_feeds import private_url
-from feedmill.library.subscriptions.edit import unsubscribe
+from feedmill.library.subscriptions.change_subscription import unsubscribe
 from feedmill.library.users.manage_users import remove_user
 from feedmill.model.refresh import Revision
 from feedmill.model.timestamps import to_iso

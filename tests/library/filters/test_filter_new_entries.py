@@ -6,7 +6,7 @@ from feedmill.errors import BadInput, NotFound
 from feedmill.library.entries.labels import ensure_label
 from feedmill.library.filters.filter_new_entries import preview_filter_rules
 from feedmill.library.filters.rules import BadRule
-from feedmill.library.subscriptions import edit as own
+from feedmill.library.subscriptions import change_subscription as own
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.model.user import User
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds

@@ -23,7 +23,7 @@ from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.schema import deliveries, entries, subscriptions
 from feedmill.store.users.users import add_user
-from feedmill.store.webhooks.delivery_log import to_delivery
+from feedmill.store.webhooks.deliveries import to_delivery
 from feedmill.store.webhooks.delivery_queue import step_to_queue_event
 from tests.scripted_web import Web
 

@@ -15,7 +15,8 @@ from feedmill.store.archive.retention import drop_expired_entries
 from feedmill.store.database import Database, Step
 from feedmill.store.entries.visible_entries import visible_entries
 from feedmill.store.feeds.merge_feeds import Merge, merge_feeds, preview_merge
-from feedmill.store.pools.groups import add_group, advance_gathered, gathered_up_to
+from feedmill.store.pools.gather_progress import advance_gathered, gathered_up_to
+from feedmill.store.pools.groups import add_group
 from feedmill.store.schema import (
     entries,
     entry_labels,

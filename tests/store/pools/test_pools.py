@@ -15,15 +15,8 @@ from feedmill.store.pools.gather_entries import (
     labelled_candidates_after,
     steps_to_add_new_entries,
 )
-from feedmill.store.pools.groups import (
-    add_group,
-    advance_gathered,
-    all_groups,
-    drop_group,
-    gathered_up_to,
-    group_of_name,
-    save_group,
-)
+from feedmill.store.pools.gather_progress import advance_gathered, gathered_up_to
+from feedmill.store.pools.groups import add_group, all_groups, drop_group, group_of_name, save_group
 from feedmill.store.pools.items import (
     ack_items,
     claim_items,

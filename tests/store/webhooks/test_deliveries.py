@@ -8,14 +8,14 @@ from feedmill.i18n.messages import verbatim
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor
 from feedmill.model.webhook import PAUSE_AFTER, ClaimedDelivery, DeliveryFailed, DeliveryStatus, Webhook, WebhookEvent
-from feedmill.store.admin.dead_letters import retry_all_dead_letters
+from feedmill.store.admin.retry_dead_letters import retry_all_dead_letters
 from feedmill.store.database import Database, Step
 from feedmill.store.dialect import insert
 from feedmill.store.feeds.add_feeds import add_feed
 from feedmill.store.leases import LEASE
 from feedmill.store.schema import deliveries, subscriptions, webhooks
 from feedmill.store.users.users import add_user
-from feedmill.store.webhooks.delivery_log import deliveries_of, delivery_of, prune_deliveries, retry_delivery
+from feedmill.store.webhooks.deliveries import deliveries_of, delivery_of, prune_deliveries, retry_delivery
 from feedmill.store.webhooks.delivery_queue import (
     postpone_deliveries,
     record_delivered,

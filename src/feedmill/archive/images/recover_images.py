@@ -7,7 +7,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.file_types import detect_image_type
 from feedmill.archive.object_keys import IMAGES_PREFIX, full_image_key, guid_digest, image_key, parse_image_key
 from feedmill.errors import BlobMissing, ConstraintViolated
-from feedmill.store.archive.image_tasks import UnfetchedImage, record_image_found, unfetched_images
+from feedmill.store.archive.recover_images import UnfetchedImage, record_image_found, unfetched_images
 from feedmill.store.database import Database
 from feedmill.store.feeds.read_feeds import all_feeds
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from feedmill.lazy_loggers import get_logger
-from feedmill.store.archive.image_tasks import total_image_bytes
+from feedmill.store.archive.archived_images import total_image_bytes
 from feedmill.store.database import Database
 
 log = get_logger(__name__)

@@ -2,23 +2,12 @@
 
 import click
 
-from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.control_characters import CONTROL_CHARACTERS, replace_control_characters
 
 
 def print_text(text: str = "", bold: bool = False, err: bool = False) -> None:
     clean = replace_control_characters(text)
     click.echo(click.style(clean, bold=True) if bold else clean, err=err)
-
-
-def pluralize(n: int, one: str, many: str = "") -> str:
-    """`1 feed`, `2 feeds`, `2 entries`."""
-    return f"{n} {one if n == 1 else many or f'{one}s'}"
-
-
-def format_size(size: float) -> str:
-    """`12.3 kB`, with an ordinary space, which `grep` finds."""
-    return format_bytes(size, " ")
 
 
 def print_json_line(line: str) -> None:

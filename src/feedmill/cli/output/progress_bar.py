@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from feedmill.cli.output.print_text import pluralize
+from feedmill.cli.output.format_text import pluralize
 from feedmill.cli.output.refresh_report import OUTCOMES, RefreshReport
 from feedmill.model.batch import JobOutcome
 from feedmill.model.control_characters import replace_control_characters

@@ -9,7 +9,7 @@ from feedmill.archive.blobs import Blobs
 from feedmill.archive.images.file_types import TYPE_BY_EXTENSION
 from feedmill.archive.object_keys import parse_image_key
 from feedmill.model.feed import is_readable_by
-from feedmill.store.archive.image_tasks import archived_image_keys, image_of_key
+from feedmill.store.archive.archived_images import archived_image_keys, image_of_key
 from feedmill.store.database import Database
 
 # How long the links of an open page stay valid.

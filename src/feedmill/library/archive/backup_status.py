@@ -9,8 +9,8 @@ from feedmill.archive.backup.file_format import Manifest
 from feedmill.model.timestamps import from_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
-from feedmill.store.admin.instance_settings import read_instance_setting, steps_to_set_instance_setting
 from feedmill.store.database import Database
+from feedmill.store.instance_state import read_instance_setting, steps_to_set_instance_setting
 
 SETTING_NAME = "backup"
 # An older backup is shown with a warning.

@@ -21,14 +21,10 @@ from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.refresh import NewEntry, RefreshDecision, Updated
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database, Step
+from feedmill.store.entries.full_text_tasks import steps_to_fetch_full_texts
 from feedmill.store.entries.unread_lists import NEWEST_UNREAD
-from feedmill.store.filters.entry_filters import (
-    FilterSample,
-    newest_filter_samples,
-    steps_to_block_entries,
-    steps_to_fetch_full_texts,
-    steps_to_label_entries,
-)
+from feedmill.store.filters.apply_filters import steps_to_block_entries, steps_to_label_entries
+from feedmill.store.filters.preview_samples import FilterSample, newest_filter_samples
 from feedmill.store.subscriptions.feed_settings import SubscriberSettings, settings_of_subscribers
 
 PREVIEWED = 50

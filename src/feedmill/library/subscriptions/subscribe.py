@@ -17,7 +17,6 @@ from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.private_feeds import FeedTarget, find_feed_target
 from feedmill.library.filters.filter_new_entries import blocked_newest_entries
-from feedmill.library.subscriptions.edit import apply_interval
 from feedmill.library.subscriptions.errors import (
     AlreadySubscribed,
     NotSubscribable,
@@ -26,6 +25,7 @@ from feedmill.library.subscriptions.errors import (
     not_subscribable,
 )
 from feedmill.library.subscriptions.feed_settings import check_feed_settings
+from feedmill.library.subscriptions.reschedule import apply_interval
 from feedmill.library.users.limits import check_byte_quota
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings

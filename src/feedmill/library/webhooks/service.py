@@ -16,7 +16,7 @@ from feedmill.model.refresh import RefreshDecision
 from feedmill.model.webhook import Delivery, Webhook, WebhookEvent
 from feedmill.outbound.user_urls import parse_url_without_login
 from feedmill.store.database import Database, Step
-from feedmill.store.webhooks.delivery_log import (
+from feedmill.store.webhooks.deliveries import (
     add_test_delivery,
     deliveries_of,
     delivery_of,

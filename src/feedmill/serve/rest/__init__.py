@@ -17,7 +17,7 @@ from feedmill.library.jobs.job_port import JobPort
 from feedmill.serve.http.body_limits import BodyLimit
 from feedmill.serve.http.rate_limits import RateLimit
 from feedmill.serve.rest import bookmarks, jobs, search, webhooks
-from feedmill.serve.rest.admin import audit_log, hosts, log, queue, storage, users
+from feedmill.serve.rest.admin import audit_log, hosts, queue, server_log, storage, users
 from feedmill.serve.rest.admin import feeds as admin_feeds
 from feedmill.serve.rest.admin import settings as admin_settings
 from feedmill.serve.rest.core import docs_page
@@ -59,7 +59,7 @@ ROUTERS = (
     queue.router,
     storage.router,
     audit_log.router,
-    log.router,
+    server_log.router,
     admin_settings.router,
 )
 

@@ -12,9 +12,10 @@ from feedmill.model.bookmark import Bookmark, BookmarkStatus
 from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.serve.http.page_cursors import split_page
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import LongText, PathId, RequestBody, UrlText
+from feedmill.serve.rest.core.field_types import LongText, PathId, UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/bookmarks", tags=["bookmarks"])

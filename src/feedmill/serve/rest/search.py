@@ -13,9 +13,10 @@ from feedmill.library.search.query_tokens import MOST_CHARACTERS
 from feedmill.library.search.run_search import SearchRequest, parse_search, run_search
 from feedmill.library.search.saved_searches import create_saved_search, drop_saved_search, saved_searches_of_user
 from feedmill.model.search_query import SavedSearch, SearchOrder
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import PathId, RequestBody, ShortText
+from feedmill.serve.rest.core.field_types import PathId, ShortText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(tags=["search"])

@@ -11,9 +11,10 @@ from feedmill.library.cursors import cursor_at
 from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Delivery, DeliveryStatus, Webhook, WebhookEvent
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import PathId, RequestBody, StrictBool, UrlText
+from feedmill.serve.rest.core.field_types import PathId, StrictBool, UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"])

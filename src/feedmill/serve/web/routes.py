@@ -1,15 +1,15 @@
 """The routes of all pages, in the order in which they match."""
 
-from feedmill.serve.web.admin import audit_log, hosts, log, merge_feeds, queue, storage, users
+from feedmill.serve.web.admin import audit_log, hosts, merge_feeds, queue, server_log, storage, users
 from feedmill.serve.web.admin import feeds as admin_feeds
 from feedmill.serve.web.admin import settings as admin_settings
 from feedmill.serve.web.archive import feed_archive, raw_body, replay, storage_usage
 from feedmill.serve.web.bookmarks import bookmark_pages
 from feedmill.serve.web.core import assets, pwa, quick_switcher
-from feedmill.serve.web.entries import article, bulk_actions, entry_labels, full_text, labels, lists, marks
+from feedmill.serve.web.entries import article, entry_labels, full_text, labels, lists, marks, selected_entries
 from feedmill.serve.web.feeds import edit, feed_table, health
 from feedmill.serve.web.jobs import job_pages
-from feedmill.serve.web.pools import dashboard, grants, groups
+from feedmill.serve.web.pools import dashboard, grants, groups, take_item
 from feedmill.serve.web.search import search_pages
 from feedmill.serve.web.subscriptions import (
     add_feeds,
@@ -33,7 +33,7 @@ ROUTES = [
     *full_text.routes,
     *entry_labels.routes,
     *marks.routes,
-    *bulk_actions.routes,
+    *selected_entries.routes,
     *search_pages.routes,
     *bookmark_pages.routes,
     *labels.routes,
@@ -59,6 +59,7 @@ ROUTES = [
     *api_tokens.routes,
     *webhook_pages.routes,
     *dashboard.routes,
+    *take_item.routes,
     # Before the groups, whose buttons have paths of the same form.
     *grants.routes,
     *groups.routes,
@@ -70,6 +71,6 @@ ROUTES = [
     *queue.routes,
     *storage.routes,
     *audit_log.routes,
-    *log.routes,
+    *server_log.routes,
     *admin_settings.routes,
 ]

@@ -14,7 +14,7 @@ from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, insert_new, one_of
-from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON, REST_ALL
+from feedmill.store.feeds.apply_subscriber_settings import NO_SUBSCRIBERS_REASON, REST_ALL
 from feedmill.store.schema import blocked_hosts, feeds, users
 
 BLOCKED_HOST_REASON = Message("schedule.host_blocked")

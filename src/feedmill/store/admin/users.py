@@ -10,7 +10,7 @@ from feedmill.i18n.messages import Message
 from feedmill.model.user import ACTIVE, DISABLED, Actor, User
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Step
-from feedmill.store.feeds.subscribers import steps_to_rest_unwanted_feeds
+from feedmill.store.feeds.apply_subscriber_settings import steps_to_rest_unwanted_feeds
 from feedmill.store.schema import subscriptions, users
 from feedmill.store.users.sessions import step_to_end_other_sessions
 from feedmill.store.users.users import to_user

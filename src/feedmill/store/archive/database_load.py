@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from sqlalchemy import Table, select
 
 from feedmill.errors import CallerError, ConstraintViolated, StatementRefused
-from feedmill.store.admin.instance_settings import read_instance_setting, set_instance_setting
 from feedmill.store.admin.maintenance_tasks import INDEX_ENTRIES, setting_name
 from feedmill.store.archive.database_snapshot import TABLES
 from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import insert_new
 from feedmill.store.id_sequences import advance_id_sequences
+from feedmill.store.instance_state import read_instance_setting, set_instance_setting
 from feedmill.store.schema import entries, facts, feeds, pool_groups, users
 
 LOADING = "loading"

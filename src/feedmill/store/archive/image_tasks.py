@@ -5,7 +5,6 @@ have the same key, and after a crash the row still tells which object may exist.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -62,39 +61,27 @@ RELEASE = (
 
 _mine = and_(image_tasks.c.id == bindparam("task_id"), image_tasks.c.claim_token == bindparam("token"))
 # A key whose object is about to be deleted must not be reserved.
-_not_garbage = ~exists(select(object_garbage.c.id).where(object_garbage.c.key == bindparam("key")))
+IS_NOT_GARBAGE = ~exists(select(object_garbage.c.id).where(object_garbage.c.key == bindparam("key")))
 # An earlier attempt may have stored an image of another type under another key.
 DROP_OTHER_KEY = InsertNew(object_garbage).from_select(
     ["key", "recorded_at"],
     select(image_tasks.c.object_key, bindparam("now")).where(
-        _mine, image_tasks.c.object_key.is_not(None), image_tasks.c.object_key != bindparam("key"), _not_garbage
+        _mine, image_tasks.c.object_key.is_not(None), image_tasks.c.object_key != bindparam("key"), IS_NOT_GARBAGE
     ),
 )
-RESERVE = image_tasks.update().where(_mine, _not_garbage).values(object_key=bindparam("key"))
-_freed: dict[str, Any] = {"claim_token": None, "claimed_until": None, "updated_at": bindparam("now")}
+RESERVE = image_tasks.update().where(_mine, IS_NOT_GARBAGE).values(object_key=bindparam("key"))
+RELEASED: dict[str, Any] = {"claim_token": None, "claimed_until": None, "updated_at": bindparam("now")}
 STORED = (
     image_tasks.update()
     .where(_mine)
     .values(status=ImageStatus.SUCCESS, attempts=image_tasks.c.attempts + 1, next_attempt_at=None, last_error=None)
-    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
-)
-UNFETCHED = (
-    select(image_tasks.c.id, image_tasks.c.feed_id, image_tasks.c.position, entries.c.guid)
-    .join(entries, entries.c.id == image_tasks.c.entry_id)
-    .where(image_tasks.c.feed_id == bindparam("feed_id"), image_tasks.c.status != ImageStatus.SUCCESS)
-    .order_by(image_tasks.c.id)
-)
-FOUND = (
-    image_tasks.update()
-    .where(image_tasks.c.id == bindparam("task_id"), image_tasks.c.status != ImageStatus.SUCCESS, _not_garbage)
-    .values(status=ImageStatus.SUCCESS, next_attempt_at=None, last_error=None, object_key=bindparam("key"))
-    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **_freed)
+    .values(content_type=bindparam("content_type"), size=bindparam("size"), sha256=bindparam("sha256"), **RELEASED)
 )
 FAILED = (
     image_tasks.update()
     .where(_mine)
     .values(status=bindparam("new_status"), attempts=image_tasks.c.attempts + bindparam("counted", type_=Integer))
-    .values(next_attempt_at=bindparam("at"), last_error=bindparam("reason"), **_freed)
+    .values(next_attempt_at=bindparam("at"), last_error=bindparam("reason"), **RELEASED)
 )
 _users = select(func.count().label("n")).where(image_tasks.c.object_key == bindparam("key")).subquery("users")
 GARBAGE_IF_UNUSED = InsertNew(object_garbage).from_select(
@@ -103,17 +90,6 @@ GARBAGE_IF_UNUSED = InsertNew(object_garbage).from_select(
 ADD = insert_new(
     image_tasks, "feed_id", "entry_id", "position", "original_url", "next_attempt_at", "created_at", "updated_at"
 )
-TOTAL_BYTES = select(func.coalesce(func.sum(image_tasks.c.size), 0).label("bytes")).where(
-    image_tasks.c.status == ImageStatus.SUCCESS
-)
-BY_KEY = (
-    select(image_tasks.c.size, image_tasks.c.sha256, feeds.c.url.label("feed_url"))
-    .select_from(image_tasks.join(feeds, feeds.c.id == image_tasks.c.feed_id))
-    .where(image_tasks.c.object_key == bindparam("key"), image_tasks.c.status == ImageStatus.SUCCESS)
-)
-ARCHIVED = select(image_tasks.c.entry_id, image_tasks.c.original_url, image_tasks.c.object_key).where(
-    one_of(image_tasks.c.entry_id, "ids"), image_tasks.c.status == ImageStatus.SUCCESS
-)
 
 
 class WaitingImage(NamedTuple):
@@ -121,25 +97,6 @@ class WaitingImage(NamedTuple):
 
     id: int
     url: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnfetchedImage:
-    """An image task of a feed whose image is not stored, with the guid of its entry."""
-
-    id: int
-    feed_id: int
-    guid: str
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredImage:
-    """An image in the object store, and the URL of the feed that it came with."""
-
-    size: int
-    sha256: str
-    feed_url: str
 
 
 # --- claiming -----------------------------------------------------------------------------------------------
@@ -199,26 +156,6 @@ async def record_image_stored(
     return await db.batch([Step(STORED, values)]) == [1]
 
 
-async def unfetched_images(db: Database, feed_id: int) -> list[UnfetchedImage]:
-    """The images of a feed that are not stored."""
-    return [UnfetchedImage(**row) for row in await db.query(UNFETCHED, {"feed_id": feed_id})]
-
-
-async def record_image_found(
-    db: Database, task_id: int, key: str, type: ImageType, size: int, sha256: str, now: datetime
-) -> bool:
-    """Records an image that is stored under `key` already; raises `ConstraintViolated` if another task has it."""
-    values = {
-        "task_id": task_id,
-        "key": key,
-        "now": to_iso(now),
-        "content_type": type.content_type,
-        "size": size,
-        "sha256": sha256,
-    }
-    return await db.batch([Step(FOUND, values)]) == [1]
-
-
 async def record_image_failed(db: Database, task: ImageTask, missed: ImageDownloadFailed, now: datetime) -> None:
     """Records a failed attempt: the task waits for the next one, or has failed."""
     values = {
@@ -247,26 +184,6 @@ def steps_to_add_image_tasks(feed_id: int, entry_id: int, addresses: Sequence[st
     same = {"feed_id": feed_id, "entry_id": entry_id, "next_attempt_at": at, "created_at": at, "updated_at": at}
     rows = [same | {"position": position, "original_url": url} for position, url in enumerate(addresses)]
     return [Step(ADD, rows)] if rows else []
-
-
-async def total_image_bytes(db: Database) -> int:
-    """The size of all archived images in bytes."""
-    [row] = await db.query(TOTAL_BYTES)
-    return int(row["bytes"])
-
-
-async def image_of_key(db: Database, key: str) -> StoredImage | None:
-    """The image that is stored under the key."""
-    rows = await db.query(BY_KEY, {"key": key})
-    return StoredImage(**rows[0]) if rows else None
-
-
-async def archived_image_keys(db: Database, entry_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-    """By entry, the keys of its archived images by their original URLs."""
-    found: dict[int, dict[str, str]] = {entry_id: {} for entry_id in entry_ids}
-    for row in await db.query(ARCHIVED, {"ids": as_list(list(entry_ids))}):
-        found[row["entry_id"]][row["original_url"]] = row["object_key"]
-    return found
 
 
 def _task(row: Row, token: str) -> ImageTask:

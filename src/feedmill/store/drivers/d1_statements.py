@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from feedmill.errors import StatementRefused
 from feedmill.store.database import Params
 from feedmill.store.dialect import Compiled
-from feedmill.store.drivers.bulk_insert import SQL_TOKEN, bulk_insert_sql, json_lists
+from feedmill.store.drivers.sqlite_json_insert import SQL_TOKEN, bulk_insert_sql, json_lists
 
 # D1's documented limits. The statements of a batch are "queries per Worker invocation": 50 on the free plan.
 MAX_PARAMETERS = 100

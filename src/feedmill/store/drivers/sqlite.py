@@ -21,7 +21,7 @@ from sqlalchemy.sql import Executable
 from feedmill.errors import ConstraintViolated, DatabaseError, DatabaseUnavailable, StatementRefused
 from feedmill.store.database import NO_PARAMS, Params, Row, Step
 from feedmill.store.dialect import Compiler
-from feedmill.store.drivers.bulk_insert import bulk_insert_sql, json_lists
+from feedmill.store.drivers.sqlite_json_insert import bulk_insert_sql, json_lists
 from feedmill.store.drivers.sqlite_writer import SqliteWriter, Work
 
 Result = TypeVar("Result")

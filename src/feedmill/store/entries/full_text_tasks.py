@@ -1,6 +1,6 @@
 """Full texts of articles, and the queue of entries whose article is to be fetched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -9,9 +9,19 @@ from sqlalchemy import Integer, String, bindparam, select
 from feedmill.model.timestamps import to_iso
 from feedmill.store.columns import LongText
 from feedmill.store.database import Database, Step
-from feedmill.store.dialect import insert_selected
+from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
 from feedmill.store.leases import Leases
-from feedmill.store.schema import entries, full_text_tasks, full_texts
+from feedmill.store.schema import (
+    entries,
+    full_text_tasks,
+    full_texts,
+)
+
+_new_entries = (entries.c.feed_id == bindparam("feed"), one_of(entries.c.guid, "guids"))
+ADD_FULL_TEXT_TASKS = InsertNew(full_text_tasks).from_select(
+    ["entry_id", "next_attempt_at"],
+    select(entries.c.id, bindparam("at")).where(*_new_entries, entries.c.link.is_not(None)),
+)
 
 # Selected from the entry: it may have been purged in the meantime.
 ADD = insert_selected(
@@ -87,3 +97,9 @@ async def postpone_full_text_task(
     """Keeps the entry in the queue until `again_at`; `counted`: this was an attempt."""
     values = {"entry": entry_id, "token": token, "again_at": to_iso(again_at), "tries": int(counted)}
     await db.batch([Step(POSTPONE, values)])
+
+
+def steps_to_fetch_full_texts(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
+    """Queues the full texts of these new entries."""
+    params = {"feed": feed_id, "guids": as_list(list(guids)), "at": to_iso(now)}
+    return [Step(ADD_FULL_TEXT_TASKS, params)] if guids else []

@@ -18,8 +18,12 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list
 from feedmill.store.feeds import merge_statements as sql
 from feedmill.store.feeds.add_feeds import WAKE
+from feedmill.store.feeds.apply_subscriber_settings import (
+    NO_SUBSCRIBERS_REASON,
+    REST,
+    steps_to_apply_subscriber_options,
+)
 from feedmill.store.feeds.lifecycle import DROP_POOL_ITEMS, IMAGES_TO_GARBAGE
-from feedmill.store.feeds.subscribers import NO_SUBSCRIBERS_REASON, REST, steps_to_apply_subscriber_options
 from feedmill.store.feeds.url_history import step_to_add_former_url
 from feedmill.store.pools.groups import steps_to_add_feed_to_rules
 from feedmill.store.subscriptions.change_subscription import SUBSCRIBED_REASON, step_to_lock_feed

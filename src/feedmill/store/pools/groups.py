@@ -15,12 +15,12 @@ from feedmill.model.timestamps import from_iso, to_iso
 from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.database import Database, Row, Step
-from feedmill.store.dialect import insert, insert_new
-from feedmill.store.schema import facts, pool_groups, pool_items, users
+from feedmill.store.dialect import insert
+from feedmill.store.pools.gather_progress import GATHER_FROM, RESTART_GATHERING, gathered_up_to
+from feedmill.store.schema import pool_groups, pool_items, users
 
 LOT = 5000
 NOBODY = Actor()
-GATHERED = "pools:gathered"
 
 ALL = (
     select(pool_groups, users.c.name.label("labels_of_name"))
@@ -40,15 +40,6 @@ SOME_ITEMS = select(pool_items.c.id).where(pool_items.c.group_id == bindparam("g
 DROP_ITEMS = pool_items.delete().where(pool_items.c.id.in_(select(SOME_ITEMS.c.id)))
 CHANGE_RULE = pool_groups.update().where(pool_groups.c.id == bindparam("group")).values(rule=bindparam("rule"))
 DROP = pool_groups.delete().where(pool_groups.c.id == bindparam("group"))
-READ_GATHERED = select(facts.c.value).where(facts.c.name == GATHERED)
-BEGIN_GATHERED = insert_new(facts, "name", "value")
-ADVANCE_GATHERED = (
-    facts.update()
-    .where(facts.c.name == GATHERED, facts.c.value == bindparam("before"))
-    .values(value=bindparam("after"))
-)
-RESTART_GATHERING = facts.update().where(facts.c.name == GATHERED).values(value="0")
-GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +108,6 @@ async def drop_group(db: Database, group: PoolGroup, now: datetime, by: Actor = 
     while await db.batch([Step(DROP_ITEMS, {"group": group.id})]) != [0]:
         pass
     await db.batch([Step(DROP, {"group": group.id}), step_to_audit(by, "pool.delete", group.name, now)])
-
-
-async def gathered_up_to(db: Database) -> int:
-    """The id up to which stored entries were scanned for the current groups."""
-    rows = await db.query(READ_GATHERED)
-    if not rows:
-        await db.batch([Step(BEGIN_GATHERED, {"name": GATHERED, "value": "0"})])
-    return int(rows[0]["value"]) if rows else 0
-
-
-async def advance_gathered(db: Database, before: int, after: int) -> bool:
-    """Advances the scan from `before` to `after`; False when it was restarted meanwhile."""
-    return await db.batch([Step(ADVANCE_GATHERED, {"before": str(before), "after": str(after)})]) == [1]
 
 
 def _values(rule: PoolRule, titles: PoolOptions, contents: PoolOptions) -> Mapping[str, Any]:

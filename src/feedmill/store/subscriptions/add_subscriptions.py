@@ -18,7 +18,7 @@ from feedmill.store.dialect import as_list, insert_new, insert_selected, one_of
 from feedmill.store.entries.unread_lists import DROP_UNREAD, steps_to_fill_unread
 from feedmill.store.feeds.add_feeds import ADD as ADD_FEED
 from feedmill.store.feeds.add_feeds import NEW_FEED, WAKE, NewFeed, feed_values
-from feedmill.store.feeds.subscribers import steps_after_unsubscribe, steps_to_apply_subscriber_options
+from feedmill.store.feeds.apply_subscriber_settings import steps_after_unsubscribe, steps_to_apply_subscriber_options
 from feedmill.store.schema import feeds, folder_subscriptions, folders, subscriptions
 from feedmill.store.subscriptions.change_subscription import SET_HTTP_OPTIONS, SUBSCRIBED_REASON, step_to_lock_feed
 from feedmill.store.subscriptions.feed_settings import STORED_SETTINGS, UPDATE_SETTINGS_FLAG_AT_URL, settings_columns

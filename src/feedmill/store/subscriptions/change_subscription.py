@@ -15,7 +15,7 @@ from feedmill.store.database import Database, Step
 from feedmill.store.dialect import as_list, insert_selected, one_of
 from feedmill.store.entries.unread_lists import LOCK_FEED, steps_to_drop_subscription
 from feedmill.store.feeds.add_feeds import WAKE
-from feedmill.store.feeds.subscribers import (
+from feedmill.store.feeds.apply_subscriber_settings import (
     RESCHEDULE,
     REST,
     steps_after_unsubscribe,

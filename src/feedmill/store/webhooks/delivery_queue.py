@@ -14,7 +14,7 @@ from feedmill.store.database import Database, Row, Step
 from feedmill.store.dialect import as_list, one_of
 from feedmill.store.leases import Leases
 from feedmill.store.schema import deliveries, subscriptions, webhooks
-from feedmill.store.webhooks.delivery_log import to_delivery
+from feedmill.store.webhooks.deliveries import to_delivery
 
 # Locked until the batch ends: deleting a webhook meanwhile must not undo the refresh.
 QUEUE_EVENT = (

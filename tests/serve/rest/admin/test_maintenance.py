@@ -132,7 +132,7 @@ async def test_a_server_that_asked_for_a_rest_is_reported(site: Site, alice: Per
 
 async def test_the_log_is_read_by_level_text_and_feed(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     tail = logs.LogBuffer()
-    monkeypatch.setattr("feedmill.serve.rest.admin.log.LOG_BUFFER", tail)
+    monkeypatch.setattr("feedmill.serve.rest.admin.server_log.LOG_BUFFER", tail)
     for level in ("info", "error"):
         said = {"event": f"an {level}", "level": level, "timestamp": "2026-02-18T08:30:00Z", "feed_id": 3}
         tail.add(None, level, said)

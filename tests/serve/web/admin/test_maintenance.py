@@ -26,7 +26,7 @@ from tests.services.server import Service
 @pytest.fixture
 def tail(monkeypatch: pytest.MonkeyPatch) -> LogBuffer:
     made = LogBuffer()
-    monkeypatch.setattr("feedmill.serve.web.admin.log.LOG_BUFFER", made)
+    monkeypatch.setattr("feedmill.serve.web.admin.server_log.LOG_BUFFER", made)
     for number, level in enumerate(LEVELS):
         event = {"event": f"something {level}", "level": level, "timestamp": f"2026-02-18T08:30:0{number}Z"}
         more = {"feed_id": 1, "url": "https://a:hunter2@example.org/"} if level == "warning" else {}

@@ -18,9 +18,10 @@ from feedmill.model.feed import FeedStatus, without_owner
 from feedmill.model.feed_state import FeedState, feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import Id, PathId, RequestBody, StrictBool, UrlText
+from feedmill.serve.rest.core.field_types import Id, PathId, StrictBool, UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.store.admin.feeds import AdminFeed, feeds_page, pause_feed, read_admin_feed, resume_feed
 

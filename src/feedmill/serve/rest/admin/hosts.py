@@ -11,9 +11,10 @@ from feedmill.library.admin.hosts import hosts_overview
 from feedmill.library.cursors import cursor_at
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import RequestBody, UrlText
+from feedmill.serve.rest.core.field_types import UrlText
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.store.admin.blocked_hosts import blocked_hosts_page
 

@@ -10,11 +10,11 @@ from feedmill.api_schemas.response_body import MessageText
 from feedmill.engine.task_names import QUEUES
 from feedmill.model.feed import without_owner
 from feedmill.serve.http.auth import actor
+from feedmill.serve.rest.core.base_models import FromAttributes, RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp, TheJobs
-from feedmill.serve.rest.core.field_types import FromAttributes, RequestBody
-from feedmill.store.admin.dead_letters import retry_all_dead_letters
 from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.admin.metrics import count_images
+from feedmill.store.admin.retry_dead_letters import retry_all_dead_letters
 from feedmill.store.jobs.current_activity import (
     count_open_deliveries,
     latest_failures,

@@ -4,8 +4,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from feedmill.library.admin.effective_settings import effective_settings
+from feedmill.serve.rest.core.base_models import FromAttributes
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
-from feedmill.serve.rest.core.field_types import FromAttributes
 from feedmill.settings import SettingOrigin
 
 router = APIRouter(prefix="/admin", tags=["admin"])

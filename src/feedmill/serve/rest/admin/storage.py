@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from feedmill.archive.retention import preview_purge, retention_periods
+from feedmill.archive.purge import preview_purge, retention_periods
 from feedmill.library.archive.backup_status import last_backup
+from feedmill.serve.rest.core.base_models import FromAttributes
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
-from feedmill.serve.rest.core.field_types import FromAttributes
 from feedmill.store.archive.storage_usage import measure_storage_usage
 
 router = APIRouter(prefix="/admin", tags=["admin"])

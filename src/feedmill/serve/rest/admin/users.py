@@ -15,9 +15,10 @@ from feedmill.library.users.manage_users import make_user, remove_user, set_pass
 from feedmill.model.ids import MAX_ID
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, split_page
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Admin, TheApp
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import PathId, RequestBody, StrictBool
+from feedmill.serve.rest.core.field_types import PathId, StrictBool
 from feedmill.serve.rest.core.page_parameters import Cursor, Limit
 from feedmill.serve.rest.users.schemas import AccessEndedResponse, NewPassword, RegistrationRequest
 from feedmill.store.admin.users import UserSummary, read_user_summary, update_user, users_page

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
 
 from feedmill.model.ids import MAX_ID
 
@@ -13,16 +13,6 @@ def _require_text(given: object) -> object:
     if not isinstance(given, str | datetime):
         raise ValueError("a time is text, such as 2026-02-18T08:30:00Z")
     return given
-
-
-class RequestBody(BaseModel):
-    """The base of every JSON body: an unknown field is refused, and no value is converted to another type.
-
-    `0` is not a boolean and `"5"` is not a number. A type that JSON has no notation for (an enumeration, a time)
-    says `strict=False` itself.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 # Strict: "5" is no number, 0 is no flag and no time.
@@ -40,9 +30,3 @@ LongText = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00
 UrlText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=r"^[^\x00-\x20\x7f]*$")
 ]
-
-
-class FromAttributes(BaseModel):
-    """A response model that is filled from a value with attributes of the same names."""
-
-    model_config = ConfigDict(from_attributes=True)

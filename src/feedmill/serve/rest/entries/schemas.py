@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from feedmill.library.entries.text_diff import DiffKind
 from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks
-from feedmill.serve.rest.core.field_types import Id, RequestBody, ShortText, StrictBool, StrictInt, StrictTime
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import Id, ShortText, StrictBool, StrictInt, StrictTime
 
 EntryIds = Annotated[list[Id], Field(min_length=1, max_length=MAX_MARKED_AT_ONCE)]
 LabelIds = Annotated[list[Id], Field(max_length=100)]

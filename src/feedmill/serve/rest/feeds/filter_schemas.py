@@ -6,7 +6,7 @@ from feedmill.library.filters.filter_new_entries import PreviewedEntry
 from feedmill.model.feed_settings import (
     FEED_SETTINGS,
 )
-from feedmill.serve.rest.core.field_types import RequestBody
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.feeds.settings_schemas import request_field
 
 

@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field, StringConstraints
 from feedmill.library.subscriptions.http_options import HttpOptionsSummary
 from feedmill.model.fetch_options import MAX_HEADERS, MAX_OPTION_LENGTH, TEXT_OPTIONS, FetchOptions
 from feedmill.outbound.fetch_options import encode_options
-from feedmill.serve.rest.core.field_types import RequestBody, StrictBool, UrlText
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import StrictBool, UrlText
 
 HeaderText = Annotated[str, StringConstraints(max_length=MAX_OPTION_LENGTH, pattern=r"^[\x20-\x7e]*$")]
 HeaderName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]

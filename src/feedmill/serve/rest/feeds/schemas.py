@@ -18,7 +18,8 @@ from feedmill.library.subscriptions.subscribe import DiscoveryResult
 from feedmill.model.feed import ArchivePolicy
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
-from feedmill.serve.rest.core.field_types import Id, RequestBody, StrictBool, StrictInt, UrlText
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import Id, StrictBool, StrictInt, UrlText
 from feedmill.serve.rest.feeds.http_schemas import HttpOptionsRequest, HttpOptionsResponse
 from feedmill.serve.rest.feeds.settings_schemas import FeedSettingsChanges, FeedSettingsResponse
 

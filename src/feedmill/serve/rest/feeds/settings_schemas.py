@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, JSON_SETTINGS, FeedSettings
 from feedmill.model.setting_definitions import FeedSetting, SettingKind, SettingOptions
-from feedmill.serve.rest.core.field_types import Id, RequestBody, StrictBool, StrictInt
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import Id, StrictBool, StrictInt
 
 LINES = StringConstraints(pattern=r"^[^\x00]*$")
 ONE_LINE = StringConstraints(strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")

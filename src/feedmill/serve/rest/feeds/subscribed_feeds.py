@@ -19,7 +19,7 @@ from feedmill.collect.discovery.response_cache import ResponseCache
 from feedmill.library.feeds.private_feeds import read_login
 from feedmill.library.filters.filter_new_entries import preview_filter_rules
 from feedmill.library.jobs.start_refresh import StartedRefresh, refresh_many, refresh_one
-from feedmill.library.subscriptions import edit, lookup
+from feedmill.library.subscriptions import change_subscription, lookup
 from feedmill.library.subscriptions import subscribe as spine
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.folders import check_folders, clip_path, ensure_folders
@@ -27,9 +27,10 @@ from feedmill.library.subscriptions.http_options import summarize_http_options
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, TheJobs, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import Id, PathId, RequestBody
+from feedmill.serve.rest.core.field_types import Id, PathId
 from feedmill.serve.rest.feeds.filter_schemas import FilterPreviewResponse, FilterRulesRequest
 from feedmill.serve.rest.feeds.schemas import (
     DiscoverRequest,
@@ -118,13 +119,15 @@ async def change_feed(app: TheApp, who: Writer, subscription_id: PathId, changes
     await lookup.find_subscription(app.db, user_id, subscription_id)
     await check_folders(app.db, user_id, changes.folder_ids or [])
     settings = given | (changes.settings.changes() if changes.settings else {})
-    await edit.check_settings_change(app.db, user_id, subscription_id, settings)
+    await change_subscription.check_settings_change(app.db, user_id, subscription_id, settings)
     if "http_options" in changes.model_fields_set:
         written = changes.http_options.kept() if changes.http_options else None
         options = encrypt_options(app.tools.encryption, written)
-        await edit.change_login(app.db, user_id, subscription_id, options, now)
-    change = edit.SubscriptionChange(settings, changes.folder_ids)
-    changed = await edit.update_subscription(app.db, app.tools.rules, user_id, subscription_id, change, now)
+        await change_subscription.change_login(app.db, user_id, subscription_id, options, now)
+    change = change_subscription.SubscriptionChange(settings, changes.folder_ids)
+    changed = await change_subscription.update_subscription(
+        app.db, app.tools.rules, user_id, subscription_id, change, now
+    )
     return await _detail(app, user_id, changed)
 
 
@@ -141,7 +144,7 @@ async def preview_rules(
 @router.delete("/{subscription_id:int}", status_code=204, responses=problem_responses(404))
 async def unsubscribe(app: TheApp, who: Writer, subscription_id: PathId) -> None:
     """Ends a subscription; what was starred, labelled or put off for later stays."""
-    await edit.unsubscribe(app.db, who.user.id, subscription_id)
+    await change_subscription.unsubscribe(app.db, who.user.id, subscription_id)
 
 
 @router.post("/{subscription_id:int}/refresh", status_code=202, responses=problem_responses(404))

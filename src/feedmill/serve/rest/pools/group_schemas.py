@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from feedmill.library.users.manage_users import normalize_user_name
 from feedmill.model.pool import ContentFormat, Guarantee, PoolGroup, PoolOptions, PoolRule, PoolStatus
-from feedmill.serve.rest.core.field_types import Id, RequestBody, ShortText, StrictInt, StrictTime
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import Id, ShortText, StrictInt, StrictTime
 from feedmill.serve.rest.users.schemas import LoginName
 
 LanguageTag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]

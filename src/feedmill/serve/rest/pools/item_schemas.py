@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from feedmill.pools.lost_items import DEFAULT_LOST_ITEM_SEARCH, LostItemSearch
 from feedmill.pools.pool import MAX_ITEMS_AT_ONCE
-from feedmill.serve.rest.core.field_types import Id, RequestBody, StrictInt
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import Id, StrictInt
 from feedmill.serve.rest.pools.group_schemas import DAY_SECONDS
 
 LeaseTokenText = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[ -~]+$")]

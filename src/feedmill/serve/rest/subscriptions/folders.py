@@ -8,9 +8,10 @@ from pydantic import Field
 from feedmill.api_schemas.folders import FolderPage, FolderResponse
 from feedmill.library.subscriptions import folders as own
 from feedmill.model.subscription import Folder
+from feedmill.serve.rest.core.base_models import RequestBody
 from feedmill.serve.rest.core.dependencies import Reader, TheApp, Writer
 from feedmill.serve.rest.core.errors import problem_responses
-from feedmill.serve.rest.core.field_types import Id, PathId, RequestBody, ShortText, StrictInt
+from feedmill.serve.rest.core.field_types import Id, PathId, ShortText, StrictInt
 
 router = APIRouter(prefix="/folders", tags=["folders"])
 

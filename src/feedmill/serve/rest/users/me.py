@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 
-from feedmill.api_schemas.users import CurrentUser
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.library.users.manage_users import change_password
 from feedmill.serve.http.auth import has_bearer_token, origin_of
 from feedmill.serve.http.cookies import session_token_of

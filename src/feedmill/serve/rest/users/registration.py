@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 
-from feedmill.api_schemas.users import CurrentUser
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.registration import register_user
 from feedmill.serve.http import csrf

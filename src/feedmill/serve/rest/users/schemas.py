@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from feedmill.api_schemas.users import CurrentUser, Scope
+from feedmill.api_schemas.current_user import CurrentUser, Scope
 from feedmill.library.users.passwords import MAX_LENGTH, MIN_LENGTH
 from feedmill.model.user import AccessEnded, ApiToken, Caller, Session
 from feedmill.serve.http.csrf import csrf_token_for
-from feedmill.serve.rest.core.field_types import RequestBody, ShortText, StrictBool, StrictTime
+from feedmill.serve.rest.core.base_models import RequestBody
+from feedmill.serve.rest.core.field_types import ShortText, StrictBool, StrictTime
 
 LoginName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LENGTH, pattern=r"^[^\x00]*$")]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from feedmill.api_schemas.users import CurrentUser
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.library.users import sessions
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.model.user import Caller

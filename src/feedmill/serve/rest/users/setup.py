@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from feedmill.api_schemas.users import CurrentUser
+from feedmill.api_schemas.current_user import CurrentUser
 from feedmill.library.users import authentication, manage_users
 from feedmill.serve.http import csrf
 from feedmill.serve.http.auth import origin_of

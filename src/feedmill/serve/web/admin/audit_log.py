@@ -7,9 +7,9 @@ from starlette.routing import Route
 from feedmill.library.cursors import cursor_at
 from feedmill.model.ids import MAX_ID
 from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.audit_log import audit_log_page
 
 AUDIT_LOG_PATH = "/admin/audit"

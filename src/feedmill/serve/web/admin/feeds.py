@@ -16,6 +16,7 @@ from feedmill.model.feed_state import feed_state
 from feedmill.model.hosts import host_of
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -23,7 +24,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.feeds import AdminFeed, feeds_page, pause_feed, read_admin_feed, resume_feed
 from feedmill.store.feeds.url_history import merged_feeds
 

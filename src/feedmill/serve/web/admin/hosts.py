@@ -16,13 +16,13 @@ from feedmill.model.feed_state import feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
 from feedmill.serve.web.admin.feeds import public_title, public_url
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.blocked_hosts import (
     blocked_host_names,
     blocked_hosts_page,

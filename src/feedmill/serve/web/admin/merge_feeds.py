@@ -13,13 +13,13 @@ from feedmill.library.feeds.merge_feeds import NotMergeable, find_feed_to_merge,
 from feedmill.model.feed_state import feed_state
 from feedmill.serve.http.auth import actor
 from feedmill.serve.web.admin.feeds import FEEDS_PATH, public_title, public_url, requested_feed
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NUMBER, TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.feeds import AdminFeed
 
 LONGEST_NAME = 2000

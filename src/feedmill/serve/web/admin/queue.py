@@ -15,16 +15,16 @@ from feedmill.i18n.messages import Message
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.health import check_all
 from feedmill.serve.web.admin.feeds import public_title, public_url
+from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app, the_jobs
-from feedmill.store.admin.dead_letters import RETRY_STATEMENTS, retry_all_dead_letters
 from feedmill.store.admin.instance_overview import count_feeds_by_state
 from feedmill.store.admin.metrics import count_images
+from feedmill.store.admin.retry_dead_letters import RETRY_STATEMENTS, retry_all_dead_letters
 from feedmill.store.jobs.current_activity import (
     count_open_deliveries,
     latest_failures,

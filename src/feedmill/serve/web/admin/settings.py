@@ -5,9 +5,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.library.admin.effective_settings import effective_settings
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 
 async def show_settings(request: Request) -> Response:

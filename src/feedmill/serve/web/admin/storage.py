@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.archive.retention import preview_purge, retention_periods
+from feedmill.archive.purge import preview_purge, retention_periods
 from feedmill.library.archive.backup_status import last_backup
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.plots import PlotMark, stacked_bar
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.archive.storage_usage import measure_storage_usage
 
 

@@ -16,6 +16,7 @@ from feedmill.library.users.manage_users import make_user, remove_user, set_pass
 from feedmill.model.user import ACTIVE, DISABLED, AccessEnded, Caller, User
 from feedmill.serve.http.auth import actor
 from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_error, flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, TEXT, accepts_form
@@ -23,7 +24,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.store.admin.users import UserSummary, read_user_summary, update_user, users_page
 from feedmill.store.archive.user_storage_usage import archived_bytes_by_user
 from feedmill.store.users.api_tokens import tokens_of

@@ -20,6 +20,7 @@ from feedmill.model.byte_sizes import format_bytes
 from feedmill.model.image import ImageStatus
 from feedmill.model.timestamps import from_iso, iso_or_none
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import accepts_form, matching, one_of
@@ -27,7 +28,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 ROWS = 50
 IMAGES_PER_PAGE = 60

@@ -18,10 +18,10 @@ from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.raw_body import RawBodyDetails
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 MAX_SHOWN_CHARACTERS = 200_000
 # A larger answer is not read for a comparison.

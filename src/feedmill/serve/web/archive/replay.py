@@ -8,6 +8,7 @@ from feedmill.errors import BlobError
 from feedmill.library.archive.raw_bodies import find_raw_body
 from feedmill.library.archive.replay import TakesTooLong, preview_replay, replay
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_error, flash_success
 from feedmill.serve.web.core.form_fields import NUMBER, accepts_form
@@ -15,7 +16,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 
 async def preview_reparse(request: Request) -> Response:

@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from feedmill.archive.retention import PurgeCounts, preview_purge, retention_periods
+from feedmill.archive.purge import PurgeCounts, preview_purge, retention_periods
 from feedmill.i18n.translator import Translator
 from feedmill.library.archive.storage_usage import FeedStorageUsage, forecast_storage, storage_usage_by_feed
 from feedmill.model.byte_sizes import format_bytes
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.plots import PlotMark, stacked_bar
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 SHOWN_FEEDS = 200
 LONGEST_DAYS = 36_500

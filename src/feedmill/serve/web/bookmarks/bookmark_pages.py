@@ -10,6 +10,7 @@ from feedmill.model.entry_lists import ListPosition
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import User
 from feedmill.serve.http.page_cursors import query_cursor
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -18,7 +19,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 
 PATH = "/bookmarks"
 ROWS = 50

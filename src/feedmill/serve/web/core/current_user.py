@@ -9,8 +9,8 @@ from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import needs_setup
 from feedmill.model.user import ADMIN, POOLS, Caller
 from feedmill.serve.http.auth import session_caller_of
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.redirects import return_path
-from feedmill.serve.web.core.request_state import the_app
 
 
 class SignInRequired(NotSignedIn):

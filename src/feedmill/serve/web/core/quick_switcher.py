@@ -8,11 +8,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.i18n.translator import Translator
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
 
 VIEWS = ("unread", "today", "starred", "later", "all", "history")

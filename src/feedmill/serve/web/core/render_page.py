@@ -10,13 +10,13 @@ from feedmill.serve.http import csrf
 from feedmill.serve.http.cookies import session_token_of
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
 from feedmill.serve.web.core import flash
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.jinja_environment import template_environment
 from feedmill.serve.web.core.keymap import key_translations
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.preferences import user_preferences_of
 from feedmill.serve.web.core.redirects import return_path
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sidebar import CLOSED_FOLDERS_COOKIE, load_sidebar
 
 

@@ -10,6 +10,7 @@ from feedmill.library.archive.raw_bodies import find_raw_body_of_entry
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
 from feedmill.serve.http.security_headers import ALLOW_REMOTE_IMAGES
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -18,7 +19,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.preferences import user_preferences_of
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.article_view import load_article
 from feedmill.serve.web.entries.list_views import view_or_unread
 

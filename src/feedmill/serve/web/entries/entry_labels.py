@@ -13,6 +13,7 @@ from feedmill.library.entries.labels import ensure_label, labels_of_user
 from feedmill.library.entries.list_entries import entry_summaries
 from feedmill.library.entries.marks import apply_marks_to_entry
 from feedmill.model.entry_lists import EntryMarks
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -21,7 +22,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_template
-from feedmill.serve.web.core.request_state import the_app
 
 LONGEST_NAME = 100
 

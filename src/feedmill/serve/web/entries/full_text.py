@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from feedmill.errors import LimitExceeded
 from feedmill.library.entries.full_text import NoFullText, fetch_full_text
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_error
@@ -17,7 +18,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.article_view import item_path, load_article
 from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 

@@ -8,6 +8,7 @@ from feedmill.errors import BadInput, Conflict
 from feedmill.i18n.messages import Message
 from feedmill.library.entries.labels import drop_label, find_label, labels_of_user, make_label, rename_label
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
@@ -15,7 +16,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 PATH = "/labels"
 LONGEST_NAME = 100

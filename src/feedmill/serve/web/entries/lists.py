@@ -13,6 +13,7 @@ from feedmill.library.cursors import from_cursor
 from feedmill.library.entries.article import read_article
 from feedmill.library.entries.list_entries import EntryListPage, EntrySummary, list_entries
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import appearance_of
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
@@ -20,7 +21,6 @@ from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.article_view import ArticleView, article_view, item_path
 from feedmill.serve.web.entries.list_filter import ListFilter, list_filter_of, remember_list_filter
 from feedmill.serve.web.entries.list_views import NAMED_VIEWS, SCOPED_VIEWS, OpenedView, ViewAddress, open_view

@@ -12,13 +12,13 @@ from feedmill.i18n.messages import Message
 from feedmill.library.entries.marks import apply_marks, mark_all_read, undo_mark_all_read
 from feedmill.model.entry_lists import MAX_MARKED_AT_ONCE, EntryMarks, MarkAllRead
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, NEXT_PATH, NUMBER, TEXT, accepts_form, matching, one_of
 from feedmill.serve.web.core.localization import start_of_day
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sidebar import Sidebar, SidebarFolder, load_sidebar
 from feedmill.serve.web.entries.list_views import MARKABLE_VIEW_FIELD, open_view, read_view
 

@@ -12,13 +12,13 @@ from feedmill.errors import BadInput, CallerError
 from feedmill.library.feeds.private_feeds import read_login
 from feedmill.library.filters.filter_new_entries import PreviewedEntry, preview_filter_rules
 from feedmill.library.filters.rules import BadRule
-from feedmill.library.subscriptions.change_url import change_subscription_url
-from feedmill.library.subscriptions.edit import (
+from feedmill.library.subscriptions.change_subscription import (
     SubscriptionChange,
     change_login,
     check_settings_change,
     update_subscription,
 )
+from feedmill.library.subscriptions.change_url import change_subscription_url
 from feedmill.library.subscriptions.feed_settings import settings_of_subscription
 from feedmill.library.subscriptions.http_options import FORM_FIELDS, HttpOptionsSummary, summarize_http_options
 from feedmill.library.subscriptions.lookup import find_subscription
@@ -27,6 +27,7 @@ from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
 from feedmill.outbound.fetch_options import encrypt_options
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -35,7 +36,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.feeds.option_fields import (
     HTTP_OPTION_FIELDS,
     INTERVAL,

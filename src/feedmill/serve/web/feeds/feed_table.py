@@ -14,11 +14,12 @@ from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.feeds.feed_table import FeedTable, FeedTableQuery, feed_table
 from feedmill.library.jobs.start_refresh import refresh_selected
-from feedmill.library.subscriptions.edit import SubscriptionChange, unsubscribe, update_subscription
+from feedmill.library.subscriptions.change_subscription import SubscriptionChange, unsubscribe, update_subscription
 from feedmill.library.subscriptions.folders import check_folders
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import NEXT_PATH, NUMBER, accepts_form, matching
@@ -26,7 +27,6 @@ from feedmill.serve.web.core.plots import sparkline
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.feeds.option_fields import (
     INTERVALS,
     POLICIES,

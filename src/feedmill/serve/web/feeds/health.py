@@ -16,12 +16,13 @@ from feedmill.library.feeds.health import force_full_fetch, health_report, last_
 from feedmill.library.feeds.health_overview import health_overview
 from feedmill.library.jobs.start_refresh import refresh_one
 from feedmill.library.jobs.user_jobs import find_job
-from feedmill.library.subscriptions.edit import SubscriptionChange, update_subscription
+from feedmill.library.subscriptions.change_subscription import SubscriptionChange, update_subscription
 from feedmill.library.subscriptions.errors import NotSubscribable
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.library.subscriptions.subscribe import DiscoveryResult, discover
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
@@ -30,7 +31,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.feeds.health_plots import HealthPlots
 
 LONGEST_URL = 2048

@@ -17,6 +17,7 @@ from feedmill.model.user import User
 from feedmill.serve.http.job_events import done_event_id
 from feedmill.serve.http.job_events import job_event_stream as job_events
 from feedmill.serve.http.sse import parse_last_event_id
+from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -26,7 +27,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.core.sse_fragments import event_stream
 from feedmill.serve.web.entries.list_views import UNREAD_VIEW, VIEW_FIELD, ViewAddress, read_view
 

@@ -8,13 +8,13 @@ from feedmill.errors import NotFound
 from feedmill.i18n.messages import Message
 from feedmill.library.users.manage_users import find_user
 from feedmill.serve.http.auth import actor
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.pools.groups import POOLS_PATH, show_group
 
 

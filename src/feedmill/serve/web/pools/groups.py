@@ -13,6 +13,7 @@ from feedmill.library.feeds.lookup import feed_references
 from feedmill.model.pool import PoolGroup, PoolItemState, PoolKind, PoolOptions
 from feedmill.pools.errors import NoPoolLists
 from feedmill.serve.http.auth import actor
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import accepts_form
@@ -20,8 +21,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
-from feedmill.serve.web.pools.dashboard import requested_kind
 from feedmill.serve.web.pools.group_form import (
     EMPTY_VALUES,
     GROUP_FORM,
@@ -30,6 +29,7 @@ from feedmill.serve.web.pools.group_form import (
     read_group_form,
     submitted_values,
 )
+from feedmill.serve.web.pools.take_item import requested_kind
 
 POOLS_PATH = "/pools"
 

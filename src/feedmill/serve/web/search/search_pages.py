@@ -21,6 +21,7 @@ from feedmill.library.subscriptions.folders import find_folder
 from feedmill.library.subscriptions.lookup import find_subscription
 from feedmill.model.ids import MAX_ID
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -29,7 +30,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.entries.list_views import VIEW_FIELD, view_or_unread
 from feedmill.serve.web.search.search_view import (
     PATH,

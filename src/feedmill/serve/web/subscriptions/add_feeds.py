@@ -15,13 +15,13 @@ from feedmill.model.batch import REFRESH_ONE
 from feedmill.model.feed_settings import FeedSettings
 from feedmill.model.subscription import Subscription
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app, the_jobs
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_template
-from feedmill.serve.web.core.request_state import the_app, the_jobs
 from feedmill.serve.web.feeds.option_fields import (
     ADD_FEED_FIELDS,
     read_folders,

@@ -14,7 +14,7 @@ from feedmill.library.feeds.private_feeds import subscription_ids_by_url
 from feedmill.library.subscriptions.errors import NotSubscribable
 from feedmill.library.subscriptions.subscribe import discover
 from feedmill.model.user import User
-from feedmill.serve.web.core.request_state import the_app
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.subscriptions.subscribe_problems import SubscribeProblem, subscribe_problem, tried_urls
 from feedmill.store.database import Database
 

@@ -13,6 +13,7 @@ from feedmill.library.subscriptions import folders as own
 from feedmill.library.subscriptions.lookup import subscriptions_of_user
 from feedmill.model.subscription import Folder
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import NUMBER, TEXT, accepts_form
@@ -20,7 +21,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.feeds.option_fields import read_id
 
 FOLDERS_PATH = "/folders"

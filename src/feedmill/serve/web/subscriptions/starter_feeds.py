@@ -7,12 +7,12 @@ from starlette.routing import Route
 from feedmill.library.feeds.starter_feeds import TOPICS
 from feedmill.library.subscriptions.folders import ensure_folders
 from feedmill.library.subscriptions.subscribe import SubscribeRequest
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.form_fields import FormField, accepts_form
 from feedmill.serve.web.core.localization import translator_and_dates
 from feedmill.serve.web.core.read_form import checked_form
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.subscriptions.add_feeds import subscribe_to_all
 
 

@@ -18,13 +18,13 @@ from feedmill.library.feeds.starter_feeds import TOPICS
 from feedmill.library.subscriptions.lookup import has_subscriptions
 from feedmill.model.fetch_options import TEXT_OPTIONS
 from feedmill.model.user import User
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.form_fields import accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 from feedmill.serve.web.core.sse_fragments import event_stream, fragment_event
 from feedmill.serve.web.feeds.option_fields import ADD_FEED_FIELDS, INTERVALS, POLICIES, folder_options, read_options
 from feedmill.serve.web.filters.filter_fields import label_options

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput, LimitExceeded
 from feedmill.library.users import api_tokens
 from feedmill.model.user import SCOPES
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
@@ -20,7 +21,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 API_TOKENS_PATH = "/settings/keys"
 LONGEST_NAME = 190

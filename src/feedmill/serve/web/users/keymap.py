@@ -10,6 +10,7 @@ from starlette.routing import Route
 from feedmill.errors import BadInput
 from feedmill.i18n.messages import Message
 from feedmill.library.users.preferences import save_preferences
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.error_pages import is_fragment_request
 from feedmill.serve.web.core.flash import flash_success
@@ -30,7 +31,6 @@ from feedmill.serve.web.core.keymap import (
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page, render_template
-from feedmill.serve.web.core.request_state import the_app
 
 LONGEST = 40
 

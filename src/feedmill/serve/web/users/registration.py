@@ -12,11 +12,11 @@ from feedmill.library.users.authentication import begin_session
 from feedmill.library.users.registration import is_registration_open, register_user
 from feedmill.serve.http.auth import origin_of
 from feedmill.serve.http.cookies import session_token_of, set_session_cookie
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 NEXT_PAGE = "/subscribe"
 

@@ -11,6 +11,7 @@ from feedmill.library.users import sessions
 from feedmill.library.users.api_tokens import list_api_tokens
 from feedmill.library.users.manage_users import sign_out_elsewhere
 from feedmill.serve.http.auth import origin_of
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
 from feedmill.serve.web.core.form_fields import CHECKBOX, accepts_form
@@ -18,7 +19,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 # The first that is found holds: most browsers also name the others.
 BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))

@@ -14,6 +14,7 @@ from feedmill.library.users.manage_users import change_password
 from feedmill.library.users.preferences import save_preferences
 from feedmill.library.users.sessions import list_sessions
 from feedmill.serve.http.auth import origin_of
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, appearance_of, save_appearance
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import flash_success
@@ -24,7 +25,6 @@ from feedmill.serve.web.core.preferences import time_zones, user_preferences_of
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 # What else a device may have a look of its own for.
 APPEARANCE_FIELDS = ("theme", "language", "density")

@@ -10,11 +10,11 @@ from feedmill.errors import AlreadySetUp, BadInput
 from feedmill.library.users.manage_users import create_first_admin, needs_setup
 from feedmill.serve.http import auth
 from feedmill.serve.http.cookies import set_session_cookie
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 NEXT_PAGE = "/subscribe"
 

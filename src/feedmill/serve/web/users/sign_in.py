@@ -8,12 +8,12 @@ from feedmill.errors import LimitExceeded, WrongPassword
 from feedmill.library.users.manage_users import needs_setup
 from feedmill.serve.http import auth
 from feedmill.serve.http.cookies import delete_session_cookie, set_session_cookie
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.form_fields import NEXT_PATH, TEXT, accepts_form
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import local_path, redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 
 async def show_sign_in(request: Request) -> Response:

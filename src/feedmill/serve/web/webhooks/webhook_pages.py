@@ -13,6 +13,7 @@ from feedmill.library.webhooks.service import StillPending
 from feedmill.model.ids import MAX_ID
 from feedmill.model.webhook import Webhook, WebhookEvent
 from feedmill.serve.http.page_cursors import decode_cursor, query_cursor, split_page
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in
 from feedmill.serve.web.core.flash import FlashMessage, flash_error, flash_success
 from feedmill.serve.web.core.form_fields import TEXT, accepts_form, one_of
@@ -20,7 +21,6 @@ from feedmill.serve.web.core.path_ids import path_id
 from feedmill.serve.web.core.read_form import checked_form, form_text
 from feedmill.serve.web.core.redirects import redirect
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 WEBHOOKS_PATH = "/settings/webhooks"
 EVENTS = tuple(event for event in WebhookEvent if event is not WebhookEvent.TEST)

@@ -1,15 +1,13 @@
 """Steps that apply a subscriber's filters to new entries, and sample entries to preview filters on."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, select
 
-from feedmill.model.timestamps import to_iso
-from feedmill.store.database import Database, Step
-from feedmill.store.dialect import InsertNew, as_list, insert_selected, one_of
-from feedmill.store.schema import entries, entry_labels, full_text_tasks, labels, subscriptions, unread, users
+from feedmill.store.database import Step
+from feedmill.store.dialect import as_list, insert_selected, one_of
+from feedmill.store.schema import entries, entry_labels, labels, subscriptions, unread, users
 
 _subscription = subscriptions.c.id == bindparam("subscription")
 _its_list = (
@@ -36,36 +34,6 @@ LABEL = insert_selected(
     .select_from(labels.join(entries, entries.c.feed_id == bindparam("feed")))
     .where(labels.c.user_id == bindparam("of_user"), one_of(labels.c.id, "label_ids"), one_of(entries.c.guid, "guids")),
 )
-ADD_FULL_TEXT_TASKS = InsertNew(full_text_tasks).from_select(
-    ["entry_id", "next_attempt_at"],
-    select(entries.c.id, bindparam("at")).where(*_named, entries.c.link.is_not(None)),
-)
-NEWEST = (
-    select(
-        entries.c.id,
-        entries.c.sort_at,
-        entries.c.link,
-        entries.c.title,
-        entries.c.author,
-        entries.c.summary,
-        entries.c.content_html,
-    )
-    .where(entries.c.feed_id == bindparam("feed"))
-    .order_by(entries.c.sort_at.desc(), entries.c.id.desc())
-    .limit(bindparam("most", type_=Integer))
-)
-
-
-class FilterSample(NamedTuple):
-    """An entry to preview rules on."""
-
-    id: int
-    link: str | None
-    title: str | None
-    author: str | None
-    summary: str | None
-    content_html: str | None
-    sort_at: str
 
 
 def steps_to_block_entries(subscription_id: int, feed_id: int, guids: Sequence[str]) -> list[Step]:
@@ -78,14 +46,3 @@ def steps_to_label_entries(user_id: int, label_ids: Sequence[int], feed_id: int,
     """Adds these labels to these new entries, as far as the user still has them."""
     params: dict[str, Any] = {"of_user": user_id, "feed": feed_id, "guids": as_list(list(guids))}
     return [Step(LABEL, params | {"label_ids": as_list(list(label_ids))})] if label_ids and guids else []
-
-
-def steps_to_fetch_full_texts(feed_id: int, guids: Sequence[str], now: datetime) -> list[Step]:
-    """Queues the full texts of these new entries."""
-    params = {"feed": feed_id, "guids": as_list(list(guids)), "at": to_iso(now)}
-    return [Step(ADD_FULL_TEXT_TASKS, params)] if guids else []
-
-
-async def newest_filter_samples(db: Database, feed_id: int, most: int) -> list[FilterSample]:
-    """The newest entries of a feed."""
-    return [FilterSample(**row) for row in await db.query(NEWEST, {"feed": feed_id, "most": most})]

@@ -2,30 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec import structs
 
-from feedmill.collect.refresh_decision import StoredPollingHints
-from feedmill.collect.scheduling import cadence
-from feedmill.collect.scheduling.cadence import CadenceSettings, PollingHints, PublishingPattern
+from feedmill.collect.scheduling.cadence import CadenceSettings
 from feedmill.library.feeds.private_feeds import private_url
 from feedmill.library.subscriptions.feed_settings import check_feed_settings
 from feedmill.library.subscriptions.lookup import find_subscription
+from feedmill.library.subscriptions.reschedule import schedule_after_change
 from feedmill.model.encrypted import Encrypted
-from feedmill.model.feed import Feed
 from feedmill.model.feed_settings import JSON_SETTINGS, FeedSettings
-from feedmill.model.refresh import Schedule
 from feedmill.model.subscription import Subscription
 from feedmill.store.database import Database
 from feedmill.store.feeds.add_feeds import NewFeed
-from feedmill.store.feeds.read_feeds import feeds_of_ids
 from feedmill.store.subscriptions.add_subscriptions import move_subscription
 from feedmill.store.subscriptions.change_subscription import change_http_options, change_subscription, end_subscription
 from feedmill.store.subscriptions.feed_settings import subscription_settings
-from feedmill.store.subscriptions.subscriptions import smallest_interval_of_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ async def update_subscription(
     before, after = await check_settings_change(db, user_id, subscription_id, change.settings)
     schedule = None
     if after.interval_seconds != before.interval_seconds or after.paused != before.paused:
-        schedule = await _rescheduled(db, rules, subscription, after, now)
+        schedule = await schedule_after_change(db, rules, subscription, after, now)
     await change_subscription(db, user_id, subscription, before, after, change.folder_ids, schedule, now)
     return await find_subscription(db, user_id, subscription_id)
 
@@ -63,16 +57,6 @@ async def check_settings_change(
     if JSON_SETTINGS.keys() & changes.keys():
         await check_feed_settings(db, user_id, after)
     return SettingsChange(before, after)
-
-
-async def apply_interval(
-    db: Database, rules: CadenceSettings, user_id: int, subscription: Subscription, now: datetime
-) -> Subscription:
-    """Reschedules an existing feed by the interval of a new subscriber."""
-    settings = await subscription_settings(db, user_id, subscription.id)
-    schedule = await _rescheduled(db, rules, subscription, settings, now)
-    await change_subscription(db, user_id, subscription, settings, settings, None, schedule, now)
-    return await find_subscription(db, user_id, subscription.id)
 
 
 async def change_login(
@@ -92,31 +76,3 @@ async def change_login(
 async def unsubscribe(db: Database, user_id: int, subscription_id: int) -> None:
     """Ends the subscription; starred, labelled and read-later entries stay."""
     await end_subscription(db, user_id, await find_subscription(db, user_id, subscription_id))
-
-
-async def _rescheduled(
-    db: Database, rules: CadenceSettings, subscription: Subscription, settings: FeedSettings, now: datetime
-) -> Schedule | None:
-    """The schedule of a feed after its interval changed; None if it is declared, failing or was never fetched."""
-    [feed] = await feeds_of_ids(db, [subscription.feed_id])
-    if feed.declared or feed.consecutive_failures or feed.last_fetched_at is None:
-        return None
-    others = await smallest_interval_of_others(db, feed.id, subscription.id)
-    mine = None if settings.paused else settings.interval_seconds
-    asked = [seconds for seconds in (mine, others) if seconds is not None]
-    return next_fetch_schedule(feed, timedelta(seconds=min(asked)) if asked else None, feed.last_fetched_at, now, rules)
-
-
-def next_fetch_schedule(
-    feed: Feed, interval: timedelta | None, last: datetime, now: datetime, rules: CadenceSettings
-) -> Schedule:
-    """The schedule by this interval, counted from the last fetch."""
-    kept = (
-        msgspec.json.decode(feed.polling_hints, type=StoredPollingHints) if feed.polling_hints else StoredPollingHints()
-    )
-    hint = timedelta(seconds=kept.seconds) if kept.seconds else None
-    hints = PollingHints(hint, kept.name, frozenset(kept.skip_hours), frozenset(kept.skip_days))
-    schedule = cadence.after_success(
-        last, PublishingPattern(feed.usual_gap, feed.last_entry_at), interval, hints, rules, 0
-    )
-    return Schedule(max(schedule.at or now, now), schedule.why)

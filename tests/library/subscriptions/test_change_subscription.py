@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from feedmill.errors import NotFound
-from feedmill.library.subscriptions.edit import change_login
+from feedmill.library.subscriptions.change_subscription import change_login
 from feedmill.model.feed import Feed
 from feedmill.model.timestamps import to_iso
 from feedmill.model.user import Actor, User

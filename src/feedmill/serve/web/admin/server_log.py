@@ -5,9 +5,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from feedmill.logs import LEVELS, LOG_BUFFER
+from feedmill.serve.web.core.app_state import the_app
 from feedmill.serve.web.core.current_user import signed_in_admin
 from feedmill.serve.web.core.render_page import render_page
-from feedmill.serve.web.core.request_state import the_app
 
 ROWS = 200
 MOST_DIGITS = 15

@@ -11,7 +11,7 @@ from feedmill.model.user import Actor
 from feedmill.store.admin.audit_log import step_to_audit
 from feedmill.store.archive.feed_images import RETRY_ALL_FAILED
 from feedmill.store.database import Database, Step
-from feedmill.store.webhooks.delivery_log import RETRY_ALL_DEAD
+from feedmill.store.webhooks.deliveries import RETRY_ALL_DEAD
 
 DeadLetterKind = Literal["deliveries", "images"]
 RETRY_STATEMENTS: Mapping[DeadLetterKind, Update] = {"deliveries": RETRY_ALL_DEAD, "images": RETRY_ALL_FAILED}

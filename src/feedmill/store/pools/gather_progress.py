@@ -1,0 +1,41 @@
+"""How far the scan of entries for pools has come."""
+
+from sqlalchemy import bindparam, select
+
+from feedmill.store.database import Database, Step
+from feedmill.store.dialect import insert_new
+from feedmill.store.schema import facts
+
+GATHERED = "pools:gathered"
+
+
+READ_GATHERED = select(facts.c.value).where(facts.c.name == GATHERED)
+
+
+BEGIN_GATHERED = insert_new(facts, "name", "value")
+
+
+ADVANCE_GATHERED = (
+    facts.update()
+    .where(facts.c.name == GATHERED, facts.c.value == bindparam("before"))
+    .values(value=bindparam("after"))
+)
+
+
+RESTART_GATHERING = facts.update().where(facts.c.name == GATHERED).values(value="0")
+
+
+GATHER_FROM = facts.update().where(facts.c.name == GATHERED).values(value=bindparam("after"))
+
+
+async def gathered_up_to(db: Database) -> int:
+    """The id up to which stored entries were scanned for the current groups."""
+    rows = await db.query(READ_GATHERED)
+    if not rows:
+        await db.batch([Step(BEGIN_GATHERED, {"name": GATHERED, "value": "0"})])
+    return int(rows[0]["value"]) if rows else 0
+
+
+async def advance_gathered(db: Database, before: int, after: int) -> bool:
+    """Advances the scan from `before` to `after`; False when it was restarted meanwhile."""
+    return await db.batch([Step(ADVANCE_GATHERED, {"before": str(before), "after": str(after)})]) == [1]
