@@ -547,6 +547,6 @@ NOT_HOSTILE = frozenset(
         "library.feeds.icons",
         "serve.web.archive.feed_archive",
         "store.drivers.d1_statements",
-        "store.drivers.bulk_insert",
+        "store.drivers.sqlite_json_insert",
     }
 )
