@@ -28,11 +28,11 @@ FEEDS = {".xml", ".rss", ".atom"}
 ROUNDS, SLOW_ROUNDS = 7, 1
 GROWTH = """
 import resource, sys
-from feedmill.collect.parsing.parse_feed import parse
+from feedmill.collect.parsing.parse_feed import parse_feed
 data = sys.stdin.buffer.read()
-parse(b"<rss><channel><item><title>x</title></item></channel></rss>")
+parse_feed(b"<rss><channel><item><title>x</title></item></channel></rss>")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-parse(data)
+parse_feed(data)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
