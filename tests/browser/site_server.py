@@ -32,7 +32,7 @@ class SiteServer:
 
 @contextmanager
 def run_site_server(folder: Path, prepare: Callable[[Site], Awaitable[None]] | None = None) -> Iterator[SiteServer]:
-    """A running server for the block. `furnish` is awaited before the server starts."""
+    """A running server for the block. `prepare` is awaited before the server starts."""
     ready, leave = threading.Event(), asyncio.Event()
     opened: list[SiteServer] = []
     failed: list[BaseException] = []
@@ -71,6 +71,8 @@ def run_site_server(folder: Path, prepare: Callable[[Site], Awaitable[None]] | N
 async def _listening(site: Site) -> AsyncIterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        # The server listens only once its task runs; a browser may ask before.
+        listening.listen()
         config = uvicorn.Config(site.asgi, log_config=None, lifespan="off", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]

@@ -12,7 +12,6 @@ nobody. So the loop was held for no longer than the wall time without those wait
 
 import http.client
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -28,7 +27,7 @@ import httpx
 from tests.cli.command import Server
 from tests.cli.conftest import LOOPBACK
 from tests.cli.new_interpreter import serving
-from tests.services.server import free_port
+from tests.services.server import free_port, launch, wait_for_port
 
 EVERY = 0.02
 ALICE = {"name": "alice", "password": "correct horse battery"}
@@ -37,7 +36,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Prober:
-    """Asks until the block ends; `held` and `wall` have the seconds of each answer."""
+    """Asks until the block ends, at least once; `held` and `wall` have the seconds of each answer."""
 
     port: int
     pid: int
@@ -64,13 +63,15 @@ class Prober:
 
     def _ask_again_and_again(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        while not self._stop.wait(EVERY):
+        while True:
             before = self._times()
             connection.request("GET", "/health/live")
             connection.getresponse().read()
             cpu, waited, wall = map(sub, self._times(), before)
             self.wall.append(wall)
             self.held.append(min(cpu, wall - waited))
+            if self._stop.wait(EVERY):
+                break
         connection.close()
 
     def _times(self) -> tuple[float, float, float]:
@@ -146,8 +147,10 @@ def _site(folder: Path) -> Iterator[str]:
     """A web server in a process of its own, so that what it sends takes no time of the prober's."""
     port = free_port()
     command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder), str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = folder.with_suffix(".log")
+    process = launch(command, log)
     try:
+        wait_for_port(port, process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()

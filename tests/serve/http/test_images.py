@@ -70,6 +70,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
 async def running(app: App, parts: EmbeddedParts) -> AsyncIterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()
         server = uvicorn.Server(
             uvicorn.Config(asgi.create_asgi_app(app, parts.batches), log_config=None, lifespan="off")
         )
