@@ -20,7 +20,7 @@ from typing import IO, Any, Protocol
 
 from tests.fork_server.client import ForkedProcess, fork_server
 from tests.services.server import free_port
-from tests.waiting import wait_until
+from tests.waiting import LONGEST_WAIT, wait_until
 
 LONGEST_COMMAND = 120
 
@@ -53,7 +53,7 @@ class Server:
     def get(self, path: str) -> tuple[int, dict[str, Any]]:
         """The status and the JSON of an answer."""
         try:
-            with urllib.request.urlopen(self.address + path, timeout=30) as answer:
+            with urllib.request.urlopen(self.address + path, timeout=LONGEST_WAIT) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -62,7 +62,7 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """Asks the server to end; its exit code."""
         self.process.send_signal(how)
-        return self.process.wait(40)
+        return self.process.wait(LONGEST_COMMAND)
 
     def printed(self) -> str:
         """What it wrote to standard output."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
-from tests.cli.command import environment, feedmill, start_command
+from tests.cli.command import LONGEST_COMMAND, environment, feedmill, start_command
 from tests.fork_server.client import ForkedProcess
 from tests.scripted_web import Web
 
@@ -67,7 +67,7 @@ class CommandLine:
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
-        assert process.wait(60) == 0
+        assert process.wait(LONGEST_COMMAND) == 0
         return ESCAPES.sub("", shown.decode())
 
     def start(self, *args: str) -> "RunningCommand":
@@ -98,7 +98,7 @@ class RunningCommand:
 
     async def done(self) -> CommandResult:
         """Waits until it has ended."""
-        code = await asyncio.to_thread(self.process.wait, 60)
+        code = await asyncio.to_thread(self.process.wait, LONGEST_COMMAND)
         return CommandResult(code, self.out.read_text(), self.err.read_text())
 
 

@@ -9,13 +9,12 @@ import pytest
 from redis import Redis
 
 from tests.cli import new_interpreter
-from tests.cli.command import assert_one_line, environment, feedmill
+from tests.cli.command import LONGEST_COMMAND, assert_one_line, environment, feedmill
 from tests.services.redis import own_redis
 from tests.services.server import Service
 from tests.waiting import wait_until
 
 ROLES = ("api", "scheduler", "worker")
-LONGEST_STOP = 30
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -43,7 +42,7 @@ def test_it_stops_cleanly(tmp_path: Path, role: str, postgres_service: Service) 
             wait_until(lambda: _is_present(redis.service.url) or process.poll() is not None, otherwise=log.read_text())
             process.send_signal(signal.SIGTERM)
 
-            assert process.wait(LONGEST_STOP) == 0, log.read_text()
+            assert process.wait(LONGEST_COMMAND) == 0, log.read_text()
         finally:
             process.kill()
             process.wait()

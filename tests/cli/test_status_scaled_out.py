@@ -17,8 +17,6 @@ from tests.faults.scaled_out_installation import ScaledOutInstallation, scaled_o
 from tests.services.server import Service
 from tests.waiting import until
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.fixture
 async def scaled(tmp_path: Path, postgres_service: Service) -> AsyncIterator[ScaledOutInstallation]:

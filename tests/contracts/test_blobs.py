@@ -231,6 +231,6 @@ def test_a_process_that_exits_right_after_a_call_ends_well(
             [sys.executable, "-c", textwrap.dedent(EXITS_AT_ONCE), place],
             env=environment,
             capture_output=True,
-            timeout=60,
+            timeout=120,
         )
         assert (ended.returncode, ended.stderr) == (0, b"")

@@ -26,7 +26,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(environment: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [environment / "bin" / "feedmill", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 def test_the_core_has_no_library_of_an_extra_and_no_build_tool(environment: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import environment
+from tests.cli.command import LONGEST_COMMAND, environment
 from tests.services.server import free_port
 from tests.waiting import wait_until
 
@@ -58,7 +58,9 @@ class Walk:
         wait_until(lambda: _answers(f"http://127.0.0.1:{port}/"), otherwise=f"{command} does not answer")
 
     def run(self, command: list[str]) -> None:
-        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=LONGEST_COMMAND
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         self.said.append(done.stdout)
         # What a block exports is there for the next one, as in a terminal.
@@ -67,7 +69,7 @@ class Walk:
     def end(self) -> None:
         for process in self.running:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            process.wait(LONGEST_COMMAND)
 
 
 def _answers(url: str) -> bool:

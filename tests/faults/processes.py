@@ -12,6 +12,7 @@ from typing import Self
 from tests.cli.command import environment
 from tests.faults.process_main import ProcessPlan
 from tests.fork_server.client import ForkedProcess, fork_server
+from tests.waiting import LONGEST_WAIT
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +41,7 @@ class FeedmillProcess:
         self.signal(signal.SIGKILL)
         await self.ended
 
-    async def stop(self, seconds: float = 30) -> int:
+    async def stop(self, seconds: float = LONGEST_WAIT) -> int:
         """Asks it to end, and fails if that takes longer than it may; its exit code."""
         self.signal(signal.SIGTERM)
         return await asyncio.wait_for(asyncio.shield(self.ended), seconds)
@@ -65,6 +66,9 @@ class FeedmillProcesses:
         for process in self._processes:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            # One that has only just begun has no group of its own yet.
+            if process.is_alive:
+                process.signal(signal.SIGKILL)
             await process.ended
 
     async def start(self, plan: ProcessPlan) -> FeedmillProcess:

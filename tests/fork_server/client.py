@@ -49,8 +49,11 @@ class ForkedProcess:
     def kill(self) -> None:
         """Ends it and whatever it started."""
         if self.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
+            # One that has only just begun has no group of its own yet, and has started nothing.
+            for end in (os.killpg, os.kill):
+                with suppress(ProcessLookupError):
+                    end(self.pid, signal.SIGKILL)
+                    return
 
     def _wait_for_lines(self, lines: int, timeout: float | None) -> None:
         with selectors.DefaultSelector() as selector:

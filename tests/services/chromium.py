@@ -19,6 +19,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# In milliseconds. Only a browser that never starts takes so long.
+LONGEST_START = 120_000
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def running_chromium() -> Iterator[Chromium]:
     if path is None:
         raise ServiceMissing("there is no chromium (apt-get install chromium fonts-noto-cjk)")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=LONGEST_START)
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
         try:

@@ -125,7 +125,7 @@ def launch(args: list[str], log: Path, **popen: object) -> subprocess.Popen[byte
         return subprocess.Popen(args, stdout=out, stderr=out, start_new_session=True, **popen)  # type: ignore[call-overload,no-any-return]
 
 
-def end(process: subprocess.Popen[bytes], sig: signal.Signals = signal.SIGTERM, seconds: float = 10) -> None:
+def end(process: subprocess.Popen[bytes], sig: signal.Signals = signal.SIGTERM, seconds: float = 60) -> None:
     """Ends the process group of the server: first with `sig`, then with SIGKILL."""
     for attempt in (sig, signal.SIGKILL):
         try:
