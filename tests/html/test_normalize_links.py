@@ -54,6 +54,16 @@ def test_a_nasty_link_is_normalised_or_dropped(given: str) -> None:
     assert safe_link(given) == NASTY[given]
 
 
+@given(st.integers(0, 99_999).map(str) | st.text("0123456789", max_size=6), st.sampled_from(["", "/x", "?x", "#x"]))
+def test_a_plain_url_keeps_its_port_exactly_if_the_port_exists(port: str, rest: str) -> None:
+    address = f"https://a.example:{port}{rest}"
+    # A space at the beginning is dropped, but it takes the long way.
+    expected = absolute_url(f" {address}")
+
+    assert absolute_url(address) == expected
+    assert expected == (None if port and not 0 < int(port) <= 65_535 else address)
+
+
 pieces = st.sampled_from(
     ["http", "https", ":", "/", "//", "\\", "a.example", "?", "#", "@", "[", "]", "%", "'", '"', " "]
 )

@@ -24,7 +24,8 @@ _COMPLETE = re.compile(r"https?://", re.I)
 # `feed://host/x` means http; `feed:https://host/x` carries its own scheme.
 _FEED_SCHEME = re.compile(r"^feed:(?:(?://)?(?=https?:)|(//))", re.I)
 # The form of most URLs, which nothing below would change.
-_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)++(?:/[A-Za-z0-9/_.~%?=&+,;:@!$*()#-]*+)?")
+_PORT = r"(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}+))?"
+_PLAIN = re.compile(rf"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)++{_PORT}(?:/[A-Za-z0-9/_.~%?=&+,;:@!$*()#-]*+)?")
 _PLAIN_PATH = re.compile(r"/(?!/)[A-Za-z0-9/_.~%=&+,:@!$*()-]*+(?:[?][A-Za-z0-9/_.~%=&+,:@!$*()-]++)?")
 _BACKSLASHES = re.compile(r"^(?:https?:)?[/\\][^?#]*", re.I)
 # Other schemes that a link may have: a browser hands them to other programs. Never `javascript:` or `data:`.
