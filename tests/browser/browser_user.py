@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
+
+# Marks that the server does not have yet wait there.
+NO_MARK_WAITS = "() => !Object.keys(localStorage).some((key) => key.startsWith('feedmill.marks.'))"
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,10 @@ class BrowserUser:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def press_until_sent(self, key: str) -> Response:
+    def press_until_sent(self, key: str) -> None:
         """Presses a key that marks something, and waits until the server has it."""
-        with self.page.expect_response("**/marks") as answer:
-            self.page.keyboard.press(key)
-        return answer.value
+        self.page.keyboard.press(key)
+        self.until(NO_MARK_WAITS)
 
     def until(self, is_so: str, arg: object = None) -> None:
         """Waits for it. Not `wait_for_function`: that evaluates in the page, which our policy forbids."""
@@ -33,6 +35,10 @@ class BrowserUser:
                 return
             self.page.wait_for_timeout(50)
         raise AssertionError(f"it never came to be: {is_so}")
+
+    def let_go_of(self, timers: int) -> None:
+        """Lets timers of this length that are held go off now; see `page_timers`."""
+        self.page.evaluate("(length) => letGo(length)", timers)
 
     def titles(self) -> list[str]:
         return self.page.locator(".row .title").all_inner_texts()

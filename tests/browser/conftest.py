@@ -1,6 +1,6 @@
 """A running site for each module of tests, and users signed in to it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import sample_feeds
 from tests.browser.browser_user import BrowserUser
+from tests.browser.page_timers import hold_timers
 from tests.browser.site_server import SiteServer, run_site_server
 
 # Only a failing test waits this long; the machine may be slow.
@@ -23,18 +24,22 @@ def site_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteServer
 
 @pytest.fixture
 def visit(chromium_service: Any, site_server: SiteServer) -> Iterator[Callable[..., Page]]:
-    """Opens a browser window without a session; a script error or a policy violation in it fails the test."""
+    """Opens a browser window without a session; a script error or a policy violation in it fails the test.
+
+    `held` are the lengths of timers that do not go off by themselves there.
+    """
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
-    def open_window(width: int = 1280, height: int = 800, **options: Any) -> Page:
+    def open_window(width: int = 1280, height: int = 800, held: Sequence[int] = (), **options: Any) -> Page:
         size = {"width": width, "height": height}
         # What a worker asks for is hidden from tests; those that are about it let it in.
         options.setdefault("service_workers", "block")
         context = chromium_service.browser.new_context(viewport=size, base_url=site_server.origin, **options)
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        hold_timers(context, *held)
         page: Page = context.new_page()
-        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
         return page

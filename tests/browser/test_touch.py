@@ -7,6 +7,7 @@ from playwright.sync_api import CDPSession, Locator, expect
 
 from tests.browser.axe import serious
 from tests.browser.browser_user import BrowserUser
+from tests.browser.page_timers import RESTING_FINGER
 
 BrowserUserMaker = Callable[..., BrowserUser]
 
@@ -34,8 +35,8 @@ class TouchInput:
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def on_a_phone(browser_user: BrowserUserMaker) -> tuple[BrowserUser, TouchInput]:
-    alice = browser_user(width=360, height=740, has_touch=True, is_mobile=True, at="/all")
+def on_a_phone(browser_user: BrowserUserMaker, *held: int) -> tuple[BrowserUser, TouchInput]:
+    alice = browser_user(width=360, height=740, has_touch=True, is_mobile=True, at="/all", held=held)
     return alice, TouchInput(alice.page.context.new_cdp_session(alice.page))
 
 
@@ -46,18 +47,20 @@ def middle(place: Locator) -> tuple[float, float]:
 
 
 def test_a_row_is_swiped_to_be_read_or_to_wait(browser_user: BrowserUserMaker) -> None:
-    alice, touch = on_a_phone(browser_user)
+    alice, touch = on_a_phone(browser_user, RESTING_FINGER)
     row = alice.page.locator(".row.unread").first
     marked = alice.page.locator(f"#{row.get_attribute('id')}")
     x, y = middle(row)
 
     with alice.page.expect_response("**/marks"):
-        touch.drag(x - 60, y, across=120)
+        # So far that the browser would go back to the page before, if the finger were its own.
+        touch.drag(x - 150, y, across=300)
         touch.drag(x + 60, y, across=-120)
 
     expect(marked).not_to_contain_class("unread")
     expect(marked).to_contain_class("later")
     expect(alice.page.locator(".pane .article")).to_have_count(0)
+    expect(alice.page).to_have_url("/all")
 
 
 def test_a_held_row_opens_a_menu_and_is_not_clicked(browser_user: BrowserUserMaker) -> None:
@@ -85,7 +88,7 @@ def test_a_held_row_opens_a_menu_and_is_not_clicked(browser_user: BrowserUserMak
 
 
 def test_a_list_pulled_from_its_top_is_refreshed(browser_user: BrowserUserMaker) -> None:
-    alice, touch = on_a_phone(browser_user)
+    alice, touch = on_a_phone(browser_user, RESTING_FINGER)
     x, y = middle(alice.page.locator(".row").nth(1))
     asked: list[str] = []
     alice.page.on("request", lambda request: asked.append(request.url) if "refresh-all" in request.url else None)
