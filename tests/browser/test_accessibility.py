@@ -91,4 +91,4 @@ def test_the_keyboard_reaches_the_content_first(browser_user: BrowserUserMaker) 
 
     alice.press("Tab", "Enter")
 
-    assert alice.page.evaluate("document.activeElement.id") == "main"
+    expect(alice.page.locator("#main")).to_be_focused()

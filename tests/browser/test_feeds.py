@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import COLOURS, serious
 from tests.browser.browser_user import BrowserUser
+from tests.browser.page_timers import ENDED_JOB
 from tests.browser.sample_feeds import SampleEntry, SampleFeed, as_rss
 from tests.browser.site_server import SiteServer
 from tests.scripted_web import Answer, ClientConnection, ReceivedRequest
@@ -116,7 +117,11 @@ def test_a_refresh_is_seen_in_two_windows_and_closes_when_it_went_well(
     expect(other.page.locator(".strip")).to_have_attribute("data-status", "done")
     expect(other.page.locator(".strip progress")).to_be_visible()
     assert serious(other.page) == []
+    expect(alice.page.locator(".strip")).to_have_attribute("data-status", "done")
+    for window in (alice, other):
+        window.let_go_of(ENDED_JOB)
     expect(alice.page.locator(".strip")).to_have_count(0)
+    expect(other.page.locator(".strip")).to_have_count(1)
 
 
 def test_what_failed_stays_with_its_reason(browser_user: BrowserUserMaker, site_server: SiteServer) -> None:

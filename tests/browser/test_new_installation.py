@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.browser_user import BrowserUser
 from tests.browser.conftest import PATIENCE
+from tests.browser.page_timers import hold_timers
 from tests.browser.sample_feeds import CHINESE, PASSWORD, PROSE, SampleEntry, SampleFeed, as_rss
 from tests.browser.web_in_thread import web_in_thread
 from tests.cli.command import serving
@@ -71,6 +72,7 @@ def arrive(chromium_service: Any, installation: NewInstallation) -> Iterator[Cal
         size = {"width": width, "height": 800}
         context = chromium_service.browser.new_context(viewport=size, base_url=installation.address, **options)
         context.set_default_timeout(PATIENCE)
+        hold_timers(context)
         contexts.append(context)
         page: Page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -114,7 +116,9 @@ def test_without_scripts_everything_is_links_and_forms(
 
     page.get_by_role("link", name="Which stone turns").click()
     expect(page.locator(".article h1")).to_have_text("Which stone turns")
-    page.locator(".article-bar").get_by_role("button", name="Star").click()
+    star = page.locator(".article-bar").get_by_role("button", name="Star")
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
     page.goto("/starred")
     expect(page.locator(".row .title")).to_have_text(["Which stone turns"])
 
@@ -131,11 +135,13 @@ def test_the_keyboard_alone_leads_everywhere(installation: NewInstallation, arri
     reader = BrowserUser(arrive())
     page = reader.page
     page.goto("/")
+    expect(page.get_by_label("Name")).to_be_focused()
     for word in ("alice", PASSWORD, PASSWORD):
         page.keyboard.type(word)
         reader.press("Tab")
     reader.press("Enter")
     page.wait_for_url("**/subscribe")
+    expect(page.get_by_label("Address", exact=True)).to_be_focused()
     page.keyboard.type(installation.web.url("/"))
     reader.press("Enter")
     expect(page.locator(".offer")).to_contain_text("The Old Mill")
@@ -152,7 +158,7 @@ def test_the_keyboard_alone_leads_everywhere(installation: NewInstallation, arri
     reader.press("Enter")
     expect(page.locator(".row.starred")).to_have_count(1)
     reader.press("Escape")
-    assert page.evaluate("document.activeElement.textContent") == "Which stone turns"
+    expect(page.get_by_role("link", name="Which stone turns")).to_be_focused()
 
 
 def tab_to(page: Page, words: str) -> None:
@@ -177,6 +183,7 @@ def test_on_the_smallest_phone_nothing_is_lost_at_the_side(
     add_by_the_address_of_a_page(page, installation)
     page.get_by_role("button", name="Open views and feeds").click()
     page.locator(".sidebar").get_by_role("link", name="Unread").click()
+    page.wait_for_url("**/unread")
     page.get_by_role("link", name="Which stone turns").click()
     expect(page.locator(".article h1")).to_have_text("Which stone turns")
     assert page.evaluate("document.documentElement.scrollWidth") == 320
@@ -262,6 +269,7 @@ def refresh_in_two_windows(reader: BrowserUser, installation: NewInstallation) -
 def search_a_chinese_word(page: Page) -> None:
     page.keyboard.press("/")
     page.wait_for_url("**/search")
+    expect(page.get_by_label("Search for")).to_be_focused()
     page.keyboard.type("水闸")
     page.keyboard.press("Enter")
     expect(page.locator(".row .title")).to_have_text([ENTRIES[0].title])

@@ -1,6 +1,7 @@
 """Reading without a connection what was opened with one."""
 
 from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import expect
 
@@ -29,6 +30,7 @@ def test_what_was_opened_can_be_read_and_marked_without_a_connection(browser_use
     beside, alone = alice.titles()[:2]
     alone_url = alice.page.get_by_role("link", name=alone).get_attribute("href")
     alice.page.goto(str(alone_url))
+    alice.until(KEPT, 1)
     alice.page.goto("/all")
     alice.press("j")
     alice.reads(beside)
@@ -56,7 +58,7 @@ def test_what_was_opened_can_be_read_and_marked_without_a_connection(browser_use
     assert alone in alice.titles()
 
 
-def test_nothing_is_kept_for_who_comes_after(browser_user: BrowserUserMaker) -> None:
+def test_nothing_is_kept_for_who_comes_after(browser_user: BrowserUserMaker, sessions: dict[str, Any]) -> None:
     alice = BrowserUser(browser_user(service_workers="allow").page)
     alice.page.goto("/login")
     alice.page.goto("/all")
@@ -64,15 +66,18 @@ def test_nothing_is_kept_for_who_comes_after(browser_user: BrowserUserMaker) -> 
     alice.page.goto("/all")
     alice.until("() => Boolean(navigator.serviceWorker.controller)")
     alice.press("j")
+    alice.page.wait_for_url("**/item/**")
     alice.until(KEPT, 1)
     url = alice.page.url
 
     alice.page.goto("/logout")
     alice.page.get_by_role("main").get_by_role("button", name="Sign out").click()
     alice.page.wait_for_url("**/login")
+    # The session that other tests would come with is over.
+    sessions.clear()
     alice.page.goto(url)
     assert "/login" in alice.page.url
-    assert not alice.page.evaluate("caches.has('articles')")
+    alice.until("async () => !(await caches.has('articles'))")
     alice.page.context.set_offline(True)
     alice.page.goto(url)
 

@@ -20,6 +20,11 @@ from tests.browser.site_server import SiteServer
 from tests.serve.rest.site import Site
 
 BrowserUserMaker = Callable[..., BrowserUser]
+# In one go: the pools are sent every two seconds, with a mark that is new.
+SEEN_AT = """(mark, age) => {
+  mark.getAnimations()[0].currentTime = age
+  return getComputedStyle(mark).visibility
+}"""
 PATHS = (
     "/settings",
     "/settings/sessions",
@@ -110,20 +115,19 @@ def test_an_admin_lets_somebody_take_and_takes_the_right_away(
 def test_the_pools_are_shown_as_they_change_and_say_when_they_grow_old(
     pooled: SiteServer, browser_user: BrowserUserMaker
 ) -> None:
-    page = browser_user().page
-    page.goto("/pools")
+    alice = browser_user(at="/pools")
+    page = alice.page
     level = page.locator(".pool .level strong").first
     before = int(level.inner_text())
     stale = page.locator(".stale")
-    assert stale.evaluate("mark => getComputedStyle(mark).visibility") == "hidden"
+    assert stale.evaluate(SEEN_AT, 9_999) == "hidden"
     page.get_by_role("link", name=re.compile("^Change")).focus()
 
     pooled.do(pooled.site.app.pools.pop("Mills", PoolKind.TITLES, 2))
 
     expect(level).to_have_text(str(before - 2))
-    assert page.evaluate("document.activeElement.textContent.trim()").startswith("Change")
-    stale.evaluate("mark => (mark.getAnimations()[0].currentTime = 10_001)")
-    assert stale.evaluate("mark => getComputedStyle(mark).visibility") == "visible"
+    alice.until("() => document.activeElement.textContent.trim().startsWith('Change')")
+    assert stale.evaluate(SEEN_AT, 10_001) == "visible"
 
 
 def test_a_new_key_is_copied(browser_user: BrowserUserMaker) -> None:

@@ -40,6 +40,7 @@ def test_keys_that_were_chosen_do_what_they_stand_for(browser_user: BrowserUserM
     alice = browser_user(at="/keys/edit")
     assert serious(alice.page) == []
     alice.page.get_by_role("button", name="Miniflux keys").click()
+    alice.page.wait_for_url("**/keys")
     alice.page.goto("/all")
     first, second = alice.titles()[:2]
 
@@ -54,6 +55,7 @@ def test_keys_that_were_chosen_do_what_they_stand_for(browser_user: BrowserUserM
     expect(alice.page.locator(".row.current.later")).to_have_count(0)
     alice.page.goto("/keys/edit")
     alice.page.get_by_role("button", name="Feedmill keys").click()
+    alice.page.wait_for_url("**/keys")
 
 
 def test_b_opens_the_original_behind(browser_user: BrowserUserMaker) -> None:
