@@ -205,7 +205,7 @@ async def test_a_server_that_never_answers_is_given_up_by_itself(silent_port: in
 async def test_a_404_of_a_server_that_knows_no_s3_is_not_a_missing_object() -> None:
     async with answering("404 Not Found", []) as port:
         with pytest.raises(BlobError, match="answered 404") as caught:
-            await at(port).get(KEY)
+            await at(port, timeout=timedelta(seconds=LONGEST_WAIT)).get(KEY)
 
     assert not isinstance(caught.value, BlobMissing)
 

@@ -86,6 +86,13 @@ async def _has_arrived(engine: Engine) -> None:
         await engine.until_taken()
 
 
+async def _submit_in_order(engine: Engine, jobs: Iterable[Job], priority: Priority) -> None:
+    """Submits each when the one before has arrived: messages that are on their way together overtake each other."""
+    for job in jobs:
+        await engine.submit(job, priority)
+        await _has_arrived(engine)
+
+
 @pytest.fixture
 def recorder() -> Recorder:
     return Recorder()
@@ -130,8 +137,7 @@ async def test_manual_goes_before_scheduled(make_engine: MakeEngine, recorder: R
     await recorder.until_started(1)
 
     for feed_id, priority in ((1, Priority.SCHEDULED), (2, Priority.SCHEDULED), (3, Priority.MANUAL)):
-        await engine.submit(RefreshFeed(feed_id), priority)
-    await _has_arrived(engine)
+        await _submit_in_order(engine, [RefreshFeed(feed_id)], priority)
     gate.set()
     await recorder.until_ended(4)
 
@@ -211,8 +217,7 @@ async def test_a_job_that_fails_stops_no_other(make_engine: MakeEngine, recorder
     recorder.takes = _fail_on(2)
     engine = make_engine(recorder, at_once=1)
 
-    for job in feeds(1, 2, 3):
-        await engine.submit(job, Priority.SCHEDULED)
+    await _submit_in_order(engine, feeds(1, 2, 3), Priority.SCHEDULED)
     await recorder.until_ended(3)
 
     assert ids(recorder.ended) == [1, 2, 3]
@@ -222,8 +227,7 @@ async def test_a_lane_opens_again_after_a_failure(make_engine: MakeEngine, recor
     recorder.takes = _fail_on(1)
     engine = make_engine(recorder)
 
-    for job in feeds(1, 2, lane="host"):
-        await engine.submit(job, Priority.SCHEDULED)
+    await _submit_in_order(engine, feeds(1, 2, lane="host"), Priority.SCHEDULED)
     await recorder.until_ended(2)
 
     assert ids(recorder.ended) == [1, 2]
@@ -316,9 +320,7 @@ async def test_stop_waits_for_what_runs_and_hands_back_what_waits(make_engine: M
     gate = asyncio.Event()
     recorder.takes = lambda job: gate.wait()
     engine = make_engine(recorder, at_once=2)
-    for job in feeds(1, 2, 3, 4, lane=""):
-        await engine.submit(job, Priority.SCHEDULED)
-    await _has_arrived(engine)
+    await _submit_in_order(engine, feeds(1, 2, 3, 4), Priority.SCHEDULED)
     await recorder.until_started(2)
 
     undone = await _stop_and_open(engine, gate)
@@ -331,9 +333,7 @@ async def test_stop_hands_back_also_what_waits_for_its_lane(make_engine: MakeEng
     gate = asyncio.Event()
     recorder.takes = lambda job: gate.wait()
     engine = make_engine(recorder)
-    for job in feeds(1, 2, 3, lane="host"):
-        await engine.submit(job, Priority.SCHEDULED)
-    await _has_arrived(engine)
+    await _submit_in_order(engine, feeds(1, 2, 3, lane="host"), Priority.SCHEDULED)
     await recorder.until_started(1)
 
     undone = await _stop_and_open(engine, gate)

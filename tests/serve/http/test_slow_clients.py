@@ -131,7 +131,7 @@ async def test_a_large_upload_on_a_slow_but_steady_line_arrives() -> None:
 
 
 async def test_a_client_that_waits_to_be_asked_for_its_body_is_not_slow() -> None:
-    async with timed_site(header_seconds=SHORT, body_seconds=0.5) as site:
+    async with timed_site(header_seconds=STEADY, body_seconds=SHORT) as site:
         client, silent = await site.connect(), await site.connect()
         await client.send(head("POST", "/late-upload", "Content-Length: 3", "Expect: 100-continue"))
         assert await silent.receive_all() == b""
@@ -144,7 +144,7 @@ async def test_a_client_that_waits_to_be_asked_for_its_body_is_not_slow() -> Non
 
 
 async def test_a_client_whose_body_we_do_not_read_yet_is_not_slow() -> None:
-    async with timed_site(header_seconds=SHORT, body_seconds=0.5) as site:
+    async with timed_site(header_seconds=STEADY, body_seconds=SHORT) as site:
         client, silent = await site.connect(), await site.connect()
         sending = asyncio.create_task(
             client.send(head("POST", "/late-upload", "Content-Length: 8000000") + bytes(8_000_000))
