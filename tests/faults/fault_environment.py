@@ -28,6 +28,7 @@ UNDONE = (
 )
 CLAIMED = select(feeds.c.id, feeds.c.claimed_until).where(feeds.c.claim_token.is_not(None))
 END_CLAIMS = update(feeds).where(feeds.c.claim_token.is_not(None)).values(claimed_until=bindparam("now"))
+ABANDON = update(batches).values(heard_at=bindparam("at"))
 ALICE = insert(users, "id", "name", "unread_list_id", "created_at")
 SUBSCRIBE = insert(subscriptions, "user_id", "feed_id", "created_at")
 SOME_UNREAD = (
@@ -122,6 +123,11 @@ class FaultEnvironment:
     async def end_claims(self) -> None:
         """As if every lease had ended."""
         await self.db.batch([Step(END_CLAIMS, {"now": to_iso(datetime.now(UTC))})])
+
+    async def abandon_batches(self) -> None:
+        """As if nobody had been heard of for an hour: every lease has ended, and every batch is abandoned."""
+        await self.end_claims()
+        await self.db.batch([Step(ABANDON, {"at": to_iso(datetime.now(UTC) - timedelta(hours=1))})])
 
     async def until_done(self, seconds: float = 60) -> None:
         """Waits until no feed is due and none is claimed."""

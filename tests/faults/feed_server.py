@@ -34,8 +34,7 @@ class FeedServer:
         self.web = web
         self.articles: dict[str, list[Article]] = {f"/{number}": [] for number in range(feeds)}
         self.delay = 0.0
-        self._gate = asyncio.Event()
-        self._gate.set()
+        self._gates: dict[str, asyncio.Event] = {}
         for path in self.articles:
             self.publish(path, articles)
             web.serve(path, self._answer_slowly)
@@ -67,19 +66,22 @@ class FeedServer:
         return len(self.web.requests)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Holds back every response within the block."""
-        self._gate.clear()
+    def held(self, *paths: str) -> Iterator[None]:
+        """Holds back the responses of these feeds within the block, by default of all."""
+        gate = asyncio.Event()
+        self._gates = dict.fromkeys(paths or self.paths, gate)
         try:
             yield
         finally:
-            self._gate.set()
+            self._gates = {}
+            gate.set()
 
     async def _answer_slowly(self, seen: ReceivedRequest, wire: ClientConnection) -> None:
         answer = self._answer(seen)
         if self.delay:
             await slow_pace(self.delay)
-        await self._gate.wait()
+        if gate := self._gates.get(seen.path):
+            await gate.wait()
         await wire.send(answer.encode())
 
     def _answer(self, seen: ReceivedRequest) -> Answer:

@@ -21,7 +21,7 @@ from tests.scripted_web.server import Web
 from tests.services.redis import own_redis
 from tests.services.server import Restartable
 
-SHORT_WAITS: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "abandoned": 4, "storage_pause": 0.5}
+SHORT_WAITS: dict[str, Any] = {"lease": 2.0, "scan_every": 0.5, "visibility": 4, "storage_pause": 0.5}
 
 
 @dataclass

@@ -40,6 +40,9 @@ class TcpProxy:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._port)
         both = {writer, inner_writer}
         self._writers |= both
+        if not self._is_unblocked:
+            # Meanwhile.
+            self.block()
         with suppress(OSError):
             await asyncio.gather(_forward(reader, inner_writer), _forward(inner_reader, writer))
         self._writers -= both

@@ -24,7 +24,7 @@ FEEDS = 20
 @pytest.fixture
 def clock(tmp_path: Path) -> Path:
     path = tmp_path / "clock"
-    path.write_text("0")
+    _set_clock(path, timedelta())
     return path
 
 
@@ -71,15 +71,15 @@ async def test_a_clock_set_back_while_storage_failed_does_not_stop_the_scan(
 ) -> None:
     async with make_environment(feeds=FEEDS) as env:
         env.objects.write_text("a file where a folder must be")
-        clock.write_text(str(DAY.total_seconds()))
+        _set_clock(clock, DAY)
         await env.make_due()
         process = await env.start(clock=str(clock), storage_pause=3600)
         await until(lambda: _has_failed(env, process), otherwise="nothing failed")
 
         env.objects.unlink()
-        clock.write_text("0")
+        _set_clock(clock, timedelta())
         await env.make_due()
-        await env.until_done(30)
+        await env.until_done()
 
         await check(env, [], most_extra_fetches=2)
 
@@ -92,9 +92,16 @@ async def _start_and_settle(env: FaultEnvironment, clock: Path) -> None:
 
 async def _jump(env: FaultEnvironment, clock: Path, ahead: timedelta, expected: int) -> None:
     """Sets the clock, and waits until every feed was asked for as often as expected and nothing is left to do."""
-    clock.write_text(str(ahead.total_seconds()))
+    _set_clock(clock, ahead)
     await until(lambda: _is_done(env, clock, expected), otherwise=f"not every feed was asked {expected} times")
     assert set(env.feed_server.asked().values()) == {expected}
+
+
+def _set_clock(clock: Path, ahead: timedelta) -> None:
+    """Replaces the whole file: a process that reads it meanwhile finds the old time or the new one."""
+    written = clock.with_suffix(".new")
+    written.write_text(str(ahead.total_seconds()))
+    written.replace(clock)
 
 
 async def _is_done(env: FaultEnvironment, clock: Path, expected: int) -> bool:

@@ -29,7 +29,7 @@ from feedmill.store.feeds.add_feeds import add_feed
 from tests.databases import emptied, settings_of
 from tests.faults.pool_worker import GROUP, LOT, PoolWorkerJob, run_worker
 from tests.services.server import Restartable, Service, find_binary, folder, free_port
-from tests.waiting import fault_lasts, until
+from tests.waiting import LONGEST_WAIT, fault_lasts, until
 
 TITLES = PoolKind.TITLES
 AT_ONCE = LostItemSearch(timedelta(0), timedelta(seconds=1.5))
@@ -92,7 +92,7 @@ class PoolRun:
     async def stop(self) -> list[int | None]:
         for _, process in self.workers:
             process.terminate()
-        await asyncio.to_thread(lambda: [process.join(30) for _, process in self.workers])
+        await asyncio.to_thread(lambda: [process.join(LONGEST_WAIT) for _, process in self.workers])
         return [process.exitcode for _, process in self.workers]
 
     def handed_out(self) -> list[int]:
@@ -223,7 +223,8 @@ async def check_lease(pool_run: PoolRun, plan: PoolRunPlan) -> None:
     print(f"{sum(handed.values())} handed out, {repeats} of them again, {counts}, killed {dict(pool_run.kills)}")
 
 
-LEASE = PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=5)
+# Longer than a worker on a busy machine takes from a lease to its end.
+LEASE = PoolOptions(guarantee=Guarantee.LEASE, lease_seconds=15)
 
 
 async def test_nothing_is_handed_out_twice_whatever_is_killed_restarted_or_wiped(pool_run: PoolRun) -> None:

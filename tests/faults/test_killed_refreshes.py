@@ -10,7 +10,7 @@ from tests.faults.conftest import MakeEnvironment
 from tests.faults.fault_environment import FaultEnvironment
 from tests.faults.invariants import check, states_of
 from tests.faults.kill_points import POINTS
-from tests.waiting import fault_lasts, until
+from tests.waiting import LONGEST_WAIT, fault_lasts, until
 
 LEASE = 1.0
 LONGEST_LIFE = 0.15
@@ -30,11 +30,12 @@ async def test_killed_two_hundred_times(make_environment: MakeEnvironment, kind:
 async def test_a_batch_whose_process_was_killed_is_taken_up_by_the_next(make_environment: MakeEnvironment) -> None:
     async with make_environment(feeds=30) as env:
         ids = [feed["id"] for feed in await env.feeds()]
-        first = await env.start(lease=LEASE, batch=ids, die_at="committing", die_after=10)
+        first = await env.start(batch=ids, die_at="committing", die_after=10)
         await first.ended
         [begun] = await env.batches()
 
-        second = await env.start(lease=LEASE, abandoned=1)
+        await env.abandon_batches()
+        second = await env.start()
         await env.until_batches_end()
         await second.stop()
 
@@ -71,11 +72,13 @@ async def _die(env: FaultEnvironment, chance: random.Random, point: str) -> bool
     before = env.feed_server.requests
     process = await env.start(lease=LEASE, die_at=point, die_after=chance.randrange(3))
     if point:
-        await asyncio.wait_for(process.ended, 30)
+        await asyncio.wait_for(process.ended, LONGEST_WAIT)
     else:
-        await until(lambda: _has_asked(env, before), otherwise="it did not ask")
-        await fault_lasts(chance.uniform(0, LONGEST_LIFE))
-        await process.kill()
+        # One answer is held back, so that it is not done before it dies, however late that is.
+        with env.feed_server.held(some[-1]):
+            await until(lambda: _has_asked(env, before), otherwise="it did not ask")
+            await fault_lasts(chance.uniform(0, LONGEST_LIFE))
+            await process.kill()
     return bool(await env.claims())
 
 

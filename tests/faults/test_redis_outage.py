@@ -119,7 +119,7 @@ async def test_a_job_requested_while_redis_is_down_runs_when_redis_is_back(
         with stopped(scaled):
             await api.alice.post("/feeds/refresh-all", json={})
         for role in ("scheduler", "worker"):
-            await scaled.start(role)
+            await scaled.start(role, lease=60)
 
         await scaled.env.until_batches_end()
 
@@ -131,7 +131,7 @@ async def test_a_job_requested_while_redis_is_down_is_run_by_a_worker_that_scans
     tmp_path: Path, postgres_service: Service
 ) -> None:
     async with scaled_out(tmp_path, postgres_service.url, feeds=60) as scaled, running_api(scaled) as api:
-        await scaled.start("worker")
+        await scaled.start("worker", lease=60)
         with stopped(scaled):
             await api.alice.post("/feeds/refresh-all", json={})
 
@@ -176,7 +176,7 @@ async def test_what_processes_log_of_an_outage_of_redis_is_json_and_short(
     async with scaled_out(tmp_path, postgres_service.url, feeds=40) as scaled:
         processes = [await scaled.start(role) for role in ("scheduler", "worker")]
         await scaled.env.make_due()
-        await scaled.env.until_done(30)
+        await scaled.env.until_done()
         with stopped(scaled):
             await scaled.env.make_due()
             await scaled.env.until_done(60)
