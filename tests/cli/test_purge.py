@@ -63,14 +63,15 @@ async def test_the_settings_say_for_how_long(cli: CommandLine) -> None:
 async def test_a_server_purges_by_itself(cli: CommandLine) -> None:
     await one_left_long_ago(cli)
 
+    log = cli.folder / "serve.log"
+
     async def is_purged() -> bool:
         return await titles(cli) == ["a"]
 
     with serving(cwd=cli.folder, settings=cli.settings) as server:
         await until(is_purged, otherwise="the server has not purged")
+        await until(lambda: "maintenance_task_finished" in log.read_text(), otherwise="the server did not log it")
         server.stop()
-
-    assert "maintenance_task_finished" in (cli.folder / "serve.log").read_text()
 
 
 def test_the_rule_for_a_bucket_is_printed_and_nothing_touched(tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ async def _idle(site: Site) -> None:
     """Until what Alice started has ended, so that nothing but Charlie could change anything."""
     async for _ in site.parts.batches.watch(await _first(site, schema.batches)):
         pass
+    # What its end has started, such as the archiving of images.
+    await site.parts.engine.until_idle()
 
 
 async def test_no_page_of_one_thing_opens_to_somebody_else(site: Site, charlie: Visitor, things: Things) -> None:

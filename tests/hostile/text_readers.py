@@ -5,11 +5,12 @@ take text which strangers can't choose, or which is short by then, are named in 
 """
 
 import asyncio
+import atexit
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import lxml.html
@@ -108,6 +109,9 @@ _SOUGHT = query_hints.words_to_highlight('word "a phrase" begin* 字')
 _NAMES = query_names.UserNames()
 _ALL = frozenset({"img", "image", "amp-img", "source", "video"})
 _LOOP = asyncio.new_event_loop()
+# Of this process alone: several measure at once.
+_FOLDER = TemporaryDirectory(prefix="feedmill-growth-")
+atexit.register(_FOLDER.cleanup)
 
 
 def _bytes(text: str) -> bytes:
@@ -173,7 +177,7 @@ def _page(text: str) -> web_page.WebPage:
 
 
 def _file(text: str, suffix: str) -> Path:
-    path = Path(gettempdir()) / f"feedmill-growth.{suffix}"
+    path = Path(_FOLDER.name) / f"growth.{suffix}"
     path.write_bytes(_bytes(text))
     return path
 

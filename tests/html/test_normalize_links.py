@@ -126,14 +126,14 @@ def test_a_json_feed_with_a_script_for_a_home_page_resolves_against_its_own_addr
 
 @pytest.mark.parametrize("piece", [" ", "\t", "\x07", "'", '"', "\\", "/", "%", "@", ":", "深", "[", "\u3000", "feed:"])
 def test_normalising_takes_linear_time(piece: str) -> None:
-    short, long = (_seconds("https://a.example/" + piece * n) for n in (100_000, 400_000))
+    # The least of three: a busy machine only adds.
+    short, long = (min(_seconds("https://a.example/" + piece * n) for _ in range(3)) for n in (100_000, 400_000))
 
     assert long < max(short * 8, 0.05)
 
 
 def _seconds(link: str) -> float:
     begun = process_time()
-    for _ in range(3):
-        safe_link(link)
-        safe_link(link[8:], "https://a.example/")
+    safe_link(link)
+    safe_link(link[8:], "https://a.example/")
     return process_time() - begun

@@ -215,7 +215,7 @@ async def test_a_scan_that_fails_is_said_and_tried_again(
     scanning = asyncio.create_task(process.scheduler.run())
 
     async def has_scanned() -> bool:
-        return bool(await env.titles())
+        return bool(await env.titles()) and any(line["event"] == "outage_ended" for line in logged)
 
     await until(has_scanned, otherwise="it was not tried again")
     scanning.cancel()

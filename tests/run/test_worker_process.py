@@ -167,7 +167,7 @@ async def test_workers_of_one_machine_have_names_of_their_own(scaled: ScaledOutI
     control = make_celery(scaled.redis.service.url).control
 
     async def both_answer() -> bool:
-        return len({name for reply in control.ping(timeout=0.5) for name in reply}) == 2
+        return len({name for reply in control.ping(timeout=5, limit=2) for name in reply}) == 2
 
     await until(both_answer, otherwise="they answer to the same name")
 
