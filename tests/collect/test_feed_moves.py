@@ -1,4 +1,4 @@
-"""What a settled redirect leads to, by where it points and what is there."""
+"""What happens to a feed with a permanent redirect, by its target and what is there."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -42,15 +42,15 @@ def test_within_a_site_the_url_changes() -> None:
         (replace(OTHER, http_options="{}"), STAYS),
     ],
 )
-def test_on_another_site_there_is_a_feed_of_its_own(there: Feed | None, move: FeedMove) -> None:
+def test_on_another_site_a_new_feed_is_created(there: Feed | None, move: FeedMove) -> None:
     assert chosen(FEED, ELSEWHERE, there) == move
 
 
-def test_where_another_feed_is_the_site_does_not_matter() -> None:
+def test_an_existing_feed_at_the_target_is_used_whatever_the_site() -> None:
     assert chosen(FEED, THERE, replace(OTHER, url=THERE)) == FeedMove(THERE, 3, merges_with=2)
 
 
-def test_a_login_goes_to_no_other_site() -> None:
+def test_a_login_is_not_sent_to_another_site() -> None:
     assert chosen(replace(FEED, http_options="{}"), ELSEWHERE, None) == STAYS
 
 
@@ -67,5 +67,5 @@ def test_a_login_goes_to_no_other_site() -> None:
         ("http://localhost/feed", "http://localhost/rss", True),
     ],
 )
-def test_a_site_is_what_somebody_registered(one: str, other: str, same: bool) -> None:
+def test_a_site_is_a_registrable_domain(one: str, other: str, same: bool) -> None:
     assert is_same_site(one, other) is same

@@ -1,4 +1,4 @@
-"""One conditional request, and a few quick tries more."""
+"""A conditional request with a few quick retries."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,7 +27,7 @@ WAIT = Deferred("u", "u", NOW)
 
 
 class Answers:
-    """A web that gives one answer after the other; the last one stays."""
+    """A web that gives one response after another; the last one repeats."""
 
     def __init__(self, *outcomes: FetchOutcome) -> None:
         self._outcomes = list(outcomes)
@@ -54,14 +54,14 @@ async def fetch(*outcomes: FetchOutcome, feed: Feed = FEED, jitter: float = 0.0)
 
 
 @pytest.mark.parametrize(("jitter", "rests"), [(0.0, [2, 4, 8]), (0.5, [1.5, 3, 6]), (1.0, [1, 2, 4])])
-async def test_three_quick_tries_each_twice_as_far_shortened_by_jitter(jitter: float, rests: list[float]) -> None:
+async def test_three_quick_retries_with_doubling_delays_shortened_by_jitter(jitter: float, rests: list[float]) -> None:
     outcome, web = await fetch(BUSY, jitter=jitter)
 
     assert (outcome, len(web.asked), web.rested) == (BUSY, 4, rests)
 
 
 @pytest.mark.parametrize(("attempt", "seconds"), [(0, 2), (3, 16), (4, 32), (5, 60), (20, 60)])
-def test_no_rest_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
+def test_no_delay_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
     assert retry_delay(attempt, 0) == timedelta(seconds=seconds)
 
 
@@ -76,19 +76,19 @@ def test_no_rest_is_longer_than_a_minute(attempt: int, seconds: int) -> None:
         WAIT,
     ],
 )
-async def test_what_a_quick_try_can_t_mend_is_not_tried_again(outcome: FetchOutcome) -> None:
+async def test_a_failure_that_is_not_retryable_is_not_retried(outcome: FetchOutcome) -> None:
     got, web = await fetch(outcome)
 
     assert (got, len(web.asked), web.rested) == (outcome, 1, [])
 
 
-async def test_the_first_try_that_works_ends_it() -> None:
+async def test_the_first_success_ends_the_retries() -> None:
     outcome, web = await fetch(BUSY, BUSY, Gone("u", "u"))
 
     assert (outcome, web.rested) == (Gone("u", "u"), [2, 4])
 
 
-async def test_no_turn_for_another_try_leaves_the_failure_that_is_known() -> None:
+async def test_a_retry_without_a_turn_at_the_host_reports_the_first_failure() -> None:
     outcome, web = await fetch(BUSY, WAIT)
 
     assert outcome == BUSY
@@ -104,7 +104,7 @@ async def test_no_turn_for_another_try_leaves_the_failure_that_is_known() -> Non
         ('"1"', "yesterday", Validators('"1"', "yesterday")),
     ],
 )
-async def test_the_feeds_validators_go_along(
+async def test_the_feeds_validators_are_sent(
     etag: str | None, last_modified: str | None, validators: Validators | None
 ) -> None:
     feed = Feed(1, FEED.url, NOW, etag=etag, last_modified=last_modified)

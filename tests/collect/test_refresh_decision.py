@@ -1,4 +1,4 @@
-"""From an answer to a decision."""
+"""From a response to the decision what to store."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -77,7 +77,7 @@ def failed(outcome: Any, feed: Feed = FEED, moment: DecisionContext = MOMENT) ->
         (Refused(*ENDS, "address", "it is private"), "refused"),
     ],
 )
-def test_every_failure_has_its_kind_and_a_next_time(outcome: FetchOutcome, kind: str) -> None:
+def test_every_failure_has_its_kind_and_a_next_fetch(outcome: FetchOutcome, kind: str) -> None:
     decision = failed(outcome)
 
     assert (decision.kind, decision.counted, decision.disables) == (kind, True, False)
@@ -85,7 +85,7 @@ def test_every_failure_has_its_kind_and_a_next_time(outcome: FetchOutcome, kind:
     assert decision.schedule.at > NOW
 
 
-def test_a_feed_that_has_to_wait_for_its_host_is_postponed_and_nothing_else() -> None:
+def test_a_feed_that_has_to_wait_for_its_host_is_only_deferred() -> None:
     decision = refresh_decision.decide_not_fetched(FEED, Deferred(*ENDS, NOW + HOUR), MOMENT)
 
     assert isinstance(decision, Postponed)
@@ -108,7 +108,7 @@ def test_a_feed_that_has_to_wait_for_its_host_is_postponed_and_nothing_else() ->
         ({"ttl": 9 * DAY}, Freshness(max_age=300 * DAY), 1440, "Cache-Control: max-age"),
     ],
 )
-def test_the_longest_wish_wins_and_is_named(
+def test_the_longest_hint_wins_and_is_named(
     said: dict[str, timedelta], freshness: Freshness, minutes: int, name: str
 ) -> None:
     schedule = updated(freshness, **said).schedule
@@ -126,7 +126,7 @@ def test_a_304_follows_the_hints_of_the_last_body() -> None:
     assert decision.schedule.at == NOW + 6 * HOUR
 
 
-def test_the_habit_comes_from_dates_that_have_passed() -> None:
+def test_the_cadence_uses_past_dates_only() -> None:
     dates = [NOW + DAY, NOW - HOUR, NOW - 3 * HOUR, NOW - 5 * HOUR]
 
     decision = updated(entries=tuple(ParsedEntry(published_at=date) for date in dates))
@@ -147,7 +147,7 @@ def test_the_habit_comes_from_dates_that_have_passed() -> None:
         (None, 0, "https://b/" + "x" * LONGEST_URL, FeedMove()),
     ],
 )
-def test_a_permanent_redirect_is_believed_the_third_time(
+def test_a_permanent_redirect_is_followed_for_good_the_third_time(
     before: str | None, times: int, to: str | None, move: FeedMove
 ) -> None:
     feed = structs.replace(FEED, moved_to=before, moved_times=times)
@@ -161,7 +161,7 @@ def test_a_permanent_redirect_is_believed_the_third_time(
 @pytest.mark.parametrize(
     ("ago", "disables"), [(None, False), (HOUR, False), (19 * HOUR, False), (20 * HOUR, True), (30 * DAY, True)]
 )
-def test_gone_for_a_day_is_gone_for_good(ago: timedelta | None, disables: bool) -> None:
+def test_a_feed_that_is_gone_for_a_day_is_disabled(ago: timedelta | None, disables: bool) -> None:
     since = None if ago is None else NOW - ago
 
     decision = failed(Gone(*ENDS), structs.replace(FEED, gone_since=since))
@@ -170,7 +170,7 @@ def test_gone_for_a_day_is_gone_for_good(ago: timedelta | None, disables: bool) 
     assert decision.schedule.at == (None if disables else NOW + DAY)
 
 
-def test_when_our_network_is_down_the_unreachable_and_the_slow_are_not_blamed() -> None:
+def test_during_our_own_outage_unreachable_and_slow_feeds_are_not_blamed() -> None:
     down = replace(MOMENT, our_network_is_down=True)
 
     unreachable, slow = (
@@ -182,7 +182,7 @@ def test_when_our_network_is_down_the_unreachable_and_the_slow_are_not_blamed() 
     assert (unreachable.counted, slow.counted, missing.counted) == (False, False, True)
 
 
-def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
+def test_only_a_parsed_body_leaves_its_validators() -> None:
     decision = refresh_decision.decide_not_a_feed(FEED, response(), "not a feed", None, "sha", MOMENT)
 
     assert (decision.kind, decision.body_sha256) == ("not_a_feed", "sha")
@@ -190,7 +190,7 @@ def test_only_a_body_that_was_understood_leaves_its_validators() -> None:
 
 
 @pytest.mark.parametrize(("private", "minutes"), [(True, 5), (False, 15)])
-def test_only_public_hosts_have_the_floor(private: bool, minutes: int) -> None:
+def test_the_interval_floor_is_for_public_hosts_only(private: bool, minutes: int) -> None:
     answer = replace(response(), is_private=private)
 
     decision = refresh_decision.decide_unchanged(structs.replace(FEED, interval=5 * MINUTE), answer, MOMENT)

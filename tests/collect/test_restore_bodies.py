@@ -1,4 +1,4 @@
-"""Kept bodies in order: which time, which place among the others, which one is what the feed offers now."""
+"""Stored bodies in order of time, and which one is the current content of the feed."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,13 +33,13 @@ def body(hours: int, feed_id: int = 1) -> StoredRawBody:
         (NOON - HOUR, NOON, False),
     ],
 )
-def test_a_period_begins_with_its_first_moment_and_ends_before_its_last(
+def test_a_period_includes_its_start_and_excludes_its_end(
     since: datetime | None, until: datetime | None, inside: bool
 ) -> None:
     assert (NOON in Period(since, until)) is inside
 
 
-def test_bodies_are_replayed_from_the_oldest_on_and_know_the_next_of_their_own_feed() -> None:
+def test_bodies_are_replayed_oldest_first_and_know_the_next_of_their_feed() -> None:
     backups = order_bodies([body(3), body(1), body(2, feed_id=2), body(0)], URLS, ALWAYS)
 
     assert [(one.body.at, one.url, one.next_at) for one in backups] == [
@@ -57,13 +57,13 @@ def test_bodies_are_replayed_from_the_oldest_on_and_know_the_next_of_their_own_f
         ({0: FEED, 1: NO_FEED}, None, [0]),
         ({0: NO_FEED, 1: NO_FEED}, None, []),
         ({0: FEED, 1: None}, None, [0]),
-        # What a truncated body lacks may be in the feed all the same.
+        # What a truncated body lacks may still be in the feed.
         ({0: FEED, 1: FEED, 2: TRUNCATED, 3: TRUNCATED}, None, [3, 2, 1]),
-        # What the feed offers now is outside the time that is replayed.
+        # The current content of the feed is outside the period that is replayed.
         ({0: FEED, 1: FEED}, NOON + HOUR, []),
     ],
 )
-async def test_the_newest_body_that_is_a_feed_says_what_is_offered_now(
+async def test_the_newest_body_that_is_a_feed_is_the_current_content(
     tmp_path: Path, bodies: dict[int, bytes | None], until: datetime | None, current: list[int]
 ) -> None:
     blobs = FolderBlobs(tmp_path)

@@ -14,7 +14,7 @@ from feedmill.outbound.host_pacing import Pacer
 from tests.scripted_web import ScriptedResolver, Web
 from tests.waiting import LONGEST_WAIT
 
-# Longer than any answer takes on a busy machine; whoever tests a limit makes that one SHORT.
+# Longer than any response takes on a busy machine; a test of a limit sets that one to SHORT.
 PATIENT = FetchLimits(
     max_bytes=200_000,
     connect=timedelta(seconds=LONGEST_WAIT),
@@ -27,7 +27,7 @@ MakeClient = Callable[..., Client]
 
 
 class LoopbackIsPublic(AddressPolicy):
-    """Takes loopback for the public Internet, so that it is paced."""
+    """Treats loopback as the public Internet, so that it is paced."""
 
     def __init__(self) -> None:
         super().__init__(["127.0.0.0/8"])
@@ -49,7 +49,7 @@ def names() -> ScriptedResolver:
 
 @pytest.fixture
 async def make_client(names: ScriptedResolver) -> AsyncIterator[MakeClient]:
-    """Makes clients that are closed after the test; loopback is allowed unless a policy is given."""
+    """Creates clients that are closed after the test; loopback is allowed unless a policy is given."""
     made: list[Client] = []
 
     def make(policy: AddressPolicy | None = None, pacer: Pacer | None = None, **more: Any) -> Client:

@@ -1,4 +1,4 @@
-"""Nothing but public addresses is reached, however an address is written, named, or arrived at."""
+"""Only public addresses are reached, however an address is written, named or redirected to."""
 
 import asyncio
 import socket
@@ -113,7 +113,7 @@ def test_ports_of_web_servers_are_reached(port: int) -> None:
     assert AddressPolicy().verdict("1.1.1.1", port) == "public"
 
 
-def test_the_operator_allows_networks_and_any_port_in_them() -> None:
+def test_an_allowed_network_is_reached_on_any_port() -> None:
     policy = AddressPolicy(["10.1.0.0/16", "fd00::/8"])
 
     verdicts = [policy.verdict(address, 22) for address in ("10.1.2.3", "fd12::1", "::ffff:10.1.2.3")]
@@ -134,7 +134,7 @@ def test_both_ends_of_a_teredo_address_have_to_be_allowed() -> None:
     assert AddressPolicy(["127.0.0.0/8"]).verdict("2001:0:7f00:1:0:0:f5ff:fffe", 80) == "address"
 
 
-def test_a_network_that_is_none_is_said_at_the_start() -> None:
+def test_an_invalid_network_prevents_the_start() -> None:
     with pytest.raises(BadSetting, match="not a network"):
         AddressPolicy(["10.0.0.0/99"])
 
@@ -207,14 +207,16 @@ async def test_no_spelling_of_a_private_address_is_fetched(spelling: str, make_c
         ("http://8.8.8.8:6379/", "port"),
     ],
 )
-async def test_what_is_no_web_address_is_refused(url: str, kind: str, client: Client) -> None:
+async def test_anything_but_a_web_address_is_refused(url: str, kind: str, client: Client) -> None:
     outcome = await client.get(url)
 
     assert isinstance(outcome, Refused)
     assert outcome.kind == kind
 
 
-async def test_a_name_that_means_a_private_address_is_refused(names: ScriptedResolver, make_client: MakeClient) -> None:
+async def test_a_name_that_resolves_to_a_private_address_is_refused(
+    names: ScriptedResolver, make_client: MakeClient
+) -> None:
     names.say("inside.example", ["10.0.0.7", "fd00::7"])
 
     outcome = await make_client(AddressPolicy()).get("http://inside.example/")
@@ -223,7 +225,7 @@ async def test_a_name_that_means_a_private_address_is_refused(names: ScriptedRes
     assert outcome.kind == "address"
 
 
-async def test_a_name_that_changes_its_meaning_after_the_check_reaches_nothing(
+async def test_a_name_that_resolves_differently_after_the_check_reaches_nothing(
     web: Web, names: ScriptedResolver, make_client: MakeClient
 ) -> None:
     web.serve("/", Answer(b"secret"))
@@ -256,14 +258,14 @@ def test_a_socket_is_never_made_for_a_refused_address() -> None:
             sockets((socket.AF_INET, socket.SOCK_STREAM, 0, "", sockaddr))
 
 
-async def test_an_unknown_name_may_be_known_later(client: Client) -> None:
+async def test_an_unknown_name_is_retryable(client: Client) -> None:
     outcome = await client.get("http://nowhere.example/")
 
     assert isinstance(outcome, Retryable)
     assert outcome.kind == "dns"
 
 
-async def test_a_name_server_that_hangs_ends_at_the_deadline(make_client: MakeClient) -> None:
+async def test_a_name_server_that_hangs_is_abandoned_at_the_deadline(make_client: MakeClient) -> None:
     class Hanging(ScriptedResolver):
         async def resolve(self, host: str) -> list[str]:
             await asyncio.Event().wait()
@@ -290,7 +292,7 @@ async def test_an_ipv6_address_is_fetched_when_allowed(make_client: MakeClient) 
     assert outcome.final_url == f"http://[::1]:{port}/"
 
 
-async def test_the_systems_own_names_are_checked_too(web: Web, make_client: MakeClient) -> None:
+async def test_names_from_the_hosts_file_are_checked_too(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
 
     refused = await make_client(AddressPolicy(), resolver=SystemResolver()).get(f"http://localhost:{web.port}/")
@@ -300,7 +302,9 @@ async def test_the_systems_own_names_are_checked_too(web: Web, make_client: Make
     assert isinstance(allowed, Response)
 
 
-async def test_a_name_in_any_script_and_case_is_one_name(web: Web, names: ScriptedResolver, client: Client) -> None:
+async def test_a_host_name_is_normalized_in_any_script_and_case(
+    web: Web, names: ScriptedResolver, client: Client
+) -> None:
     web.serve("/", Answer(b"yes"))
     names.say("xn--bcher-kva.example", ["127.0.0.1"])
 

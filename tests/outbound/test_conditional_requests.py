@@ -1,4 +1,4 @@
-"""Validators come from whole answers alone, and go back as they came or not at all."""
+"""Validators are taken from complete responses only, and sent back unchanged or not at all."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ def conditional(seen: ReceivedRequest) -> Answer:
     )
 
 
-async def test_what_has_not_changed_is_not_sent_again(web: Web, client: Client) -> None:
+async def test_an_unchanged_body_is_not_sent_again(web: Web, client: Client) -> None:
     first = await client.get(web.serve("/", conditional))
     assert isinstance(first, Response)
 
@@ -53,7 +53,7 @@ ODD_TAGS = [
 
 
 @pytest.mark.parametrize("tag", ODD_TAGS)
-async def test_an_odd_etag_goes_back_as_it_came(tag: bytes, web: Web, client: Client) -> None:
+async def test_an_unusual_etag_is_sent_back_unchanged(tag: bytes, web: Web, client: Client) -> None:
     url = web.serve("/", b"HTTP/1.1 200 OK\r\nETag: " + tag + b"\r\nContent-Length: 1\r\n\r\nx")
     first = await client.get(url)
     assert isinstance(first, Response)
@@ -64,7 +64,9 @@ async def test_an_odd_etag_goes_back_as_it_came(tag: bytes, web: Web, client: Cl
 
 
 @pytest.mark.parametrize("tag", [b'"\xff\xfe"', b'"' + b"a" * 100_000 + b'"', b""])
-async def test_an_etag_that_can_not_go_back_is_dropped_and_the_body_kept(tag: bytes, web: Web, client: Client) -> None:
+async def test_an_etag_that_cannot_be_sent_back_is_dropped_and_the_body_kept(
+    tag: bytes, web: Web, client: Client
+) -> None:
     url = web.serve("/", b"HTTP/1.1 200 OK\r\nETag: " + tag + b"\r\nContent-Length: 1\r\n\r\nx")
 
     outcome = await client.get(url)
@@ -74,7 +76,7 @@ async def test_an_etag_that_can_not_go_back_is_dropped_and_the_body_kept(tag: by
 
 
 @pytest.mark.parametrize("stored", ['"a\r\nX-Injected: 1"', '"a\0"', "a" * 5000, "", "\udcff"])
-async def test_a_stored_validator_that_is_no_header_is_not_sent(stored: str, web: Web, client: Client) -> None:
+async def test_a_stored_validator_that_is_no_valid_header_is_not_sent(stored: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x")), Validators(stored, stored))
 
     assert isinstance(outcome, Response)
@@ -82,7 +84,7 @@ async def test_a_stored_validator_that_is_no_header_is_not_sent(stored: str, web
 
 
 @pytest.mark.parametrize("modified", ["yesterday", "0", "-1", "Wed, 21 Oct 2015 07:28 +0200", "2015-10-21T07:28:00Z"])
-async def test_an_odd_last_modified_goes_back_as_it_came(modified: str, web: Web, client: Client) -> None:
+async def test_an_unusual_last_modified_is_sent_back_unchanged(modified: str, web: Web, client: Client) -> None:
     first = await client.get(web.serve("/", Answer(b"x", headers={"Last-Modified": modified})))
     assert isinstance(first, Response)
 
@@ -91,7 +93,7 @@ async def test_an_odd_last_modified_goes_back_as_it_came(modified: str, web: Web
     assert web.requests[1].headers["if-modified-since"] == modified
 
 
-async def test_validators_go_along_through_redirects(web: Web, client: Client) -> None:
+async def test_validators_are_sent_through_redirects(web: Web, client: Client) -> None:
     web.serve("/old", Answer(status=301, headers={"Location": "/new"}))
     web.serve("/new", conditional)
 
@@ -101,13 +103,13 @@ async def test_validators_go_along_through_redirects(web: Web, client: Client) -
     assert outcome.permanent_url == web.url("/new")
 
 
-async def test_a_304_to_a_question_that_we_did_not_ask_is_an_error(web: Web, client: Client) -> None:
+async def test_a_304_to_an_unconditional_request_is_an_error(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(status=304, headers={"ETag": '"e"'})))
 
     assert isinstance(outcome, HttpError)
 
 
-async def test_a_304_does_not_swap_the_etag_of_what_we_have(web: Web, client: Client) -> None:
+async def test_a_304_does_not_replace_the_etag_of_the_stored_body(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(status=304, headers={"ETag": '"v2"'})), Validators('"v1"'))
 
     assert isinstance(outcome, NotModified)
@@ -136,7 +138,7 @@ async def test_a_304_with_a_length_does_not_wait_for_a_body(web: Web, client: Cl
         ({"Expires": "Wed, 21 Oct 99999 07:28:00 GMT"}, Freshness()),
     ],
 )
-async def test_the_servers_wish_is_handed_on(
+async def test_the_servers_caching_headers_are_passed_on(
     headers: dict[str, str], freshness: Freshness, web: Web, client: Client
 ) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x", headers=headers)))

@@ -1,4 +1,4 @@
-"""Codings are undone as the body streams in; bombs, cuts and lies end early."""
+"""Bodies are decompressed as they stream in; bombs, truncated and mislabelled bodies end early."""
 
 import gzip
 import tracemalloc
@@ -42,7 +42,7 @@ CODINGS: list[tuple[str, Callable[[bytes], bytes]]] = [
 
 
 @pytest.mark.parametrize(("label", "encode"), CODINGS)
-async def test_each_coding_is_undone(label: str, encode: Callable[[bytes], bytes], web: Web, client: Client) -> None:
+async def test_each_encoding_is_decoded(label: str, encode: Callable[[bytes], bytes], web: Web, client: Client) -> None:
     url = web.serve("/", Answer(encode(TEXT), headers={"Content-Encoding": label}))
 
     outcome = await client.get(url)
@@ -54,7 +54,7 @@ async def test_each_coding_is_undone(label: str, encode: Callable[[bytes], bytes
 
 @pytest.mark.parametrize("size", [1, 2, 7, 4096])
 @pytest.mark.parametrize(("label", "encode"), CODINGS)
-def test_pieces_of_any_size_make_the_same_body(label: str, encode: Callable[[bytes], bytes], size: int) -> None:
+def test_chunks_of_any_size_give_the_same_body(label: str, encode: Callable[[bytes], bytes], size: int) -> None:
     body, sent = BodyDecoder(label, 1_000_000), encode(TEXT)
 
     for start in range(0, len(sent), size):
@@ -65,7 +65,7 @@ def test_pieces_of_any_size_make_the_same_body(label: str, encode: Callable[[byt
 
 @pytest.mark.parametrize("cut", [0, 1, 10, -9, -1])
 @pytest.mark.parametrize(("label", "encode"), CODINGS)
-def test_a_cut_stream_is_never_taken_for_whole(label: str, encode: Callable[[bytes], bytes], cut: int) -> None:
+def test_a_truncated_stream_is_never_accepted(label: str, encode: Callable[[bytes], bytes], cut: int) -> None:
     body = BodyDecoder(label, 1_000_000)
     body.feed(encode(TEXT)[:cut])
 
@@ -74,7 +74,7 @@ def test_a_cut_stream_is_never_taken_for_whole(label: str, encode: Callable[[byt
 
 
 @pytest.mark.parametrize("label", ["", "identity", "utf-8", "none", ","])
-async def test_a_label_that_names_no_coding_is_ignored(label: str, web: Web, client: Client) -> None:
+async def test_an_unknown_label_is_ignored(label: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(TEXT, headers={"Content-Encoding": label})))
 
     assert isinstance(outcome, Response)
@@ -82,7 +82,7 @@ async def test_a_label_that_names_no_coding_is_ignored(label: str, web: Web, cli
 
 
 @pytest.mark.parametrize("label", ["compress", "aes128gcm", "gzip, sdch", "gzip, gzip, gzip, gzip", "x" * 5000])
-async def test_a_coding_that_we_did_not_ask_for_is_refused(label: str, web: Web, client: Client) -> None:
+async def test_an_encoding_that_was_not_offered_is_refused(label: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(TEXT, headers={"Content-Encoding": label})))
 
     assert isinstance(outcome, Refused)
@@ -90,7 +90,7 @@ async def test_a_coding_that_we_did_not_ask_for_is_refused(label: str, web: Web,
 
 
 @pytest.mark.parametrize("label", ["gzip", "deflate", "br", "zstd"])
-async def test_a_body_that_is_not_what_it_says_is_an_error(label: str, web: Web, client: Client) -> None:
+async def test_a_mislabelled_body_is_an_error(label: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"\xff\xfe<rss/>" * 99, headers={"Content-Encoding": label})))
 
     assert isinstance(outcome, Retryable)
@@ -108,7 +108,7 @@ async def test_a_wrong_checksum_is_an_error(web: Web, client: Client) -> None:
 
 
 @pytest.mark.parametrize("padding", [b"\0" * 512, b"\n", b"<!-- cached -->"])
-async def test_padding_after_a_whole_gzip_is_ignored(padding: bytes, web: Web, client: Client) -> None:
+async def test_padding_after_a_complete_gzip_stream_is_ignored(padding: bytes, web: Web, client: Client) -> None:
     sent = gzip.compress(TEXT) + padding
 
     outcome = await client.get(web.serve("/", Answer(sent, headers={"Content-Encoding": "gzip"})))
@@ -145,7 +145,7 @@ async def test_a_bomb_is_refused_in_bounded_memory(label: str, web: Web, client:
 @pytest.mark.parametrize(
     ("label", "empty"), [("gzip", gzip.compress(b"")), ("zstd", zstd.compress(b""))], ids=["gzip", "zstd"]
 )
-async def test_endless_empty_streams_in_one_body_are_given_up(
+async def test_endless_empty_streams_in_one_body_are_refused(
     label: str, empty: bytes, web: Web, client: Client
 ) -> None:
     outcome = await client.get(web.serve("/", Answer(empty * 5000, headers={"Content-Encoding": label})))
@@ -154,7 +154,7 @@ async def test_endless_empty_streams_in_one_body_are_given_up(
     assert outcome.kind == "decoding"
 
 
-def test_a_zstd_stream_that_wants_a_huge_window_is_refused() -> None:
+def test_a_zstd_stream_with_a_huge_window_is_refused() -> None:
     options = {zstd.CompressionParameter.window_log: 27, zstd.CompressionParameter.compression_level: 1}
     stream = zstd.ZstdCompressor(options=options)
     sent = stream.compress(b"x" * 100) + stream.flush()

@@ -1,4 +1,4 @@
-"""What we say to servers, and headers that are too many, too long or not quite headers."""
+"""Request headers, and response headers that are too many, too long or malformed."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from feedmill.outbound.client import Client
 from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 
 
-async def test_we_say_who_we_are_and_what_we_can_read(web: Web, client: Client) -> None:
+async def test_requests_have_an_honest_user_agent_and_accept_headers(web: Web, client: Client) -> None:
     await client.get(web.serve("/feed", Answer(b"x")))
 
     said = web.requests[0].headers
@@ -33,7 +33,7 @@ async def test_a_feed_has_its_own_agent_headers_cookie_and_credentials(web: Web,
     assert said["authorization"] == "Basic w6RsaWNlOnA6dw=="
 
 
-async def test_a_feeds_headers_can_not_change_how_a_request_is_built(web: Web, client: Client) -> None:
+async def test_a_feeds_headers_cannot_change_the_structure_of_a_request(web: Web, client: Client) -> None:
     options = FetchOptions(headers={"Host": "x", "Content-Length": "9", "Range": "bytes=0-1", "Connection": "close"})
 
     await client.get(web.serve("/", Answer(b"x")), options=options)
@@ -52,7 +52,7 @@ async def test_a_feeds_headers_can_not_change_how_a_request_is_built(web: Web, c
         FetchOptions(headers={"X-Injected: 1\r\nX": "a"}),
     ],
 )
-async def test_options_can_not_add_lines_to_a_request(options: FetchOptions, web: Web, client: Client) -> None:
+async def test_options_cannot_inject_lines_into_a_request(options: FetchOptions, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x")), options=options)
 
     assert isinstance(outcome, Refused)
@@ -91,7 +91,7 @@ NOT_HTTP = {
 
 
 @pytest.mark.parametrize("case", NOT_HTTP)
-async def test_what_is_not_http_is_a_failure_and_no_crash(case: str, web: Web, client: Client) -> None:
+async def test_a_response_that_is_not_http_is_a_failure_and_no_crash(case: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", NOT_HTTP[case]))
 
     assert isinstance(outcome, Retryable | HttpError)
@@ -104,7 +104,7 @@ async def test_what_is_not_http_is_a_failure_and_no_crash(case: str, web: Web, c
         b"X" * 300_000 + b": a\r\n",
     ],
 )
-async def test_monstrous_headers_are_refused(head: bytes, web: Web, client: Client) -> None:
+async def test_huge_headers_are_refused(head: bytes, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", b"HTTP/1.1 200 OK\r\n" + head + b"Content-Length: 1\r\n\r\nx"))
 
     assert isinstance(outcome, Refused)
@@ -121,7 +121,7 @@ async def test_too_many_headers_are_a_failure(size: int, web: Web, client: Clien
     assert outcome.kind == "protocol"
 
 
-async def test_headers_without_end_stop_at_a_limit(web: Web, client: Client) -> None:
+async def test_endless_headers_stop_at_a_limit(web: Web, client: Client) -> None:
     async def endless(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(b"HTTP/1.1 200 OK\r\n")
         while True:
@@ -144,7 +144,7 @@ async def test_headers_without_end_stop_at_a_limit(web: Web, client: Client) -> 
         (b";;;", ";;;"),
     ],
 )
-async def test_a_content_type_is_handed_on_as_it_is(raw: bytes, text: str, web: Web, client: Client) -> None:
+async def test_the_content_type_is_passed_on_unchanged(raw: bytes, text: str, web: Web, client: Client) -> None:
     url = web.serve("/", b"HTTP/1.1 200 OK\r\nContent-Type: " + raw + b"\r\nContent-Length: 1\r\n\r\nx")
 
     outcome = await client.get(url)
@@ -153,7 +153,7 @@ async def test_a_content_type_is_handed_on_as_it_is(raw: bytes, text: str, web: 
     assert outcome.content_type == text
 
 
-async def test_headers_that_repeat_are_joined(web: Web, client: Client) -> None:
+async def test_repeated_headers_are_joined(web: Web, client: Client) -> None:
     lines = b"Link: <http://hub.example>; rel=hub\r\nLINK: </feed>; rel=self\r\n"
 
     outcome = await client.get(web.serve("/", b"HTTP/1.1 200 OK\r\n" + lines + b"Content-Length: 1\r\n\r\nx"))
@@ -162,7 +162,7 @@ async def test_headers_that_repeat_are_joined(web: Web, client: Client) -> None:
     assert outcome.headers["link"] == "<http://hub.example>; rel=hub, </feed>; rel=self"
 
 
-async def test_requests_that_begin_together_share_the_session_that_the_first_opens(client: Client) -> None:
+async def test_simultaneous_requests_share_one_session(client: Client) -> None:
     first, second = await asyncio.gather(client._open_session(), client._open_session())
 
     assert first is second

@@ -1,4 +1,4 @@
-"""One request at a time and a gap between two to one host; rest where a server wants it."""
+"""One request at a time to a host, with a gap between two, and a pause where a server asks for it."""
 
 import asyncio
 import itertools
@@ -23,12 +23,12 @@ from tests.virtual_time import in_virtual_time, let_pass, virtual_now
 from tests.waiting import LONGEST_WAIT, until
 
 GAP = timedelta(milliseconds=150)
-# Whoever has to wait for so long does not come while the test runs.
+# A request with such a wait is not sent while the test runs.
 HOUR = timedelta(hours=1)
 
 
 class NotingTurns(MemoryHostSlots):
-    """Notes who asked for a turn, and when by its own clock a turn was given."""
+    """Records which hosts were asked for a turn, and when by its own clock each turn was given."""
 
     def __init__(self) -> None:
         super().__init__(self._read_clock)
@@ -63,11 +63,11 @@ def pacer(turns: NotingTurns) -> Pacer:
 
 @pytest.fixture
 def public(make_client: MakeClient, pacer: Pacer) -> Client:
-    """A client for which loopback is the public Internet, with a short gap."""
+    """A client that treats loopback as the public Internet, with a short gap."""
     return make_client(LoopbackIsPublic(), pacer)
 
 
-async def test_requests_to_one_host_keep_their_distance(web: Web, public: Client, turns: NotingTurns) -> None:
+async def test_requests_to_one_host_keep_the_gap(web: Web, public: Client, turns: NotingTurns) -> None:
     web.serve("/", Answer(b"x"))
 
     outcomes = await asyncio.gather(*(public.get(web.url("/")) for _ in range(4)))
@@ -99,7 +99,7 @@ async def test_requests_to_one_host_never_overlap() -> None:
     assert all(ended <= began for (_, ended), (began, _) in itertools.pairwise(times))
 
 
-async def test_other_hosts_need_not_wait(web: Web, make_client: MakeClient) -> None:
+async def test_other_hosts_do_not_wait(web: Web, make_client: MakeClient) -> None:
     web.serve("/", Answer(b"x"))
     client = make_client(LoopbackIsPublic(), Pacer(MemoryHostSlots(), gap=HOUR))
 
@@ -117,7 +117,7 @@ async def test_hosts_that_the_operator_allowed_are_not_paced(web: Web, make_clie
     assert all(isinstance(outcome, Response) for outcome in outcomes)
 
 
-async def test_a_hop_takes_its_turn_at_its_own_host(web: Web, public: Client, turns: NotingTurns) -> None:
+async def test_a_redirect_takes_a_turn_at_its_own_host(web: Web, public: Client, turns: NotingTurns) -> None:
     web.serve("/", Answer(status=302, headers={"Location": "/next"}))
     web.serve("/next", Answer(b"x"))
 
@@ -159,7 +159,7 @@ async def test_a_turn_that_is_too_far_away_is_deferred_at_once(
 
 
 @in_virtual_time
-async def test_a_long_line_at_one_host_defers_those_at_its_end() -> None:
+async def test_a_long_queue_at_one_host_defers_its_last_requests() -> None:
     pacer = Pacer(MemoryHostSlots(virtual_now), GAP, max_wait=3.5 * GAP)
     slots, target = asyncio.Semaphore(10), parse_url("http://host.example/")
     began: list[float] = []
@@ -179,7 +179,7 @@ async def test_a_long_line_at_one_host_defers_those_at_its_end() -> None:
     assert too_far == [0] * 6
 
 
-async def test_waiting_for_a_turn_takes_no_place_from_other_hosts(
+async def test_waiting_for_a_turn_takes_no_connection_slot_from_other_hosts(
     web: Web, turns: NotingTurns, make_client: MakeClient
 ) -> None:
     client = make_client(LoopbackIsPublic(), Pacer(turns, gap=HOUR, max_wait=10 * HOUR), at_once=1)
@@ -197,7 +197,7 @@ async def test_waiting_for_a_turn_takes_no_place_from_other_hosts(
     await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_a_cancelled_request_gives_back_its_turn_and_its_place(
+async def test_a_cancelled_request_returns_its_turn_and_its_slot(
     web: Web, pacer: Pacer, make_client: MakeClient
 ) -> None:
     async def silent(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -217,7 +217,7 @@ async def test_a_cancelled_request_gives_back_its_turn_and_its_place(
     assert isinstance(outcome, Response)
 
 
-async def test_429_rests_every_host_of_the_domain(web: Web, names: ScriptedResolver, public: Client) -> None:
+async def test_429_pauses_every_host_of_the_domain(web: Web, names: ScriptedResolver, public: Client) -> None:
     for host in ("a.site.co.uk", "b.site.co.uk", "other.co.uk"):
         names.say(host, ["127.0.0.1"])
     web.serve("/busy", Answer(b"", 429, {"Retry-After": "3600"}))
@@ -233,7 +233,7 @@ async def test_429_rests_every_host_of_the_domain(web: Web, names: ScriptedResol
     assert isinstance(stranger, Response)
 
 
-async def test_503_rests_the_url_alone(web: Web, public: Client) -> None:
+async def test_503_pauses_only_the_url(web: Web, public: Client) -> None:
     web.serve("/down", Answer(b"", 503, {"Retry-After": "3600"}))
     web.serve("/", Answer(b"x"))
 
@@ -243,7 +243,7 @@ async def test_503_rests_the_url_alone(web: Web, public: Client) -> None:
     assert isinstance(await public.get(web.url("/")), Response)
 
 
-async def test_a_short_rest_of_one_url_does_not_hold_up_its_host(web: Web, public: Client) -> None:
+async def test_a_short_pause_of_one_url_does_not_delay_its_host(web: Web, public: Client) -> None:
     web.serve("/down", Answer(b"", 503, {"Retry-After": "25"}))
     web.serve("/", Answer(b"x"))
     await public.get(web.url("/down"))
@@ -256,7 +256,7 @@ async def test_a_short_rest_of_one_url_does_not_hold_up_its_host(web: Web, publi
 
 
 class NotingRedisTurns(RedisHostSlots):
-    """Notes from when on the next turn may be given, in milliseconds of Redis's clock."""
+    """The earliest time of the next turn, in milliseconds of Redis's clock."""
 
     def __init__(self, client: Redis, next_at: list[int]) -> None:
         super().__init__(client)
@@ -269,7 +269,7 @@ class NotingRedisTurns(RedisHostSlots):
         return wait
 
 
-async def test_processes_that_share_redis_keep_their_distance_together(
+async def test_processes_that_share_redis_keep_the_gap_together(
     web: Web, redis_service: Service, make_client: MakeClient
 ) -> None:
     web.serve("/", Answer(b"x"))
@@ -301,5 +301,5 @@ async def test_processes_that_share_redis_keep_their_distance_together(
         ("xn--bcher-kva.example.de", "example.de"),
     ],
 )
-def test_a_domain_is_what_somebody_registered(host: str, domain: str) -> None:
+def test_a_domain_is_the_registrable_domain(host: str, domain: str) -> None:
     assert registrable_domain(host) == domain

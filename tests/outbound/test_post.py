@@ -1,4 +1,4 @@
-"""Something sent goes through the same door, to the one who was named and nobody else."""
+"""A POST has the same address checks, and never goes to another host than the one named."""
 
 from feedmill.model.fetch_options import FetchOptions
 from feedmill.model.fetch_outcome import Gone, HttpError, Refused, Response, Retryable
@@ -11,7 +11,7 @@ from tests.scripted_web import Answer, ClientConnection, ReceivedRequest, Web
 NEWS = RequestPayload(b'{"new": 1}', "application/json")
 
 
-async def test_what_is_posted_arrives_with_its_type_and_headers(web: Web, client: Client) -> None:
+async def test_a_post_arrives_with_its_type_and_headers(web: Web, client: Client) -> None:
     url = web.serve("/hook", Answer(b"thanks", 202))
 
     outcome = await client.post(url, NEWS, options=FetchOptions(headers={"X-Signature": "s"}))
@@ -22,7 +22,7 @@ async def test_what_is_posted_arrives_with_its_type_and_headers(web: Web, client
     assert (seen.headers["content-type"], seen.headers["x-signature"]) == ("application/json", "s")
 
 
-async def test_a_post_is_not_sent_on_by_a_redirect(web: Web, client: Client) -> None:
+async def test_a_post_does_not_follow_redirects(web: Web, client: Client) -> None:
     outcome = await client.post(web.serve("/hook", Answer(status=307, headers={"Location": "/other"})), NEWS)
 
     assert isinstance(outcome, HttpError)
@@ -36,11 +36,11 @@ async def test_a_post_reaches_no_private_address(web: Web, make_client: MakeClie
     assert web.requests == []
 
 
-async def test_a_receiver_that_is_gone_says_so(web: Web, client: Client) -> None:
+async def test_a_410_is_reported_as_gone(web: Web, client: Client) -> None:
     assert isinstance(await client.post(web.serve("/hook", Answer(status=410)), NEWS), Gone)
 
 
-async def test_a_post_on_an_idle_connection_that_the_server_closes_is_sent_again(web: Web, client: Client) -> None:
+async def test_a_post_on_an_idle_connection_that_the_server_closes_is_retried(web: Web, client: Client) -> None:
     async def answer_once(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(Answer(status=204).encode())
         await wire.until_asked_again()
@@ -53,7 +53,7 @@ async def test_a_post_on_an_idle_connection_that_the_server_closes_is_sent_again
     assert [seen.body for seen in web.requests] == [NEWS.body] * 3
 
 
-async def test_a_post_on_a_new_connection_that_the_server_closes_is_not_sent_again(web: Web, client: Client) -> None:
+async def test_a_post_on_a_new_connection_that_the_server_closes_is_not_retried(web: Web, client: Client) -> None:
     outcome = await client.post(web.serve("/hook", b""), NEWS)
 
     assert isinstance(outcome, Retryable)

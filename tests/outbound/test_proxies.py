@@ -1,4 +1,4 @@
-"""A feed's proxy is checked like any address; what it is asked for is checked as far as we can."""
+"""A feed's proxy is checked like any address, and so is the target as far as we can."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def through(web: Web, credentials: str = "") -> FetchOptions:
     return FetchOptions(proxy=f"http://{credentials}127.0.0.1:{web.port}")
 
 
-async def test_the_proxy_is_asked_for_the_whole_url(web: Web, client: Client) -> None:
+async def test_the_proxy_gets_the_whole_url(web: Web, client: Client) -> None:
     web.serve("http://far.example/feed", Answer(b"from afar"))
 
     outcome = await client.get("http://far.example/feed", options=through(web, "bob:x@"))
@@ -35,7 +35,7 @@ async def test_a_proxy_at_a_private_address_has_to_be_allowed(web: Web, make_cli
 @pytest.mark.parametrize(
     "target", ["http://10.0.0.1/", "http://inside.example/", "http://[::1]/", "http://0x0a000001/"]
 )
-async def test_a_proxy_is_not_asked_for_a_private_address(
+async def test_a_private_address_is_not_requested_through_a_proxy(
     target: str, web: Web, names: ScriptedResolver, client: Client
 ) -> None:
     names.say("inside.example", ["10.0.0.1"])
@@ -47,14 +47,14 @@ async def test_a_proxy_is_not_asked_for_a_private_address(
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "nonsense", ""])
-async def test_a_proxy_that_is_no_http_proxy_is_refused(proxy: str, client: Client) -> None:
+async def test_anything_but_an_http_proxy_is_refused(proxy: str, client: Client) -> None:
     outcome = await client.get("http://far.example/", options=FetchOptions(proxy=proxy))
 
     assert isinstance(outcome, Refused)
     assert outcome.kind == "scheme"
 
 
-async def test_a_proxy_that_will_not_connect_is_a_failure_to_connect(web: Web, client: Client) -> None:
+async def test_a_proxy_that_refuses_to_connect_is_a_connection_failure(web: Web, client: Client) -> None:
     outcome = await client.get("https://far.example/", options=through(web))
 
     assert isinstance(outcome, Retryable)

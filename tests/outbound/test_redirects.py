@@ -1,4 +1,5 @@
-"""Every hop is checked like the first, secrets stay at home, and a move is told from a detour."""
+"""Every redirect is checked like the first URL, credentials stay with their host, and only permanent ones move a
+feed."""
 
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ def to(location: str, status: int = 302) -> Answer:
 
 
 def chain(web: Web, *statuses: int) -> str:
-    """/0 goes to /1 with the first status, /1 to /2 with the second, and so on."""
+    """/0 redirects to /1 with the first status, /1 to /2 with the second, and so on."""
     for number, status in enumerate(statuses):
         web.serve(f"/{number}", to(f"/{number + 1}", status))
     web.serve(f"/{len(statuses)}", Answer(b"here", headers={"ETag": '"e"'}))
@@ -61,7 +62,7 @@ async def test_five_redirects_are_followed_and_the_sixth_is_not(web: Web, client
     assert len(web.requests) == 12
 
 
-async def test_a_circle_is_left_at_once(web: Web, client: Client) -> None:
+async def test_a_redirect_loop_is_detected_at_once(web: Web, client: Client) -> None:
     web.serve("/a", to("/b"))
     web.serve("/b", to("/a"))
 
@@ -72,7 +73,7 @@ async def test_a_circle_is_left_at_once(web: Web, client: Client) -> None:
     assert len(web.requests) == 2
 
 
-async def test_a_redirect_to_itself_is_a_circle(web: Web, client: Client) -> None:
+async def test_a_redirect_to_itself_is_a_loop(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/a", to("#top", 301)))
 
     assert isinstance(outcome, Refused)
@@ -97,7 +98,7 @@ async def test_a_redirect_to_itself_is_a_circle(web: Web, client: Client) -> Non
         ("http://ok.example\\@10.0.0.1/", "url"),
     ],
 )
-async def test_a_redirect_reaches_nothing_that_a_feed_may_not(
+async def test_a_redirect_cannot_reach_a_forbidden_address(
     location: str, kind: str, web: Web, names: ScriptedResolver, client: Client
 ) -> None:
     names.say("inside.example", ["10.0.0.1"])
@@ -142,7 +143,7 @@ async def test_a_location_is_read_as_browsers_read_it(location: bytes, path: str
 
 
 @pytest.mark.parametrize("status", [300, 304, 305, 306])
-async def test_other_statuses_of_the_three_hundreds_are_not_followed(status: int, web: Web, client: Client) -> None:
+async def test_other_3xx_statuses_are_not_followed(status: int, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", to("/other", status)))
 
     assert isinstance(outcome, HttpError)
@@ -150,7 +151,7 @@ async def test_other_statuses_of_the_three_hundreds_are_not_followed(status: int
 
 
 @pytest.mark.parametrize("headers", [{}, {"Location": ""}, {"Location": "  "}])
-async def test_a_redirect_to_nowhere_is_an_error(headers: dict[str, str], web: Web, client: Client) -> None:
+async def test_a_redirect_without_a_valid_target_is_an_error(headers: dict[str, str], web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(status=301, headers=headers)))
 
     assert isinstance(outcome, HttpError)
@@ -160,7 +161,7 @@ async def test_a_redirect_to_nowhere_is_an_error(headers: dict[str, str], web: W
 SECRET = FetchOptions(("alice", "sesame"), {"X-Api-Key": "k"}, cookie="c=1", user_agent="Alice's reader")
 
 
-async def test_secrets_are_not_sent_on_to_another_host(web: Web, client: Client) -> None:
+async def test_credentials_are_not_sent_to_another_host(web: Web, client: Client) -> None:
     web.serve("/away", to(web.url("/there", "127.0.0.2")))
     web.serve("/there", to(web.url("/home")), host="127.0.0.2")
     web.serve("/home", Answer(b"back"))
@@ -174,7 +175,7 @@ async def test_secrets_are_not_sent_on_to_another_host(web: Web, client: Client)
     assert there["user-agent"] == "Alice's reader"
 
 
-async def test_secrets_are_not_sent_on_to_another_port(web: Web, client: Client) -> None:
+async def test_credentials_are_not_sent_to_another_port(web: Web, client: Client) -> None:
     async with Web() as other:
         other.serve("/there", Answer(b"there"))
         web.serve("/away", to(other.url("/there")))
@@ -184,7 +185,7 @@ async def test_secrets_are_not_sent_on_to_another_port(web: Web, client: Client)
     assert not {"authorization", "cookie", "x-api-key"} & set(other.requests[0].headers)
 
 
-async def test_credentials_in_the_url_become_a_header_and_leave_the_url(web: Web, client: Client) -> None:
+async def test_credentials_in_the_url_become_a_header(web: Web, client: Client) -> None:
     web.serve("/", Answer(b"yes"))
 
     outcome = await client.get(f"http://alice:ses%40me@127.0.0.1:{web.port}/")
@@ -193,7 +194,7 @@ async def test_credentials_in_the_url_become_a_header_and_leave_the_url(web: Web
     assert outcome.final_url == web.url("/")
 
 
-async def test_credentials_that_a_redirect_makes_up_are_not_used(web: Web, client: Client) -> None:
+async def test_credentials_in_a_redirect_are_not_used(web: Web, client: Client) -> None:
     web.serve("/", to(f"http://mallory:x@127.0.0.2:{web.port}/there"))
     web.serve("/there", Answer(b"there"))
 
@@ -203,7 +204,7 @@ async def test_credentials_that_a_redirect_makes_up_are_not_used(web: Web, clien
     assert outcome.final_url == web.url("/there", "127.0.0.2")
 
 
-async def test_the_time_limit_is_for_all_hops_together(web: Web, make_client: MakeClient) -> None:
+async def test_the_time_limit_covers_all_redirects(web: Web, make_client: MakeClient) -> None:
     async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await slow_pace(SHORT.total_seconds() / 3)
         await wire.send(to(f"/slow?{len(web.requests)}").encode())
@@ -218,7 +219,7 @@ async def test_the_time_limit_is_for_all_hops_together(web: Web, make_client: Ma
     assert len(web.requests) <= 4
 
 
-async def test_a_redirect_from_a_public_host_does_not_reach_the_operators_network(
+async def test_a_redirect_from_a_public_host_does_not_reach_an_allowed_private_network(
     web: Web, names: ScriptedResolver, make_client: MakeClient
 ) -> None:
     web.serve("/", to("http://10.0.0.1/admin"))

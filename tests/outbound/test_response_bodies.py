@@ -1,4 +1,4 @@
-"""A body arrives whole and within the limits, or not at all."""
+"""A body arrives complete and within the limits, or not at all."""
 
 import asyncio
 import tracemalloc
@@ -28,7 +28,7 @@ OK = b'HTTP/1.1 200 OK\r\nETag: "e"\r\n'
         (OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Trailer: 1\r\n\r\n", b"hello", True),
     ],
 )
-async def test_a_whole_body_is_kept_with_its_validators(
+async def test_a_complete_body_is_returned_with_its_validators(
     raw: bytes, body: bytes, delimited: bool, web: Web, client: Client
 ) -> None:
     outcome = await client.get(web.serve("/", raw))
@@ -51,7 +51,7 @@ async def test_a_whole_body_is_kept_with_its_validators(
         (OK + b"Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", "truncated"),
     ],
 )
-async def test_a_cut_or_broken_body_is_an_error(raw: bytes, kind: str, web: Web, client: Client) -> None:
+async def test_a_truncated_or_broken_body_is_an_error(raw: bytes, kind: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", raw))
 
     assert isinstance(outcome, Retryable)
@@ -59,7 +59,7 @@ async def test_a_cut_or_broken_body_is_an_error(raw: bytes, kind: str, web: Web,
 
 
 @pytest.mark.parametrize("head", [OK + b"Content-Length: 5000\r\n\r\n", OK + b"\r\n"])
-async def test_a_connection_reset_amid_the_body_is_an_error(
+async def test_a_connection_reset_within_the_body_is_an_error(
     head: bytes, web: Web, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     half_is_read = asyncio.Event()
@@ -83,14 +83,14 @@ async def test_a_connection_reset_amid_the_body_is_an_error(
 
 
 @pytest.mark.parametrize("length", ["200001", "99999999999"])
-async def test_a_body_that_says_it_is_too_large_is_not_read(length: str, web: Web, client: Client) -> None:
+async def test_a_body_with_a_content_length_above_the_limit_is_not_read(length: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x", headers={"Content-Length": length})))
 
     assert isinstance(outcome, Refused)
     assert outcome.kind == "too_large"
 
 
-async def test_a_body_of_just_the_limit_is_fine(web: Web, client: Client) -> None:
+async def test_a_body_of_exactly_the_limit_is_accepted(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x" * PATIENT.max_bytes)))
 
     assert isinstance(outcome, Response)
@@ -98,7 +98,7 @@ async def test_a_body_of_just_the_limit_is_fine(web: Web, client: Client) -> Non
 
 
 @pytest.mark.parametrize("head", [OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n"])
-async def test_an_endless_body_costs_bounded_memory_and_traffic(head: bytes, web: Web, client: Client) -> None:
+async def test_an_endless_body_uses_bounded_memory_and_traffic(head: bytes, web: Web, client: Client) -> None:
     pieces = 0
 
     async def endless(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -116,12 +116,12 @@ async def test_an_endless_body_costs_bounded_memory_and_traffic(head: bytes, web
 
     assert isinstance(outcome, Refused)
     assert outcome.kind == "too_large"
-    # What the buffers of two sockets take.
+    # What the buffers of two sockets hold.
     assert pieces * 65536 < 50_000_000
     assert peak < 5_000_000
 
 
-async def test_a_body_that_drips_ends_at_the_deadline(web: Web, make_client: MakeClient) -> None:
+async def test_a_body_that_drips_is_abandoned_at_the_deadline(web: Web, make_client: MakeClient) -> None:
     async def drip(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(OK + b"Content-Length: 100000\r\n\r\n")
         while True:
@@ -135,7 +135,7 @@ async def test_a_body_that_drips_ends_at_the_deadline(web: Web, make_client: Mak
     assert outcome.kind == "timeout"
 
 
-async def test_a_body_that_stalls_is_not_waited_for(web: Web, make_client: MakeClient) -> None:
+async def test_a_body_that_stalls_times_out(web: Web, make_client: MakeClient) -> None:
     async def stall(seen: ReceivedRequest, wire: ClientConnection) -> None:
         await wire.send(OK + b"Content-Length: 10000\r\n\r\nx")
         await asyncio.Event().wait()
@@ -148,7 +148,7 @@ async def test_a_body_that_stalls_is_not_waited_for(web: Web, make_client: MakeC
 
 
 @pytest.mark.parametrize("limits", [replace(PATIENT, read=SHORT), replace(PATIENT, total=SHORT)])
-async def test_a_server_that_never_answers_ends_at_the_deadline(
+async def test_a_server_that_never_responds_is_abandoned_at_the_deadline(
     limits: FetchLimits, web: Web, make_client: MakeClient
 ) -> None:
     async def silent(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -160,7 +160,7 @@ async def test_a_server_that_never_answers_ends_at_the_deadline(
     assert outcome.kind == "timeout"
 
 
-async def test_endless_interim_answers_end_at_the_deadline(web: Web, make_client: MakeClient) -> None:
+async def test_endless_1xx_responses_are_abandoned_at_the_deadline(web: Web, make_client: MakeClient) -> None:
     async def interim(seen: ReceivedRequest, wire: ClientConnection) -> None:
         while True:
             await wire.send(b"HTTP/1.1 103 Early Hints\r\n\r\n")
@@ -172,7 +172,7 @@ async def test_endless_interim_answers_end_at_the_deadline(web: Web, make_client
     assert isinstance(outcome, Retryable)
 
 
-async def test_a_server_that_hangs_up_is_asked_only_once(web: Web, client: Client) -> None:
+async def test_a_request_is_not_repeated_when_the_server_closes_the_connection(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", b""))
 
     assert isinstance(outcome, Retryable)
@@ -180,14 +180,14 @@ async def test_a_server_that_hangs_up_is_asked_only_once(web: Web, client: Clien
     assert len(web.requests) == 1
 
 
-async def test_nobody_listening_is_a_connection_failure(client: Client) -> None:
+async def test_a_closed_port_is_a_connection_failure(client: Client) -> None:
     outcome = await client.get("http://127.0.0.1:9/")
 
     assert isinstance(outcome, Retryable)
     assert outcome.kind == "connect"
 
 
-async def test_leftovers_of_one_answer_are_not_taken_for_the_next(web: Web, client: Client) -> None:
+async def test_leftover_bytes_of_one_response_are_not_read_as_the_next(web: Web, client: Client) -> None:
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
 
     async def smuggle(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -204,7 +204,7 @@ async def test_leftovers_of_one_answer_are_not_taken_for_the_next(web: Web, clie
     assert outcome.body == b"second"
 
 
-async def test_no_more_than_so_many_requests_run_at_once(web: Web, client: Client, make_client: MakeClient) -> None:
+async def test_the_number_of_concurrent_requests_is_limited(web: Web, client: Client, make_client: MakeClient) -> None:
     gate = asyncio.Event()
 
     async def slow(seen: ReceivedRequest, wire: ClientConnection) -> None:
@@ -217,7 +217,7 @@ async def test_no_more_than_so_many_requests_run_at_once(web: Web, client: Clien
 
     running = [asyncio.create_task(narrow.get(web.url("/", f"127.0.0.{number}"))) for number in range(1, 13)]
     await until(lambda: len(web.requests) == 3)
-    # Whatever else was sent at the same time has come before this.
+    # Everything that was sent at the same time has arrived before this.
     await client.get(web.url("/later"))
     came_at_once = len(web.seen("/"))
     gate.set()

@@ -1,4 +1,4 @@
-"""Each status means one decision."""
+"""The outcome for each HTTP status."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,7 +15,7 @@ WEEK = timedelta(days=7)
 @pytest.mark.parametrize(
     "status", [201, 202, 204, 205, 226, 299, 400, 401, 402, 403, 404, 405, 406, 408, 418, 421, 425, 451, 499, 600, 999]
 )
-async def test_other_statuses_are_errors_that_no_retry_mends(status: int, web: Web, client: Client) -> None:
+async def test_other_statuses_are_not_retryable(status: int, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"", status, {"ETag": '"e"'})))
 
     assert isinstance(outcome, HttpError)
@@ -23,25 +23,25 @@ async def test_other_statuses_are_errors_that_no_retry_mends(status: int, web: W
 
 
 @pytest.mark.parametrize("status", [500, 501, 502, 504, 505, 507, 508, 520, 522, 599])
-async def test_a_failing_server_may_be_asked_again(status: int, web: Web, client: Client) -> None:
+async def test_a_server_error_is_retryable(status: int, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"sorry", status)))
 
     assert isinstance(outcome, Retryable)
     assert (outcome.kind, outcome.status) == ("http_5xx", status)
 
 
-async def test_gone_is_gone(web: Web, client: Client) -> None:
+async def test_410_is_gone(web: Web, client: Client) -> None:
     assert isinstance(await client.get(web.serve("/", Answer(b"", 410))), Gone)
 
 
-async def test_a_changed_answer_of_a_proxy_is_taken_without_its_validators(web: Web, client: Client) -> None:
+async def test_a_body_transformed_by_a_proxy_is_used_without_its_validators(web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"x", 203, {"ETag": '"e"'})))
 
     assert isinstance(outcome, Response)
     assert outcome.validators == Validators()
 
 
-async def test_a_part_that_nobody_asked_for_is_an_error(web: Web, client: Client) -> None:
+async def test_an_unrequested_partial_response_is_an_error(web: Web, client: Client) -> None:
     answer = Answer(b"part", 206, {"Content-Range": "bytes 0-3/99", "ETag": '"e"'})
 
     outcome = await client.get(web.serve("/", answer))
@@ -69,9 +69,7 @@ async def test_the_body_of_an_error_is_not_waited_for(web: Web, client: Client) 
         ("Friday, 31-Dec-49 23:59:59 GMT", WEEK, WEEK),
     ],
 )
-async def test_a_server_says_how_long_to_rest(
-    said: str, least: timedelta, most: timedelta, web: Web, client: Client
-) -> None:
+async def test_retry_after_in_seconds(said: str, least: timedelta, most: timedelta, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"", 429, {"Retry-After": said})))
 
     assert isinstance(outcome, Throttled)
@@ -80,7 +78,7 @@ async def test_a_server_says_how_long_to_rest(
     assert abs(outcome.until - datetime.now(UTC) - outcome.retry_after) < timedelta(seconds=10)
 
 
-async def test_a_server_says_until_when_to_rest(web: Web, client: Client) -> None:
+async def test_retry_after_as_a_date(web: Web, client: Client) -> None:
     in_an_hour = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
 
     outcome = await client.get(web.serve("/", Answer(b"", 429, {"Retry-After": in_an_hour})))
@@ -94,7 +92,7 @@ async def test_a_server_says_until_when_to_rest(web: Web, client: Client) -> Non
     "said",
     ["", "0", "-5", "1.5", "soon", "１２０", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 99 Foo 2030", "\x01"],
 )
-async def test_a_rest_of_no_sensible_length_gets_our_own(said: str, web: Web, client: Client) -> None:
+async def test_an_invalid_retry_after_is_replaced_by_our_own_pause(said: str, web: Web, client: Client) -> None:
     outcome = await client.get(web.serve("/", Answer(b"", 503, {"Retry-After": said})))
 
     assert isinstance(outcome, Throttled | Retryable)
@@ -104,7 +102,9 @@ async def test_a_rest_of_no_sensible_length_gets_our_own(said: str, web: Web, cl
 
 
 @pytest.mark.parametrize(("status", "scope"), [(429, "domain"), (503, "url")])
-async def test_the_status_says_how_much_has_to_rest(status: int, scope: str, web: Web, client: Client) -> None:
+async def test_the_status_decides_whether_the_url_or_the_domain_is_paused(
+    status: int, scope: str, web: Web, client: Client
+) -> None:
     outcome = await client.get(web.serve("/", Answer(b"", status, {"Retry-After": "60"})))
 
     assert isinstance(outcome, Throttled)

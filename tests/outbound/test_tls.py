@@ -38,9 +38,7 @@ async def test_a_certificate_of_a_trusted_authority_for_this_host_is_accepted(
     assert outcome.body == b"over TLS"
 
 
-async def test_an_answer_says_when_the_certificate_ends_that_came_with_it(
-    make_client: MakeClient, names: ScriptedResolver
-) -> None:
+async def test_a_response_has_the_expiry_of_its_certificate(make_client: MakeClient, names: ScriptedResolver) -> None:
     server = AUTHORITY.server("feeds.example", ends=9 * DAY)
     async with Web(server) as web:
         web.serve("/", Answer(b"short"))

@@ -1,4 +1,4 @@
-"""Which URLs may get a login that was given for another one."""
+"""Which URLs may receive a login that was given for another one."""
 
 import pytest
 
@@ -22,5 +22,5 @@ HOME = "https://example.org/feed"
         ("http://[::1", "http://[::1", False),
     ],
 )
-def test_a_login_goes_to_the_same_server_and_never_to_one_without_encryption(url: str, other: str, may: bool) -> None:
+def test_a_login_is_sent_to_the_same_server_and_never_without_encryption(url: str, other: str, may: bool) -> None:
     assert may_share_secrets(url, other) is may

@@ -1,4 +1,4 @@
-"""A library large enough for a planner to take it seriously: many feeds, many entries, several readers."""
+"""A library large enough for realistic query plans: many feeds, many entries, several readers."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -30,7 +30,7 @@ AT = to_iso(START)
 
 
 async def add_library(db: Database) -> None:
-    """Ids are made by hand: entry `n` was written in minute `n`, and a user's list has the user's number."""
+    """Ids are predictable: entry `n` was written in minute `n`, and a user's list has the user's id."""
     people = [ALICE, *OTHERS]
     numbers = range(1, ENTRIES + 1)
     await db.batch(
@@ -47,7 +47,7 @@ async def add_library(db: Database) -> None:
 
 
 async def add_analysed_library(db: Database) -> None:
-    """The same, with the figures that SQLite's planner chooses by."""
+    """The same, with the statistics that SQLite's planner uses."""
     await add_library(db)
     await db.exec("ANALYZE")
 

@@ -1,6 +1,6 @@
-"""What a database says of its own schema: columns, indexes and references, as sorted lines to compare.
+"""The schema of a database as sorted lines to compare: columns, indexes and references.
 
-Leaves out the search index, which each database has in a form of its own (`tests/store/search/test_find_entries.py`).
+The search index is left out, because it differs between databases (`tests/store/search/test_find_entries.py`).
 """
 
 from sqlalchemy import TextClause, text
@@ -63,6 +63,6 @@ QUESTIONS: dict[str, list[TextClause]] = {
 
 
 async def catalog(db: Database) -> list[str]:
-    """Everything that the database knows about its tables."""
+    """Everything that the database reports about its tables."""
     answers = [await db.query(question) for question in QUESTIONS[db.dialect_name]]
     return sorted(" ".join(str(value) for value in row.values()) for rows in answers for row in rows)

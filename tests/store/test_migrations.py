@@ -1,4 +1,4 @@
-"""Migrations on each of the four databases: from nothing, again, at once, half-way, and into the schema."""
+"""Migrations on each of the four databases: on an empty database, repeated, concurrent, interrupted, complete."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -30,7 +30,7 @@ KINDS = ["sqlite", "postgresql", "mariadb", "d1"]
 
 @pytest.fixture(params=KINDS)
 async def connect_blank(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Connect]:
-    """Makes connections, closed at the end, to a database without tables."""
+    """Opens connections, closed at the end, to a database without tables."""
     opened: list[Database] = []
     async with blank(request, request.param, tmp_path) as connect:
 
@@ -43,7 +43,7 @@ async def connect_blank(request: pytest.FixtureRequest, tmp_path: Path) -> Async
             await database.close()
 
 
-async def test_an_empty_database_becomes_the_schema(connect_blank: Connect) -> None:
+async def test_an_empty_database_gets_the_schema(connect_blank: Connect) -> None:
     db = connect_blank()
 
     done = await migrate(db)
@@ -73,7 +73,7 @@ async def test_every_statement_can_be_run_again(connect_blank: Connect) -> None:
     assert await catalog(db) == before
 
 
-async def test_of_eight_that_migrate_at_once_one_does_it_and_all_are_served(connect_blank: Connect) -> None:
+async def test_of_eight_that_migrate_at_once_one_does_it_and_all_continue(connect_blank: Connect) -> None:
     racers = [connect_blank() for _ in range(8)]
 
     done = await asyncio.gather(*(migrate(racer) for racer in racers))
@@ -83,7 +83,7 @@ async def test_of_eight_that_migrate_at_once_one_does_it_and_all_are_served(conn
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 1])
-async def test_what_was_killed_half_way_is_finished(connect_blank: Connect, share: float) -> None:
+async def test_a_migration_killed_half_way_is_finished(connect_blank: Connect, share: float) -> None:
     db = connect_blank()
     await migrate_until_killed(db, share)
 
@@ -93,7 +93,7 @@ async def test_what_was_killed_half_way_is_finished(connect_blank: Connect, shar
     assert await missing_tables(db) == set()
 
 
-async def test_the_lock_of_a_killed_migration_ends_by_itself(connect_blank: Connect) -> None:
+async def test_the_lock_of_a_killed_migration_expires(connect_blank: Connect) -> None:
     db = connect_blank()
     await migrate_until_killed(db, 0.5)
     lease, taken_at = timedelta(seconds=1), datetime.now(UTC)
@@ -105,7 +105,7 @@ async def test_the_lock_of_a_killed_migration_ends_by_itself(connect_blank: Conn
     assert datetime.now(UTC) >= taken_at + lease
 
 
-async def test_the_migrations_lead_to_the_schema_in_the_code(
+async def test_the_migrations_produce_the_schema_in_the_code(
     request: pytest.FixtureRequest, tmp_path: Path, connect_blank: Connect
 ) -> None:
     migrated = connect_blank()

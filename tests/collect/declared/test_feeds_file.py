@@ -1,4 +1,4 @@
-"""The file that declares feeds: what it may say, what is wrong with it and where, and what follows from it."""
+"""The file that declares feeds: its formats, its errors with their position, and the changes it leads to."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -47,17 +47,17 @@ archive = "Starred"
 
 
 @pytest.mark.parametrize(("name", "text"), [("f.yaml", YAML), ("f.json", JSON), ("f.toml", TOML)])
-def test_all_formats_say_the_same(tmp_path: Path, name: str, text: str) -> None:
+def test_all_formats_give_the_same_feeds(tmp_path: Path, name: str, text: str) -> None:
     assert read_declarations(written(tmp_path, name, text)) == [Declaration(UserUrl("https://a.example/feed")), FULL]
 
 
-def test_a_plain_list_of_addresses_is_enough(tmp_path: Path) -> None:
+def test_a_plain_list_of_urls_is_enough(tmp_path: Path) -> None:
     file = written(tmp_path, "feeds.yaml", "- a.example\n- https://b.example/?q=ü\n")
 
     assert [one.address.url for one in read_declarations(file)] == ["https://a.example/", "https://b.example/?q=%C3%BC"]
 
 
-def test_a_password_in_an_address_is_not_part_of_the_url(tmp_path: Path) -> None:
+def test_a_password_in_a_url_is_not_part_of_the_feeds_url(tmp_path: Path) -> None:
     [one] = read_declarations(written(tmp_path, "feeds.yaml", "- https://me:secret@a.example/feed\n"))
 
     assert one.address == UserUrl("https://a.example/feed", '{"basic_auth":["me","secret"]}')
@@ -128,7 +128,7 @@ def test_intervals_are_written_as_people_write_them(text: str | int, minutes: fl
     assert read_interval(text) == timedelta(minutes=minutes)
 
 
-def test_the_file_is_the_one_that_is_named_or_the_one_in_the_data_folder(tmp_path: Path) -> None:
+def test_the_configured_file_is_used_or_the_one_in_the_data_folder(tmp_path: Path) -> None:
     assert find_feeds_file(None, tmp_path) is None
     assert find_feeds_file(tmp_path / "mine.yaml", tmp_path) == tmp_path / "mine.yaml"
 
@@ -140,11 +140,11 @@ def test_the_file_is_the_one_that_is_named_or_the_one_in_the_data_folder(tmp_pat
         find_feeds_file(None, tmp_path)
 
 
-def test_what_is_as_declared_stays_as_it_is() -> None:
+def test_feeds_that_match_the_file_are_not_changed() -> None:
     assert compared([WISH], [FEED]) == DeclaredChanges()
 
 
-def test_a_new_address_is_a_new_feed() -> None:
+def test_a_new_url_is_a_new_feed() -> None:
     comparison = compared([WISH, FULL], [FEED])
 
     [new] = comparison.new
@@ -152,14 +152,14 @@ def test_a_new_address_is_a_new_feed() -> None:
     assert comparison == DeclaredChanges(new=(new,))
 
 
-def test_what_is_gone_from_the_file_is_dropped_and_what_is_back_returns() -> None:
+def test_removed_feeds_are_dropped_and_return_when_declared_again() -> None:
     assert compared([], [FEED]) == DeclaredChanges(dropped=(1,))
     assert compared([WISH], [structs.replace(FEED, declared=False, next_fetch_at=None)]) == DeclaredChanges(
         returned=(1,)
     )
 
 
-def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
+def test_a_feed_that_a_person_added_is_never_changed() -> None:
     theirs = structs.replace(FEED, added_by_person=True, declared=False)
 
     assert compared([], [theirs]) == DeclaredChanges()
@@ -168,7 +168,7 @@ def test_nothing_is_changed_about_a_feed_that_a_person_added() -> None:
     )
 
 
-def test_a_shorter_interval_counts_at_once() -> None:
+def test_a_shorter_interval_takes_effect_at_once() -> None:
     [changed] = compared([replace(WISH, interval=timedelta(hours=1))], [FEED]).changed
 
     assert (changed.interval, changed.sooner) == (timedelta(hours=1), NOW + timedelta(hours=1))
@@ -177,19 +177,19 @@ def test_a_shorter_interval_counts_at_once() -> None:
 @pytest.mark.parametrize(
     "feed", [structs.replace(FEED, consecutive_failures=2), structs.replace(FEED, last_fetched_at=None)]
 )
-def test_an_interval_does_not_hurry_a_feed_that_backs_off_or_is_new(feed: Feed) -> None:
+def test_an_interval_does_not_speed_up_a_feed_that_is_backed_off_or_new(feed: Feed) -> None:
     [changed] = compared([replace(WISH, interval=timedelta(hours=1))], [feed]).changed
 
     assert changed.sooner is None
 
 
-def test_a_feed_that_moved_is_still_the_one_that_is_declared() -> None:
+def test_a_feed_that_moved_still_matches_its_declaration() -> None:
     moved = structs.replace(FEED, url="https://elsewhere.example/feed")
 
     assert compared([WISH], [moved], {URL: 1}) == DeclaredChanges()
 
 
-def test_a_feed_that_was_merged_into_another_means_that_other() -> None:
+def test_a_merged_feed_stands_for_its_target() -> None:
     retired = structs.replace(FEED, status=FeedStatus.DISABLED, merged_into=2, declared=False)
     other = structs.replace(FEED, id=2, url="https://elsewhere.example/feed")
 

@@ -29,7 +29,7 @@ def addresses(html: str, url: str = URL) -> list[str]:
         ("text/xml", None),
     ],
 )
-def test_every_type_of_feed_that_a_page_names_is_found(media_type: str, kind: str | None):
+def test_every_type_of_feed_link_is_found(media_type: str, kind: str | None):
     page = f'<link rel="alternate" type="{media_type}" title="My feed" href="/feeds/1">'
 
     assert found(page) == [DiscoveredFeed("https://example.org/feeds/1", "My feed", kind, "named by the page")]
@@ -50,23 +50,23 @@ def test_every_type_of_feed_that_a_page_names_is_found(media_type: str, kind: st
         '<a href="/feedback">Feedback</a>',
     ],
 )
-def test_what_only_looks_like_a_feed_link_is_left_out(link: str):
+def test_other_links_are_ignored(link: str):
     assert addresses(link) == []
 
 
-def test_a_feed_without_a_title_takes_the_title_of_the_page():
+def test_a_feed_without_a_title_gets_the_title_of_the_page():
     page = "<title> Caf&eacute;\n Blog </title><link rel=feed href=/all>"
 
     assert found(page)[0].title == "Café Blog"
 
 
-def test_addresses_are_relative_to_the_base_of_the_page():
+def test_urls_are_relative_to_the_base_of_the_page():
     page = '<base href="https://cdn.example.org/x/"><link rel=alternate type=application/rss+xml href=rss>'
 
     assert addresses(page) == ["https://cdn.example.org/x/rss"]
 
 
-def test_feeds_named_come_before_feeds_linked_and_comments_come_last():
+def test_declared_feeds_come_before_ordinary_links_and_comment_feeds_last():
     page = """
       <a href="/news.rss">News</a>
       <link rel=alternate type=application/rss+xml title="Example &raquo; Comments Feed" href="/c">
@@ -104,7 +104,7 @@ def test_ordinary_links_to_feeds_are_found(href: str):
     assert [feed.why for feed in found(f'<a href="{href}">here</a>')] == ["linked from the page"]
 
 
-def test_a_link_that_says_feed_counts_only_when_it_leads_to_data():
+def test_a_link_called_feed_counts_only_when_it_leads_to_data():
     assert addresses('<a href="/all.xml">RSS feed</a><a href="/what-is-rss">RSS</a><a href="/b.xml">Map</a>') == [
         "https://example.org/all.xml"
     ]
@@ -159,11 +159,11 @@ def test_youtube_pages_have_feeds(url: str, page: str, feed: str):
         ("https://stackoverflow.com/questions/tagged/rss", "", "https://stackoverflow.com/feeds/tag/rss"),
     ],
 )
-def test_sites_of_a_known_kind_have_feeds(url: str, page: str, first: str):
+def test_feeds_of_known_sites_are_derived_from_their_urls(url: str, page: str, first: str):
     assert (found(page, url)[0].url, found(page, url)[0].why) == (first, "known site")
 
 
-def test_a_path_with_an_at_sign_is_no_mastodon_without_a_trace_of_it():
+def test_a_path_with_an_at_sign_alone_is_not_mastodon():
     assert addresses("<p>hello", "https://shop.example/@bob") == []
 
 
@@ -188,14 +188,14 @@ def test_common_paths_are_guesses_and_come_last():
         ("utf-16", None, ""),
     ],
 )
-def test_titles_are_right_in_any_encoding(codec: str, content_type: str | None, head: str):
+def test_titles_are_decoded_in_any_encoding(codec: str, content_type: str | None, head: str):
     title = "人民日报的最新文章和评论员观察"
     page = f"<html>{head}<title>{title}</title><p>{title * 3}<link rel=feed href=/all>"
 
     assert found(page.encode(codec), content_type=content_type)[0].title == title
 
 
-def test_the_page_names_its_encoding_where_detection_could_only_guess():
+def test_the_declared_encoding_wins_over_a_guess():
     page = '<meta charset="iso-8859-4"><title>ŋ</title><link rel=feed href=/all>'.encode("iso-8859-4")
 
     assert found(page)[0].title == "ŋ"
@@ -226,7 +226,7 @@ def test_hostile_pages_take_bounded_time(page: bytes):
     st.binary(max_size=300),
     st.sampled_from([URL, "https://youtube.com/@x", "https://github.com//a", "nonsense"]),
 )
-def test_whatever_the_bytes_only_web_addresses_are_found(page: bytes, url: str):
+def test_arbitrary_bytes_give_only_web_addresses(page: bytes, url: str):
     feeds = find_page_feeds(b"<a href='" + page + b"' type=application/rss+xml>", content_type=None, url=url)
 
     assert all(feed.url.startswith(("http://", "https://")) for feed in feeds)

@@ -1,4 +1,4 @@
-"""Answers that are remembered between looking and subscribing."""
+"""Responses that are cached between discovery and subscribing."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ def here(url: str, size: int = 10, entries: int = 0) -> FetchedFeed:
     return FetchedFeed(url, response, ParsedFeed("News", entries=(ParsedEntry(),) * entries))
 
 
-def test_an_answer_is_good_for_one_person_and_once() -> None:
+def test_a_response_is_for_one_user_and_used_once() -> None:
     answers = ResponseCache()
     answers.keep(ALICE, here("a"))
 
@@ -36,7 +36,7 @@ def test_an_answer_is_good_for_one_person_and_once() -> None:
     assert answers.take(ALICE, "a") is None
 
 
-def test_an_answer_is_forgotten_after_some_minutes() -> None:
+def test_a_response_expires_after_some_minutes() -> None:
     clock = Clock()
     answers = ResponseCache(clock)
     answers.keep(ALICE, here("a"))
@@ -46,7 +46,7 @@ def test_an_answer_is_forgotten_after_some_minutes() -> None:
     assert answers.take(ALICE, "a") is None
 
 
-def test_the_oldest_answers_go_when_they_become_too_large() -> None:
+def test_the_oldest_responses_are_evicted_when_the_cache_is_full() -> None:
     answers = ResponseCache()
     for url in ("a", "b", "c"):
         answers.keep(ALICE, here(url, CACHE_MAX_BYTES // 2))
@@ -54,7 +54,7 @@ def test_the_oldest_answers_go_when_they_become_too_large() -> None:
     assert [answers.take(ALICE, url) is None for url in ("a", "b", "c")] == [True, False, False]
 
 
-def test_a_feed_of_very_many_entries_is_not_kept_however_small_its_body() -> None:
+def test_a_feed_with_very_many_entries_is_not_cached_however_small_its_body() -> None:
     answers = ResponseCache()
 
     answers.keep(ALICE, here("a", entries=CACHE_MAX_BYTES // ENTRY_BYTES))

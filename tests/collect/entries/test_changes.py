@@ -1,4 +1,4 @@
-"""What a feed offers against what we have."""
+"""Comparing the entries of a feed with those that are stored."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ def changes(
     return compare_entries(entries, have or {}, purged or set(), NOW, site_url="https://example.org/", with_images=True)
 
 
-def test_the_oldest_of_the_new_is_stored_first() -> None:
+def test_the_oldest_new_entry_is_stored_first() -> None:
     assert [new.guid for new in changes([entry("2"), entry("1")]).new] == ["1", "2"]
 
 
@@ -52,7 +52,7 @@ def test_an_entry_sorts_by_its_date_but_never_later_than_first_seen(
     assert (new.sort_at, new.published_at) == (sorted_at, shown_at)
 
 
-def test_the_same_again_changes_nothing() -> None:
+def test_an_unchanged_feed_changes_nothing() -> None:
     one = entry("1", content_html="x")
 
     assert changes([one], {"1": known(7, one)}) == EntryDiff()
@@ -66,13 +66,13 @@ def test_a_changed_text_is_a_revision_with_the_next_number() -> None:
     assert (revision.entry_id, revision.number, revision.content_html) == (7, 3, "y")
 
 
-def test_after_so_many_revisions_there_are_no_more() -> None:
+def test_the_number_of_revisions_is_limited() -> None:
     have = {"1": known(7, entry("1", content_html="x"), revisions=MAX_REVISIONS)}
 
     assert changes([entry("1", content_html="y")], have).revised == ()
 
 
-def test_what_left_is_dropped_and_what_came_back_is_returned() -> None:
+def test_entries_that_left_the_feed_and_that_came_back_are_noticed() -> None:
     stayed, left, back = entry("stayed"), entry("left"), entry("back")
     have = {"stayed": known(1, stayed), "left": known(2, left), "back": known(3, back, in_feed=False)}
 
@@ -84,7 +84,7 @@ def test_what_left_is_dropped_and_what_came_back_is_returned() -> None:
 @pytest.mark.parametrize(
     ("offer", "overflows"), [(["a", "x"], False), (["x", "y"], True), ([], False), (["gone", "x"], True)]
 )
-def test_a_feed_overflows_when_it_shares_nothing_with_its_last_answer(offer: list[str], overflows: bool) -> None:
+def test_a_feed_overflows_when_it_shares_nothing_with_its_last_body(offer: list[str], overflows: bool) -> None:
     have = {"a": known(1, entry("a")), "b": known(2, entry("b")), "gone": known(3, entry("gone"), in_feed=False)}
 
     assert changes([entry(guid) for guid in offer], have).overflows is overflows
@@ -94,11 +94,11 @@ def test_a_new_feed_does_not_overflow() -> None:
     assert not changes([entry("a")]).overflows
 
 
-def test_what_was_purged_is_not_new() -> None:
+def test_a_purged_entry_is_not_new() -> None:
     assert [new.guid for new in changes([entry("a"), entry("b")], purged={"a"}).new] == ["b"]
 
 
-def test_a_guid_that_begins_to_repeat_is_looked_for_under_both_identities() -> None:
+def test_a_guid_that_starts_to_repeat_is_looked_up_under_both_identities() -> None:
     old, new = entry("x", "https://e/a", "a"), entry("x", "https://e/b", "b")
     entries = entries_by_identity(ParsedFeed(entries=(new, old)))
 
@@ -109,7 +109,7 @@ def test_a_guid_that_begins_to_repeat_is_looked_for_under_both_identities() -> N
     assert (found.revised, found.dropped, found.overflows) == ((), (), False)
 
 
-def test_a_guid_that_repeats_no_more_is_still_the_entry_with_that_link() -> None:
+def test_a_guid_that_no_longer_repeats_is_still_the_entry_with_that_link() -> None:
     old, new = entry("x", "https://e/a", "a"), entry("x", "https://e/b", "b")
     have = {"x": known(1, old), "x#https://e/b": known(2, new)}
 
@@ -118,7 +118,7 @@ def test_a_guid_that_repeats_no_more_is_still_the_entry_with_that_link() -> None
     assert (found.new, found.revised, found.dropped) == ((), (), (1,))
 
 
-def test_images_are_found_only_when_they_are_wanted() -> None:
+def test_images_are_collected_only_when_they_are_archived() -> None:
     offer = {"1": entry("1", "https://e/post", content_html='<img src="a.png">')}
 
     with_images = compare_entries(offer, {}, set(), NOW, site_url=None, with_images=True).new[0].images
@@ -127,7 +127,7 @@ def test_images_are_found_only_when_they_are_wanted() -> None:
     assert (with_images, without) == (("https://e/a.png",), ())
 
 
-def test_one_text_that_the_parser_gives_twice_is_kept_once() -> None:
+def test_a_text_that_is_both_summary_and_content_is_stored_once() -> None:
     [new] = changes([entry("1", content_html="x", summary="x")]).new
 
     assert (new.content_html, new.summary) == ("x", None)
@@ -144,7 +144,7 @@ def test_one_text_that_the_parser_gives_twice_is_kept_once() -> None:
         ("é" * 10_001, "é" * 10_000),
     ],
 )
-def test_a_text_is_cleaned_and_cut_in_bytes(given_text: str | None, kept: str | None) -> None:
+def test_a_text_is_cleaned_and_truncated_by_bytes(given_text: str | None, kept: str | None) -> None:
     assert storable_text(given_text) == kept
 
 
@@ -156,7 +156,7 @@ def test_a_language_is_short_and_ascii_or_none(said: str | None, kept: str | Non
 
 
 @given(st.text(max_size=300))
-def test_an_identity_is_never_empty_and_keepable(guid: str) -> None:
+def test_an_identity_is_never_empty_and_can_be_stored(guid: str) -> None:
     kept = storable_identity(guid)
 
     assert kept == kept.strip()
@@ -169,7 +169,7 @@ anything = st.none() | st.text(max_size=40) | st.just("深" * 400_000) | st.just
 
 
 @given(anything, anything, anything, st.lists(st.text(max_size=5).map(lambda one: one * 5000), max_size=20))
-def test_whatever_a_feed_says_fits_into_a_row_of_every_database(
+def test_any_entry_fits_into_a_row_of_every_database(
     content: str | None, summary: str | None, line: str | None, categories: list[str]
 ) -> None:
     monster = ParsedEntry(

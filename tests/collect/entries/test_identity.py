@@ -15,11 +15,11 @@ def test_the_guid_is_the_identity() -> None:
     assert identify_entries([ENTRY]) == ["tag:1"]
 
 
-def test_without_a_guid_it_is_the_link() -> None:
+def test_without_a_guid_the_link_is_the_identity() -> None:
     assert identify_entries([replace(ENTRY, guid=None)]) == ["https://example.org/1"]
 
 
-def test_without_both_it_is_made_of_title_and_raw_date() -> None:
+def test_without_both_the_identity_is_made_of_title_and_raw_date() -> None:
     [identity] = identify_entries([NAMELESS])
 
     assert identity == identify_entries([replace(NAMELESS, content_html="changed")])[0]
@@ -33,7 +33,7 @@ def test_a_date_that_was_made_up_changes_nothing() -> None:
     )
 
 
-def test_with_nothing_but_content_it_is_made_of_that() -> None:
+def test_with_nothing_but_content_the_identity_is_made_of_it() -> None:
     bare = ParsedEntry(content_html="<p>one</p>")
     episode = ParsedEntry(enclosures=(Enclosure("https://example.org/1.mp3"),))
 
@@ -49,11 +49,11 @@ def test_with_nothing_but_content_it_is_made_of_that() -> None:
     )
 
 
-def test_it_is_never_empty() -> None:
+def test_the_identity_is_never_empty() -> None:
     assert all(identify_entries([ParsedEntry(), ParsedEntry(guid="", link="", title="")]))
 
 
-def test_a_guid_that_a_feed_repeats_is_told_apart_by_the_link() -> None:
+def test_repeated_guids_are_distinguished_by_their_links() -> None:
     other = replace(ENTRY, link="https://example.org/2")
 
     assert identify_entries([ENTRY, other]) == ["tag:1#https://example.org/1", "tag:1#https://example.org/2"]
@@ -72,7 +72,7 @@ def test_one_repeated_guid_leaves_the_others_alone() -> None:
     assert identify_entries([ENTRY, other, third])[2] == "tag:3"
 
 
-def test_a_long_identity_is_shortened_and_stays_its_own() -> None:
+def test_a_long_identity_is_shortened_and_stays_unique() -> None:
     long, longer = identify_entries([replace(ENTRY, guid="g" * 5_000), replace(ENTRY, guid="g" * 5_001)])
 
     assert long != longer

@@ -1,4 +1,4 @@
-"""What of an entry is kept: no address that runs something when somebody follows it."""
+"""URLs of an entry that would run a script are not stored."""
 
 import pytest
 
@@ -28,7 +28,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("url", RUNNING)
-def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
+def test_a_url_that_runs_a_script_is_not_stored(url: str) -> None:
     entry, _ = storable_entry(
         ParsedEntry(
             link=url, comments_url=url, image_url=url, enclosures=(Enclosure(url), Enclosure("https://a.example/"))
@@ -42,17 +42,17 @@ def test_an_address_that_runs_something_is_not_kept(url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["link", "comments_url", "image_url"])
-def test_a_plain_entry_is_looked_at_as_well(name: str) -> None:
+def test_a_plain_entry_is_checked_too(name: str) -> None:
     entry, _ = storable_entry(ParsedEntry(**{name: "javascript:alert(1)"}))  # type: ignore[arg-type]
 
     assert getattr(entry, name) is None
 
 
 @pytest.mark.parametrize("url", ["/a/relative:one", "a/b", "?q=javascript:x", "#a", "", "https:a", "https:///a"])
-def test_a_link_that_would_lead_into_our_own_site_is_not_kept(url: str) -> None:
+def test_a_link_into_our_own_site_is_not_stored(url: str) -> None:
     assert storable_link(url) is None
 
 
 @pytest.mark.parametrize("url", HARMLESS)
-def test_an_address_that_leads_somewhere_is_kept(url: str) -> None:
+def test_a_url_of_another_site_is_stored(url: str) -> None:
     assert storable_link(url) == url

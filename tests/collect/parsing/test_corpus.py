@@ -1,4 +1,4 @@
-"""Real feeds, kept beside the project and never in it."""
+"""Real feeds, kept outside the repository."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ NO_FEEDS = {"README.md"}
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the project")
 
 
-def test_every_real_feed_is_read_and_only_what_is_no_feed_is_refused() -> None:
+def test_every_real_feed_is_parsed_and_other_documents_are_refused() -> None:
     refused = set()
 
     for path in sorted(CORPUS.iterdir()):

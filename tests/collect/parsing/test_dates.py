@@ -114,7 +114,7 @@ def test_a_day_without_a_time_is_its_first_moment(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_UNDERSTOOD)
-def test_what_is_impossible_or_may_mean_two_things_is_none(text: str) -> None:
+def test_an_impossible_or_ambiguous_date_is_none(text: str) -> None:
     assert parse_date(text) is None
 
 
@@ -140,7 +140,7 @@ def test_the_edges_of_dates(text: str, moment: datetime) -> None:
     assert parse_date(text) == moment
 
 
-def test_what_is_read_is_in_utc() -> None:
+def test_parsed_dates_are_in_utc() -> None:
     read = parse_date("Fri, 10 Jan 2020 22:33:00 +0800")
 
     assert read is not None

@@ -1,4 +1,4 @@
-"""Which encoding a document is read in."""
+"""How the encoding of a document is chosen."""
 
 import codecs
 
@@ -26,7 +26,7 @@ def declared(text: str, label: str) -> str:
         (codecs.BOM_UTF32_BE, "utf-32-be"),
     ],
 )
-def test_a_byte_order_mark_decides_against_every_label(mark: bytes, codec: str) -> None:
+def test_a_byte_order_mark_overrides_every_label(mark: bytes, codec: str) -> None:
     data = mark + declared(CHINESE, "iso-8859-1").encode(codec)
 
     read = decode(data, "text/xml; charset=koi8-r")
@@ -36,12 +36,12 @@ def test_a_byte_order_mark_decides_against_every_label(mark: bytes, codec: str) 
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_wide_characters_show_themselves_without_a_mark(codec: str) -> None:
+def test_utf_16_and_utf_32_are_recognized_without_a_byte_order_mark(codec: str) -> None:
     assert decode(GERMAN.encode(codec)).text == GERMAN
 
 
 @pytest.mark.parametrize("label", ["iso-8859-1", "gb2312", "windows-1251", "utf-16", "no-such-thing"])
-def test_valid_utf8_is_utf8_whatever_it_is_called(label: str) -> None:
+def test_valid_utf8_is_utf8_whatever_its_label(label: str) -> None:
     read = decode(declared(CHINESE, label).encode(), f"application/xml; charset={label}")
 
     assert read.text.endswith(CHINESE)
@@ -65,26 +65,26 @@ def test_valid_utf8_is_utf8_whatever_it_is_called(label: str) -> None:
     ],
 )
 @pytest.mark.parametrize("place", ["http", "xml"])
-def test_a_label_means_what_browsers_take_it_to_mean(text: str, label: str, codec: str, place: str) -> None:
+def test_labels_mean_what_they_mean_in_browsers(text: str, label: str, codec: str, place: str) -> None:
     document = declared(text, label) if place == "xml" else text
     header = f'text/xml; charset="{label}"' if place == "http" else "text/xml"
 
     assert decode(document.encode(codec), header).text.endswith(text)
 
 
-def test_the_http_label_goes_before_the_one_inside() -> None:
+def test_the_http_label_overrides_the_one_in_the_document() -> None:
     data = declared(RUSSIAN, "koi8-r").encode("cp1251")
 
     assert decode(data, "text/xml; charset=windows-1251").text.endswith(RUSSIAN)
 
 
-def test_a_label_that_can_not_be_true_gives_way_to_the_next() -> None:
+def test_a_label_that_cannot_be_right_is_skipped() -> None:
     data = declared(CHINESE, "gb2312").encode("gb18030")
 
     assert decode(data, "text/xml; charset=utf-8").text.endswith(CHINESE)
 
 
-def test_a_few_broken_bytes_cost_those_characters_only() -> None:
+def test_a_few_broken_bytes_damage_those_characters_only() -> None:
     data = (GERMAN * 20).encode() + b"\xff\xfe" + CHINESE.encode()
 
     read = decode(data)
@@ -97,19 +97,19 @@ def test_a_few_broken_bytes_cost_those_characters_only() -> None:
     ("text", "codec"),
     [(CHINESE * 5, "gb18030"), (JAPANESE * 5, "cp932"), (RUSSIAN * 5, "cp1251"), (GERMAN * 5, "cp1252")],
 )
-def test_without_a_label_the_language_tells(text: str, codec: str) -> None:
+def test_without_a_label_the_encoding_is_detected(text: str, codec: str) -> None:
     assert decode(text.encode(codec)).text == text
 
 
-def test_escape_sequences_are_japanese_though_every_byte_is_ascii() -> None:
+def test_iso_2022_jp_is_recognized_although_every_byte_is_ascii() -> None:
     assert decode(JAPANESE.encode("iso2022_jp")).text == JAPANESE
 
 
 @pytest.mark.parametrize("label", ["rot13", "base64", "zip", "utf-7", "utf-16", "", "x" * 10_000, "\x00"])
-def test_a_label_of_no_text_encoding_is_none(label: str) -> None:
+def test_an_unknown_label_is_none(label: str) -> None:
     assert codec_for(label) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\xff", b"\xfe\xff", bytes(range(256))])
-def test_any_bytes_are_read_as_something(data: bytes) -> None:
+def test_any_bytes_can_be_decoded(data: bytes) -> None:
     assert isinstance(decode(data).text, str)

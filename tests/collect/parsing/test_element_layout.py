@@ -1,4 +1,4 @@
-"""Layouts are found out once for all elements that consist of the same ones, and never fill the memory."""
+"""A layout is computed once for all elements with the same children, and the cache of layouts is bounded."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ from feedmill.collect.parsing.formats.element_layout import MAX_REPEATS, Layouts
 from feedmill.collect.parsing.formats.element_names import ElementNames
 
 
-def test_elements_are_found_by_name_wherever_they_stand() -> None:
+def test_elements_are_found_by_name_at_any_position() -> None:
     layouts = Layouts(ElementNames(""))
 
     places = layouts["title", "unheard-of", "http://purl.org/dc/elements/1.1/}creator", "TITLE"].places
@@ -20,7 +20,7 @@ def test_the_same_elements_have_the_same_layout() -> None:
     assert layouts["title", "link"] is layouts["title", "link"]
 
 
-def test_no_number_of_different_entries_fills_the_memory() -> None:
+def test_many_different_entries_do_not_fill_the_memory() -> None:
     layouts = Layouts(ElementNames(""))
 
     for elements in product(("title", "link", "guid"), repeat=7):

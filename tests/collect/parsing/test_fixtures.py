@@ -1,4 +1,4 @@
-"""Feeds in tests/data, each beside the fields that a reader of the specifications expects of it."""
+"""Feeds in tests/data, each with a file of the fields that the specifications require."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def as_json(value: Any) -> Any:
 
 
 def seen(value: Any, expected: Any) -> Any:
-    """Cut what the parser says down to the fields that the expectation names."""
+    """Reduces the parser's result to the fields that the expectation names."""
     match expected:
         case dict() if value is not None:
             return {name: seen(getattr(value, name), want) for name, want in expected.items()}
@@ -47,7 +47,7 @@ def seen(value: Any, expected: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", PAIRS, ids=name_of)
-def test_a_feed_is_read_as_the_file_beside_it_says(path: Path) -> None:
+def test_a_feed_is_parsed_as_its_expectation_says(path: Path) -> None:
     expected = json.loads(path.read_text(encoding="utf-8"))
     data = path.with_suffix("").read_bytes()
     circumstances = {name: expected.get(name) for name in ("content_type", "url")}
@@ -64,7 +64,7 @@ def test_a_feed_is_read_as_the_file_beside_it_says(path: Path) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("path", [path for path in PAIRS if path.parent.name in WELL_FORMED], ids=name_of)
-def test_a_fault_elsewhere_in_the_feed_changes_no_field(path: Path, fault: bytes) -> None:
+def test_an_error_elsewhere_in_the_feed_changes_no_field(path: Path, fault: bytes) -> None:
     url = json.loads(path.read_text(encoding="utf-8")).get("url")
     data = path.with_suffix("").read_bytes()
 

@@ -1,4 +1,4 @@
-"""Reading a document: what is no feed, what is ill-formed, and what a strict and a tolerant reader share."""
+"""Parsing a document: what is refused, what is ill-formed, and what the strict and the recovering parser share."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ RSS = """<rss version="2.0"><channel><title>Notes</title><link>https://example.o
         (b"Not found", "text"),
     ],
 )
-def test_what_is_no_feed_is_refused_with_what_it_looks_like(data: bytes, kind: str) -> None:
+def test_a_document_that_is_not_a_feed_is_refused_with_what_it_looks_like(data: bytes, kind: str) -> None:
     with pytest.raises(NotAFeed) as caught:
         parse_feed(data)
 
@@ -57,37 +57,37 @@ def test_what_is_no_feed_is_refused_with_what_it_looks_like(data: bytes, kind: s
         RSS + "<!-- generated in 3 ms --> trailing",
     ],
 )
-def test_a_fault_costs_no_entry(broken: str) -> None:
+def test_a_syntax_error_loses_no_entry(broken: str) -> None:
     assert parse_feed(broken.encode()).entries == parse_feed(RSS.encode()).entries
 
 
-def test_a_document_that_is_cut_off_loses_only_what_was_cut() -> None:
+def test_a_truncated_document_loses_only_its_missing_part() -> None:
     half = RSS[: RSS.index("Second") + 3]
 
     assert parse_feed(half.encode()).entries == parse_feed(RSS.encode()).entries[:1]
 
 
-def test_the_recovering_parser_reads_what_the_strict_one_reads() -> None:
+def test_the_recovering_parser_gives_the_same_result_as_the_strict_one() -> None:
     document = decode(RSS.encode())
 
     assert read_recovered(document, None) == read_well_formed(document, None)
 
 
-def test_a_text_that_was_never_closed_does_not_swallow_the_rest() -> None:
+def test_an_unclosed_text_does_not_swallow_the_rest() -> None:
     feed = parse_feed(RSS.replace("one&lt;/p&gt;</description>", "one <pubDate>2020-01-10</pubDate>").encode())
 
     assert [entry.guid for entry in feed.entries] == ["1", "2"]
     assert feed.entries[0].published_raw == "2020-01-10"
 
 
-def test_relative_addresses_resolve_against_the_feeds_link_then_its_url() -> None:
+def test_relative_urls_resolve_against_the_feeds_link_then_its_url() -> None:
     linkless = RSS.replace("<link>https://example.org/</link>", "")
 
     assert parse_feed(RSS.encode(), url="https://other.example/f.xml").entries[0].link == "https://example.org/1"
     assert parse_feed(linkless.encode(), url="https://other.example/f.xml").entries[0].link == "https://other.example/1"
 
 
-def test_the_publishers_hints_about_polling_are_read() -> None:
+def test_the_publishers_polling_hints_are_read() -> None:
     wishes = """<ttl>90</ttl><skipHours><hour>0</hour><hour>24</hour><hour>7</hour></skipHours>
     <skipDays><day>Sunday</day></skipDays>
     <sy:updatePeriod xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">hourly</sy:updatePeriod>
@@ -116,7 +116,7 @@ def test_of_two_descriptions_the_first_is_the_summary_and_the_second_the_content
         assert (entry.summary, entry.content_html) == ("one", "two")
 
 
-def test_an_attribute_that_nobody_asked_for_takes_nothing_away() -> None:
+def test_an_unknown_attribute_loses_nothing() -> None:
     itunes = 'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
     item = """<item><comments a="1">/c</comments><itunes:duration a="1">90</itunes:duration>
     <itunes:keywords a="1">sea,sky</itunes:keywords><enclosure url="/1.mp3" type="audio/mpeg"/></item>"""
@@ -128,7 +128,7 @@ def test_an_attribute_that_nobody_asked_for_takes_nothing_away() -> None:
     assert entry.enclosures[0].duration == timedelta(seconds=90)
 
 
-def test_an_empty_entry_inside_another_is_none() -> None:
+def test_an_empty_entry_inside_another_is_ignored() -> None:
     feed = parse_feed(
         b"<rss><channel><item><title>1</title><item/></item><item><title>2</title></item></channel></rss>"
     )
@@ -137,7 +137,7 @@ def test_an_empty_entry_inside_another_is_none() -> None:
 
 
 @pytest.mark.parametrize("around", ["{}", "<author>{}</author>", "<description>lost {}</description>"])
-def test_an_entry_inside_another_stands_beside_it(around: str) -> None:
+def test_an_entry_inside_another_becomes_a_separate_one(around: str) -> None:
     inner = around.format("<item><title>2</title></item>")
 
     feed = parse_feed(f"<rss><channel><item><title>1</title>{inner}</item></channel></rss>".encode())

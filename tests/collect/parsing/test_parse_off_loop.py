@@ -1,4 +1,4 @@
-"""Large documents are parsed as small ones are, and never in the event loop's own process."""
+"""Large documents are parsed like small ones, and never in the process of the event loop."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ RSS = (
 URL = "https://example.org/feed"
 
 
-def test_a_process_of_its_own_gives_the_same_feed() -> None:
+def test_parsing_in_another_process_gives_the_same_feed() -> None:
     document = RSS % b"text"
 
     assert parse_in_process(ParseJob(document, "text/xml", URL)) == parse_feed(
@@ -30,7 +30,7 @@ def test_a_process_of_its_own_gives_the_same_feed() -> None:
     )
 
 
-async def test_a_large_ill_formed_feed_is_read_like_a_small_one() -> None:
+async def test_a_large_ill_formed_feed_is_parsed_like_a_small_one() -> None:
     document = RSS % (b"a & b " * (THREAD_ILL_FORMED // 6))
 
     feed = await parse_off_loop(document, content_type="text/xml", url=URL)
@@ -38,11 +38,11 @@ async def test_a_large_ill_formed_feed_is_read_like_a_small_one() -> None:
     assert feed == parse_feed(document, content_type="text/xml", url=URL)
 
 
-async def test_a_large_page_is_no_feed() -> None:
+async def test_a_large_page_is_refused() -> None:
     with pytest.raises(NotAFeed, match="it looks like html"):
         await parse_off_loop(b"<html>" + b"<p>a" * THREAD_ILL_FORMED, url=URL)
 
 
-def test_a_document_that_takes_too_long_is_no_feed() -> None:
+def test_a_document_that_takes_too_long_is_refused() -> None:
     with pytest.raises(NotAFeed, match="takes too long to read"):
         parse_in_process(ParseJob(RSS % b"text", None, URL), timeout=timedelta(milliseconds=1))

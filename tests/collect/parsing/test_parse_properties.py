@@ -1,4 +1,4 @@
-"""What holds for every document, tried with many."""
+"""Properties of the parser that hold for every document."""
 
 import json
 from xml.sax.saxutils import escape
@@ -78,13 +78,13 @@ def parse_or_refuse(data: bytes) -> ParsedFeed | None:
 
 
 @given(st.binary(max_size=400))
-def test_bytes_are_a_feed_or_refused(data: bytes) -> None:
+def test_arbitrary_bytes_are_parsed_or_refused(data: bytes) -> None:
     parse_or_refuse(data)
     parse_or_refuse(b"<rss><channel><item>" + data)
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_pieces_of_feeds_are_a_feed_or_refused(document: str) -> None:
+def test_fragments_of_feeds_are_parsed_or_refused(document: str) -> None:
     feed = parse_or_refuse(document.encode())
 
     assert feed is None or all(identify_entries(feed.entries)) or not feed.entries
@@ -92,7 +92,7 @@ def test_pieces_of_feeds_are_a_feed_or_refused(document: str) -> None:
 
 @settings(max_examples=examples(200))
 @given(well_formed_feeds())
-def test_the_strict_and_the_recovering_reader_agree_on_well_formed_feeds(document: str) -> None:
+def test_the_strict_and_the_recovering_parser_agree_on_well_formed_feeds(document: str) -> None:
     decoded = decode(document.encode())
 
     assert read_well_formed(decoded, None) == read_recovered(decoded, None)
@@ -100,7 +100,7 @@ def test_the_strict_and_the_recovering_reader_agree_on_well_formed_feeds(documen
 
 @settings(max_examples=examples(200))
 @given(well_formed_feeds())
-def test_a_repair_changes_nothing_in_the_entries_of_a_well_formed_feed(document: str) -> None:
+def test_a_repair_changes_no_entry_of_a_well_formed_feed(document: str) -> None:
     faulty = document.replace("<channel>", "<channel> & ", 1)
 
     assert parse_feed(faulty.encode()).entries == parse_feed(document.encode()).entries
@@ -118,5 +118,5 @@ SCALARS = st.none() | st.booleans() | st.floats() | st.text()
 
 
 @given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)))
-def test_json_is_a_feed_or_refused(value: object) -> None:
+def test_arbitrary_json_is_parsed_or_refused(value: object) -> None:
     parse_or_refuse(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [value]}).encode())

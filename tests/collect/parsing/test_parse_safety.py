@@ -1,4 +1,4 @@
-"""Hostile documents: bounded time, bounded results, and never a file or a connection."""
+"""Hostile documents: bounded time, bounded memory, and no file or connection is opened."""
 
 import socket
 import time
@@ -55,7 +55,7 @@ def parse_quickly(data: bytes) -> ParsedFeed | None:
     ],
     ids=lambda data: data[60:90].decode("ascii", "replace"),
 )
-def test_a_hostile_document_takes_no_long_time(data: bytes) -> None:
+def test_a_hostile_document_is_parsed_in_bounded_time(data: bytes) -> None:
     parse_quickly(data)
 
 
@@ -72,7 +72,7 @@ LONG = b"<rss xmlns='http://example.org/" + b"u" * 100_000 + b"'><channel><title
     ],
     ids=["scopes", "collisions", "names", "ill-formed"],
 )
-def test_a_long_namespace_is_not_in_the_memory_for_each_element(elements: bytes) -> None:
+def test_a_long_namespace_is_stored_once(elements: bytes) -> None:
     tracemalloc.start()
     try:
         feed = parse_quickly(LONG + elements + END)
@@ -84,21 +84,21 @@ def test_a_long_namespace_is_not_in_the_memory_for_each_element(elements: bytes)
     assert feed.title == "Alice"
 
 
-def test_of_very_many_entries_the_first_are_read() -> None:
+def test_only_the_first_of_very_many_entries_are_read() -> None:
     feed = parse_quickly(START + ITEM * 20 * MAX_ENTRIES + END)
 
     assert feed is not None
     assert len(feed.entries) == MAX_ENTRIES
 
 
-def test_a_title_of_fifty_megabytes_is_cut() -> None:
+def test_a_title_of_fifty_megabytes_is_truncated() -> None:
     feed = parse_quickly(START + b"<item><title>" + b"x" * 50_000_000 + b"</title></item>" + END)
 
     assert feed is not None
     assert len(feed.entries[0].title or "") <= 4_000
 
 
-def test_an_entity_bomb_stays_unlit() -> None:
+def test_an_entity_bomb_is_not_expanded() -> None:
     entities = b'<!ENTITY a0 "aaaaaaaaaa">' + b"".join(
         b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10)
     )
@@ -123,7 +123,7 @@ def test_an_external_entity_is_never_opened(doctype: str, tmp_path: Path, monkey
     assert "secret words" not in str(feed)
 
 
-def test_an_include_is_only_an_element(tmp_path: Path) -> None:
+def test_an_xinclude_is_not_resolved(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret words")
     include = f'<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{secret}" parse="text"/>'
@@ -132,12 +132,12 @@ def test_an_include_is_only_an_element(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [b"/etc/passwd", b"http://127.0.0.1/feed.xml", b"file:///etc/passwd"])
-def test_a_document_that_is_an_address_is_not_opened(name: bytes) -> None:
+def test_a_document_that_is_a_path_or_url_is_not_opened(name: bytes) -> None:
     with pytest.raises(NotAFeed):
         parse_feed(name)
 
 
-def test_a_declaration_hidden_in_another_encoding_is_refused_all_the_same(tmp_path: Path) -> None:
+def test_a_doctype_hidden_in_another_encoding_is_refused_too(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret words")
     document = (
@@ -151,7 +151,7 @@ def test_a_declaration_hidden_in_another_encoding_is_refused_all_the_same(tmp_pa
     assert feed.encoding == "utf-16-le"
 
 
-def test_a_broken_document_takes_at_most_eight_times_its_size() -> None:
+def test_a_broken_document_uses_at_most_eight_times_its_size() -> None:
     item = (
         b"<item><title>Caf\xc3\xa9 \xe2\x80\x94 news</title><description>"
         + b"text " * 200

@@ -1,4 +1,4 @@
-"""Documents that end before they are complete, and documents that are ill-formed but whole."""
+"""Truncated documents, and documents that are ill-formed but complete."""
 
 import json
 import time
@@ -32,7 +32,7 @@ FORMATS = {"rss": RSS, "atom": ATOM, "rdf": RDF, "json": JSON}
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_cut_anywhere_a_document_is_truncated_and_gives_only_complete_entries(name: str) -> None:
+def test_a_document_cut_anywhere_is_truncated_and_gives_only_complete_entries(name: str) -> None:
     document = FORMATS[name].encode()
     complete = parse_feed(document).entries
 
@@ -64,7 +64,7 @@ def test_a_complete_document_is_not_truncated(name: str) -> None:
         ATOM.replace("Notes", "&nbsp;"),
     ],
 )
-def test_a_document_that_is_ill_formed_but_whole_is_not_truncated(ill_formed: str) -> None:
+def test_an_ill_formed_but_complete_document_is_not_truncated(ill_formed: str) -> None:
     feed = parse_feed(ill_formed.encode())
 
     assert (feed.is_truncated, len(feed.entries)) == (False, 2)
@@ -78,7 +78,7 @@ def test_an_ill_formed_document_can_be_truncated_too(fault: str) -> None:
     assert [entry.guid for entry in feed.entries] == ["1"]
 
 
-def test_half_a_title_does_not_become_the_feeds() -> None:
+def test_half_a_title_is_not_used_as_the_feeds_title() -> None:
     assert parse_feed(b"<rss><channel><title>Half a ti").title is None
 
 
@@ -88,7 +88,7 @@ def test_a_document_that_ends_with_the_first_tag_of_an_item_has_no_entries() -> 
     assert (feed.is_truncated, feed.entries) == (True, ())
 
 
-def test_an_entry_in_a_section_of_text_is_none() -> None:
+def test_an_entry_inside_a_comment_is_ignored() -> None:
     text = "<rss><channel><item><title>a</title></item><!-- <item> --><ttl>6"
 
     assert is_truncated(text, text.encode())
@@ -96,7 +96,7 @@ def test_an_entry_in_a_section_of_text_is_none() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", '{"items": [1, 2', '{"items": [1, 2]', '{"items": {"a": 1', "{[", '{"a" 1}'])
-def test_whatever_breaks_off_in_json_is_read_without_an_error(text: str) -> None:
+def test_truncated_json_is_parsed_without_an_error(text: str) -> None:
     read = read_truncated_json(text)
 
     assert read is None or read.get("items", [1, 2]) in ([1, 2], [1])
@@ -106,7 +106,7 @@ def test_whatever_breaks_off_in_json_is_read_without_an_error(text: str) -> None
     "piece",
     ["<item>", "</item>", "<![CDATA[", "]]>", "<!--", "-->", "</rss", "</rss ", "<a:", "[", '{"a":', '"', ",", " "],
 )
-def test_the_time_grows_with_the_length_alone(piece: str) -> None:
+def test_the_time_is_linear_in_the_length(piece: str) -> None:
     def seconds(times: int) -> float:
         text = "<rss>" + piece * times
         begun = time.process_time()
@@ -115,6 +115,6 @@ def test_the_time_grows_with_the_length_alone(piece: str) -> None:
         read_truncated_json('{"items": [' + piece * times)
         return time.process_time() - begun
 
-    # The least of three: a busy machine only adds.
+    # The minimum of three: a busy machine only adds time.
     short, long = (min(seconds(times) for _ in range(3)) for times in (20_000, 80_000))
     assert long < 8 * max(short, 0.02)

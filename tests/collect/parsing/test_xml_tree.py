@@ -1,4 +1,4 @@
-"""Large documents are handed to expat in pieces; where they are cut makes no difference."""
+"""Large documents are passed to expat in chunks; the boundaries make no difference."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from feedmill.collect.parsing.xml_tree import IllFormed, read_strictly
 
 @pytest.mark.parametrize("extra", [-1, 0, 1])
 @pytest.mark.parametrize("pieces", [1, 2])
-def test_a_document_of_any_length_around_a_piece_is_read_whole(extra: int, pieces: int) -> None:
+def test_documents_with_lengths_around_a_chunk_boundary_are_read_completely(extra: int, pieces: int) -> None:
     length = pieces * xml_tree._PIECE + extra
     document = b"<a>" + b"x" * (length - len(b"<a></a>")) + b"</a>"
 

@@ -1,4 +1,4 @@
-"""When next, and why: exact tables, and bounds that hold for whatever comes."""
+"""The next fetch and its reason: exact tables, and bounds that hold for any input."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -61,7 +61,7 @@ def why(
         (HOUR, 400 * DAY, 1440),
     ],
 )
-def test_half_the_rhythm_within_bounds_and_slower_for_the_silent(
+def test_the_interval_is_half_the_median_gap_within_bounds_and_longer_for_silent_feeds(
     gap: timedelta | None, silence: timedelta, minutes: int
 ) -> None:
     assert automatic_interval(NOW, PublishingPattern(gap, NOW - silence)) == minutes * MINUTE
@@ -81,7 +81,7 @@ def test_half_the_rhythm_within_bounds_and_slower_for_the_silent(
         ([*range(1, 21), *range(100, 1000, 100)], HOUR),
     ],
 )
-def test_the_rhythm_is_the_median_gap_of_the_newest_entries(hours_ago: list[int], gap: timedelta | None) -> None:
+def test_the_gap_is_the_median_of_the_newest_entries(hours_ago: list[int], gap: timedelta | None) -> None:
     assert median_gap(NOW, [NOW - hours * HOUR for hours in hours_ago]) == gap
 
 
@@ -89,7 +89,7 @@ def test_the_rhythm_is_the_median_gap_of_the_newest_entries(hours_ago: list[int]
     ("interval", "minutes"),
     [(MINUTE, 15), (15 * MINUTE, 15), (16 * MINUTE, 16), (6 * HOUR, 360), (7 * DAY, 7 * 1440)],
 )
-def test_what_a_subscriber_set_holds_down_to_the_floor(interval: timedelta, minutes: int) -> None:
+def test_a_subscribers_interval_is_used_down_to_the_floor(interval: timedelta, minutes: int) -> None:
     assert wait(interval=interval) == minutes * MINUTE
     assert wait(interval=interval, hints=PollingHints(20 * HOUR, "ttl")) == minutes * MINUTE
 
@@ -104,7 +104,7 @@ def test_an_operators_floor_is_kept() -> None:
     ("hint", "minutes"),
     [(None, 30), (MINUTE, 30), (30 * MINUTE, 30), (31 * MINUTE, 31), (6 * HOUR, 360), (DAY, 1440), (365 * DAY, 1440)],
 )
-def test_the_servers_wish_raises_the_interval_up_to_a_day(hint: timedelta | None, minutes: int) -> None:
+def test_the_servers_hints_raise_the_interval_up_to_a_day(hint: timedelta | None, minutes: int) -> None:
     assert wait(hints=PollingHints(hint, "Expires")) == minutes * MINUTE
 
 
@@ -122,7 +122,9 @@ def test_the_servers_wish_raises_the_interval_up_to_a_day(hint: timedelta | None
         (PollingHints(DAY, "ttl", skip_hours=frozenset({8})), NOW + DAY),
     ],
 )
-def test_hours_and_days_to_skip_are_skipped_but_never_for_longer_than_a_day(hints: PollingHints, at: datetime) -> None:
+def test_skipped_hours_and_days_are_respected_but_never_for_longer_than_a_day(
+    hints: PollingHints, at: datetime
+) -> None:
     assert after_success(NOW, BUSY, None, hints, RULES, 0).at == at
 
 
@@ -131,7 +133,7 @@ def test_jitter_adds_up_to_a_tenth() -> None:
     assert wait(PublishingPattern(HOUR, NOW - 400 * DAY), jitter=1) == DAY
 
 
-def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
+def test_a_feed_that_overflows_is_fetched_twice_as_often() -> None:
     slow, quick = PublishingPattern(4 * HOUR, NOW), PublishingPattern(MINUTE, NOW)
 
     halved = after_success(NOW, slow, None, NO_HINTS, RULES, 0, overflows=True)
@@ -145,13 +147,13 @@ def test_a_feed_that_overflows_is_asked_twice_as_often() -> None:
     ("failures", "minutes"),
     [(1, 30), (2, 60), (3, 120), (4, 240), (5, 480), (6, 960), (7, 1440), (9, 1440), (10, 1440), (10**6, 1440)],
 )
-def test_the_back_off_doubles_up_to_a_day_give_or_take_a_tenth(failures: int, minutes: int) -> None:
+def test_the_back_off_doubles_up_to_a_day_with_ten_percent_jitter(failures: int, minutes: int) -> None:
     schedules = [after_failure(NOW, failures, verbatim("HTTP 404"), RULES, jitter) for jitter in (0, 0.5, 1)]
 
     assert [schedule.at for schedule in schedules] == [NOW + minutes * MINUTE * share for share in (0.9, 1, 1.1)]
 
 
-def test_the_back_off_can_be_set_and_a_failing_feed_is_still_tried_once_a_day() -> None:
+def test_the_back_off_is_configurable_and_a_failing_feed_is_still_tried_once_a_day() -> None:
     rules = CadenceSettings(backoff_base=MINUTE, backoff_cap=10 * DAY)
 
     tries = [after_failure(NOW, failures, verbatim("x"), rules, 0.5).at for failures in (1, 2, 9, 10, 20)]
@@ -215,7 +217,7 @@ def test_a_throttled_feed_waits_at_least_as_long_as_the_server_asked(
         ),
     ],
 )
-def test_the_reason_is_what_a_person_would_say(said: Message, expected: str) -> None:
+def test_the_reason_is_readable(said: Message, expected: str) -> None:
     assert str(said) == expected
 
 
@@ -228,7 +230,7 @@ hints = st.builds(
 
 
 @given(st.builds(PublishingPattern, lengths, moments), hints, jitter, st.booleans())
-def test_a_healthy_feed_is_due_again_within_a_quarter_of_an_hour_and_a_day(
+def test_a_healthy_feed_is_due_again_after_15_minutes_to_a_day(
     pattern: PublishingPattern, hints: PollingHints, jitter: float, overflows: bool
 ) -> None:
     at = after_success(NOW, pattern, None, hints, RULES, jitter, overflows=overflows).at
@@ -238,9 +240,7 @@ def test_a_healthy_feed_is_due_again_within_a_quarter_of_an_hour_and_a_day(
 
 
 @given(st.timedeltas(MINUTE, 7 * DAY), hints, jitter)
-def test_a_set_interval_is_never_left_for_longer_than_it_or_a_day(
-    interval: timedelta, hints: PollingHints, jitter: float
-) -> None:
+def test_a_set_interval_is_never_exceeded_beyond_a_day(interval: timedelta, hints: PollingHints, jitter: float) -> None:
     at = after_success(NOW, BUSY, interval, hints, RULES, jitter).at
 
     assert at is not None

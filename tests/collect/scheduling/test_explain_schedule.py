@@ -1,4 +1,4 @@
-"""Why a feed is fetched when it is, as a person would say it."""
+"""The explanation of a feed's next fetch, in plain words."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -55,7 +55,7 @@ def test_a_backed_off_feed() -> None:
     ]
 
 
-def test_a_feed_in_error_can_be_tried_by_hand() -> None:
+def test_a_feed_in_error_can_be_retried_by_hand() -> None:
     feed = structs.replace(FAILING, consecutive_failures=12, status=FeedStatus.ERROR)
 
     assert "It is tried once a day until it works again; refreshing it by hand tries at once." in told(feed, FAILED)
@@ -73,7 +73,7 @@ def test_a_throttled_feed() -> None:
     ]
 
 
-def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
+def test_a_feed_with_hints_also_has_its_own_interval() -> None:
     wishes = '{"seconds":14400,"name":"ttl","skip_hours":[2,3],"skip_days":[6]}'
     feed = structs.replace(
         WELL, next_fetch_at=NOW + 4 * HOUR, next_fetch_why=verbatim("every 4 h, as it asks (ttl)"), polling_hints=wishes
@@ -88,13 +88,13 @@ def test_a_hinted_feed_tells_what_its_own_rhythm_would_be() -> None:
     ]
 
 
-def test_a_feed_at_rest_is_never_due_by_itself() -> None:
+def test_a_feed_at_rest_is_never_due() -> None:
     feed = structs.replace(WELL, next_fetch_at=None, next_fetch_why=verbatim("at rest: it is no longer in feeds.yaml"))
 
     assert "It is never due by itself: at rest: it is no longer in feeds.yaml." in told(feed, FETCHED)
 
 
-def test_a_disabled_feed_tells_why() -> None:
+def test_a_disabled_feed_has_its_reason() -> None:
     feed = structs.replace(
         WELL, status=FeedStatus.DISABLED, next_fetch_at=None, next_fetch_why=verbatim("paused by a person")
     )

@@ -1,4 +1,4 @@
-"""Detects an outage of our own network."""
+"""Detecting an outage of our own network."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,11 +24,11 @@ def many(outcome: FetchOutcome, count: int, name: str = "h") -> list[tuple[str, 
     return [(f"{name}{number}.example", outcome) for number in range(count)]
 
 
-def test_when_hardly_any_of_several_hosts_can_be_reached_it_is_us() -> None:
+def test_it_is_an_outage_when_hardly_any_of_several_hosts_can_be_reached() -> None:
     assert guard(*many(UNREACHED, 8), *many(REACHED, 2, "ok")).is_down(NOW)
 
 
-def test_when_some_can_be_reached_it_is_them() -> None:
+def test_it_is_no_outage_when_some_hosts_can_be_reached() -> None:
     assert not guard(*many(UNREACHED, 8), *many(REACHED, 3, "ok")).is_down(NOW)
 
 
@@ -37,35 +37,35 @@ def test_a_few_hosts_prove_nothing() -> None:
     assert not guard(*[("one.example", UNREACHED)] * 50).is_down(NOW)
 
 
-def test_what_is_long_ago_does_not_count() -> None:
+def test_old_results_do_not_count() -> None:
     assert not guard(*many(UNREACHED, 8), at=NOW - WINDOW - timedelta(seconds=1)).is_down(NOW)
 
 
-def test_the_last_answer_of_a_host_counts() -> None:
+def test_the_last_result_of_a_host_counts() -> None:
     assert not guard(*many(UNREACHED, 8), *many(REACHED, 8)).is_down(NOW)
     assert guard(*many(REACHED, 8), *many(UNREACHED, 8)).is_down(NOW)
 
 
-def test_a_clock_that_was_set_back_does_not_hold_the_guard_down() -> None:
+def test_a_clock_that_was_set_back_does_not_prolong_an_outage() -> None:
     later = guard(*many(UNREACHED, 8), at=NOW + timedelta(hours=3))
 
     assert not later.is_down(NOW)
 
 
 @pytest.mark.parametrize("kind", ["dns", "connect", "timeout"])
-def test_what_may_be_our_line_counts_as_unreached(kind: str) -> None:
+def test_failures_that_may_be_our_network_count_as_unreachable(kind: str) -> None:
     assert guard(*many(Retryable("u", "u", kind, ""), 8)).is_down(NOW)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "outcome", [Gone("u", "u"), Retryable("u", "u", "http_5xx", "", 500), Retryable("u", "u", "tls", ""), REACHED]
 )
-def test_an_answer_of_any_kind_is_an_answer(outcome: FetchOutcome) -> None:
+def test_any_response_counts_as_reachable(outcome: FetchOutcome) -> None:
     assert not guard(*many(outcome, 8)).is_down(NOW)
 
 
 @pytest.mark.parametrize(
     "outcome", [Deferred("u", "u", NOW), Refused("u", "u", "address", ""), Refused("u", "u", "scheme", "")]
 )
-def test_what_was_never_asked_tells_nothing(outcome: FetchOutcome) -> None:
+def test_a_request_that_was_never_sent_does_not_count(outcome: FetchOutcome) -> None:
     assert guard(*many(UNREACHED, 8), *many(outcome, 50, "quiet")).is_down(NOW)

@@ -34,7 +34,8 @@ class TimedSite:
     clients: list["RawClient"] = field(default_factory=list)
 
     async def connect(self, source: str = "127.0.0.1", *, slow_line: bool = False) -> "RawClient":
-        """A connection from that address; a slow line has small segments and a small window, so it moves steadily."""
+        """A connection from that address. A slow line has small segments and a small window, so its data moves
+        steadily."""
         connection = socket.socket()
         connection.setblocking(False)
         connection.bind((source, 0))
@@ -64,14 +65,14 @@ class RawClient:
             return await asyncio.get_running_loop().sock_recv(self.connection, most)
 
     async def receive_until(self, mark: bytes) -> bytes:
-        """What comes up to and with these bytes, or to the end."""
+        """Everything received up to and including these bytes, or until the connection ends."""
         received = b""
         while mark not in received and (more := await self.receive()):
             received += more
         return received
 
     async def receive_all(self) -> bytes:
-        """What comes until the server closes, also when it does so by a reset."""
+        """Everything received until the server closes the connection, with or without a reset."""
         received = b""
         try:
             while more := await self.receive():
@@ -85,7 +86,7 @@ class RawClient:
         return await self.receive_until(b"\r\n\r\nok")
 
     async def send_slowly(self, pieces: Iterable[bytes], enough: Callable[[], bool], pause: float = 0.05) -> None:
-        """Sends one piece after the other, slowly, until it is enough or the server has closed the connection."""
+        """Sends one piece after another, slowly, until enough was sent or the server has closed the connection."""
         with suppress(ConnectionResetError, BrokenPipeError):
             for piece in pieces:
                 if enough():
@@ -103,7 +104,7 @@ def head(method: str, path: str, *headers: str) -> bytes:
 
 @asynccontextmanager
 async def timed_site(most: int = 1000, **settings: Any) -> AsyncIterator[TimedSite]:
-    """The site, on a loop of the product's kind in a thread of its own; `settings` are deadlines and caps."""
+    """The site on an event loop of its own in a thread; `settings` are deadlines and limits."""
     given = load_settings(**{"trusted_proxies": NO_PROXY} | settings)
     registry, finish = ConnectionRegistry(most, given.connections_per_address, given.trusted_proxies), Event()
     with socket.socket() as listening:

@@ -1,4 +1,4 @@
-"""Requests for a host that this installation does not go by are refused, and the answer says what to set."""
+"""Requests for a host name that is not configured are refused, and the response says which setting to add."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ PAGE = {"Accept": "text/html,*/*"}
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    """As it is when nobody has set anything."""
+    """A site with the default settings."""
     async with Web() as web, running_site(tmp_path, web, public_url="") as site:
         yield site
 
@@ -46,7 +46,7 @@ async def ask(site: Site, host: str | None, path: str = "/setup", **headers: str
         f"{socket.gethostname().partition('.')[0]}.local:8000",
     ],
 )
-async def test_addresses_and_the_names_of_this_machine_are_answered(site: Site, host: str) -> None:
+async def test_ip_addresses_and_local_host_names_are_accepted(site: Site, host: str) -> None:
     assert (await ask(site, host)).status_code == 200
 
 
@@ -72,7 +72,7 @@ async def test_addresses_and_the_names_of_this_machine_are_answered(site: Site, 
     ],
 )
 @pytest.mark.parametrize("path", ["/setup", "/", "/api/me", "/health", "/metrics", "/icons/1", "/worker.js"])
-async def test_a_website_cannot_get_in_by_pointing_its_name_here(site: Site, host: str, path: str) -> None:
+async def test_dns_rebinding_is_refused(site: Site, host: str, path: str) -> None:
     answer = await raw(site, path, [host.encode()])
 
     assert answer == 421
@@ -90,7 +90,7 @@ async def test_a_request_with_two_hosts_is_refused(site: Site) -> None:
     assert await raw(site, "/setup", [b"localhost", b"localhost"]) == 421
 
 
-async def test_a_health_check_without_a_host_is_answered(site: Site) -> None:
+async def test_a_health_check_without_a_host_header_is_answered(site: Site) -> None:
     assert await raw(site, "/health/live", []) == 200
 
 
@@ -104,7 +104,7 @@ async def test_a_health_check_without_a_host_is_answered(site: Site) -> None:
         {"public_url": "", "allowed_hosts": "*"},
     ],
 )
-async def test_a_name_that_the_operator_configured_is_answered(tmp_path: Path, settings: dict[str, str]) -> None:
+async def test_a_host_name_that_the_operator_configured_is_accepted(tmp_path: Path, settings: dict[str, str]) -> None:
     async with Web() as web, running_site(tmp_path, web, **settings) as site:
         assert (await ask(site, "feeds.example.org")).status_code == 200
         assert (await ask(site, "evil.example")).status_code == (200 if "*" in settings.values() else 421)
@@ -122,7 +122,7 @@ async def test_the_page_names_the_exact_line_to_add(site: Site) -> None:
 
 
 @pytest.mark.parametrize("line", [0, 1])
-async def test_the_line_on_the_page_lets_the_name_in(site: Site, tmp_path: Path, line: int) -> None:
+async def test_adding_the_line_from_the_page_allows_the_host_name(site: Site, tmp_path: Path, line: int) -> None:
     said = [code.text or "" for code in html.fromstring((await ask(site, "feeds.example.org")).text).iter("code")][line]
     name, value = said.removeprefix("FEEDMILL_").lower().split("=")
 
@@ -130,7 +130,7 @@ async def test_the_line_on_the_page_lets_the_name_in(site: Site, tmp_path: Path,
         assert (await ask(changed, "feeds.example.org")).status_code == 200
 
 
-async def test_a_second_name_goes_into_allowed_hosts(tmp_path: Path) -> None:
+async def test_a_second_host_name_goes_into_allowed_hosts(tmp_path: Path) -> None:
     given = {"public_url": "https://feeds.example.org", "allowed_hosts": "nas"}
     async with Web() as web, running_site(tmp_path, web, **given) as site:
         answer = await ask(site, "other.example:8000")
@@ -138,21 +138,21 @@ async def test_a_second_name_goes_into_allowed_hosts(tmp_path: Path) -> None:
     assert "FEEDMILL_ALLOWED_HOSTS=nas,other.example" in answer.text
 
 
-async def test_the_page_is_there_in_chinese(site: Site) -> None:
+async def test_the_page_is_available_in_chinese(site: Site) -> None:
     answer = await ask(site, "feeds.example.org", **{"Accept-Language": "zh-CN"})
 
     assert "此地址尚未设置" in answer.text
     assert "FEEDMILL_PUBLIC_URL=http://feeds.example.org" in answer.text
 
 
-async def test_a_hostile_name_does_not_get_onto_the_page(site: Site) -> None:
+async def test_a_hostile_host_name_is_not_repeated_on_the_page(site: Site) -> None:
     answer = await ask(site, '"><script>alert(1)</script>')
 
     assert answer.status_code == 421
     assert "alert" not in answer.text
 
 
-async def test_programs_are_told_in_their_own_form(site: Site) -> None:
+async def test_api_clients_get_the_refusal_as_json(site: Site) -> None:
     api = await ask(site, "evil.example", "/api/entries")
     plain = await ask(site, "evil.example", "/health", Accept="*/*")
 
@@ -184,7 +184,7 @@ def test_a_setting_that_can_never_match_is_refused_at_start(name: str, value: st
         load_settings(**{name: value})
 
 
-async def test_a_client_that_leaves_while_it_sends_a_form_is_no_error(site: Site) -> None:
+async def test_a_client_that_disconnects_while_sending_a_form_causes_no_error(site: Site) -> None:
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What costs something is asked for once, and not too often. All in virtual time."""
+"""An expensive query runs once for simultaneous callers, and not too often. All in virtual time."""
 
 import asyncio
 from datetime import timedelta
@@ -11,7 +11,7 @@ AT_ONCE = timedelta()
 
 
 class Question:
-    """Counts how often it is asked, and may be slow or fail."""
+    """Counts how often it is called, and can be slow or fail."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -31,14 +31,14 @@ def sample(question: Question, max_age: timedelta = AT_ONCE) -> CachedQuery[int]
 
 
 @in_virtual_time
-async def test_all_who_ask_at_once_share_one_answer() -> None:
+async def test_simultaneous_callers_share_one_query() -> None:
     sampled = sample(Question())
 
     assert await asyncio.gather(*(sampled.read() for _ in range(5))) == [1] * 5
 
 
 @in_virtual_time
-async def test_an_answer_is_good_for_a_while() -> None:
+async def test_a_result_is_reused_for_a_while() -> None:
     sampled = sample(Question(), timedelta(minutes=1))
 
     first = await sampled.read()
@@ -50,7 +50,7 @@ async def test_an_answer_is_good_for_a_while() -> None:
 
 
 @in_virtual_time
-async def test_the_longer_an_answer_takes_the_longer_it_is_good() -> None:
+async def test_the_slower_a_query_the_longer_its_result_is_reused() -> None:
     question = Question()
     question.seconds = 2
     sampled = sample(question)
@@ -64,7 +64,7 @@ async def test_the_longer_an_answer_takes_the_longer_it_is_good() -> None:
 
 
 @in_virtual_time
-async def test_whoever_is_impatient_gets_what_was_known_before() -> None:
+async def test_a_caller_that_waited_too_long_gets_the_previous_result() -> None:
     question = Question()
     sampled = sample(question)
     await sampled.read()
@@ -77,7 +77,7 @@ async def test_whoever_is_impatient_gets_what_was_known_before() -> None:
 
 
 @in_virtual_time
-async def test_what_can_not_be_measured_is_left_out() -> None:
+async def test_a_failed_query_returns_none() -> None:
     question = Question()
     sampled = sample(question)
     await sampled.read()

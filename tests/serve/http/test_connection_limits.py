@@ -1,4 +1,4 @@
-"""How many connections there may be, and who has to go when there are too many."""
+"""How many connections are accepted, and which ones are closed when there are too many."""
 
 import os
 import resource
@@ -20,7 +20,7 @@ from tests.serve.http.short_deadlines import head, timed_site
 from tests.waiting import wait_until
 
 
-async def test_a_new_client_takes_the_place_of_the_one_that_was_idle_for_longest() -> None:
+async def test_a_new_client_replaces_the_connection_that_was_idle_for_longest() -> None:
     async with timed_site(most=3) as site:
         first, second, third = [await site.connect() for _ in range(3)]
         for client in (second, third, first):
@@ -34,7 +34,7 @@ async def test_a_new_client_takes_the_place_of_the_one_that_was_idle_for_longest
         assert b"200 OK" in await third.get("/")
 
 
-async def test_a_request_under_way_is_never_ended_to_make_room() -> None:
+async def test_a_connection_with_a_request_in_progress_is_never_closed_to_make_room() -> None:
     async with timed_site(most=2) as site:
         busy = [await site.connect() for _ in range(2)]
         for client in busy:
@@ -64,7 +64,7 @@ async def test_one_address_cannot_take_all_connections() -> None:
         assert b"200 OK" in await reader.get("/")
 
 
-async def test_a_second_connection_of_an_address_closes_its_own_idle_one_not_anothers() -> None:
+async def test_a_second_connection_from_an_address_closes_its_own_idle_one_only() -> None:
     async with timed_site(most=100, connections_per_address=2) as site:
         other = await site.connect("127.0.0.3")
         oldest, second, third = [await site.connect("127.0.0.2") for _ in range(3)]
@@ -107,7 +107,7 @@ def test_a_registry_forgets_addresses_without_connections() -> None:
     assert (len(registry), registry.addresses) == (0, 0)
 
 
-def test_the_log_has_a_line_a_minute_of_what_is_not_ordinary() -> None:
+def test_dropped_connections_are_logged_at_most_once_a_minute() -> None:
     registry = ConnectionRegistry(10, 5)
     with capture_logs() as lines:
         for second in range(90):
@@ -123,7 +123,7 @@ def test_the_log_has_a_line_a_minute_of_what_is_not_ordinary() -> None:
 
 
 @pytest.mark.external
-def test_connections_leave_room_for_other_files() -> None:
+def test_the_connection_limit_leaves_file_descriptors_for_other_uses() -> None:
     assert 500 < connections_under(1024, 1024)[0] < 900
     assert connections_under(1024, 1024, max_connections=100)[0] == 100
     assert connections_under(1024, 1024, fetches_at_once=1000)[0] == 16
@@ -136,7 +136,7 @@ def test_the_limit_of_open_files_is_raised_as_far_as_needed() -> None:
     assert (connections, 2000 < limit < 3000) == (2000, True)
 
 
-def test_a_system_that_forbids_to_raise_the_limit_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_forbids_raising_the_limit_causes_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbid(*_: object) -> None:
         raise PermissionError
 
@@ -155,7 +155,7 @@ def test_a_server_out_of_open_files_neither_spins_nor_stops(tmp_path: Path) -> N
         cpu_before = cpu_seconds(pid)
         with ExitStack() as held:
             clients = [held.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(highest + 50)]
-            # The last one finds no file left: its connection is ended at once.
+            # No file descriptor is left for the last one: its connection is closed at once.
             clients[-1].settimeout(60)
             assert clients[-1].recv(1) == b""
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (1024, 1024))
@@ -185,7 +185,7 @@ class IdleConnection:
 
 
 def connections_under(soft: int, hard: int, **settings: int) -> tuple[int, int]:
-    """How many connections a process with these limits of open files takes, and its limit afterwards."""
+    """The number of connections that a process with these limits of open files accepts, and its limit afterwards."""
     program = (
         "import resource, sys; from feedmill.serve.http.open_file_limit import reserve_open_files;"
         "from feedmill.settings import load_settings;"

@@ -1,4 +1,4 @@
-"""`GET /health` tells the truth about all that is needed, and takes it back when it is back."""
+"""`GET /health` reports every dependency that fails, and its recovery."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ from tests.waiting import until, wait_until
 
 
 @pytest.mark.external
-def test_a_healthy_server_says_so_and_which_version_it_is(tmp_path: Path) -> None:
+def test_a_healthy_server_reports_ok_and_its_version(tmp_path: Path) -> None:
     with serving(cwd=tmp_path) as server:
         states = {"database": "ok", "objects": "ok"}
         assert server.get("/health") == (200, {"status": "ok", "version": __version__, **states})
@@ -34,7 +34,7 @@ def test_a_healthy_server_says_so_and_which_version_it_is(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("postgres_service")
-def test_a_stopped_database_is_reported_and_its_return_needs_no_restart(tmp_path: Path) -> None:
+def test_a_stopped_database_is_reported_and_its_recovery_needs_no_restart(tmp_path: Path) -> None:
     with own_postgres() as postgres, serving(cwd=tmp_path, settings={"database": postgres.service.url}) as server:
         assert server.get("/health")[0] == 200
 
@@ -63,7 +63,7 @@ def test_a_stopped_database_is_reported_without_its_password(tmp_path: Path) -> 
 
 
 @pytest.mark.external
-async def test_without_redis_it_is_degraded_and_goes_on(tmp_path: Path) -> None:
+async def test_a_server_without_redis_is_degraded_and_keeps_working(tmp_path: Path) -> None:
     with own_redis() as redis:
         async with _world(tmp_path, redis=redis.service.url) as app, _all_present(app):
             before = await _ask(app, "/health")
@@ -78,7 +78,7 @@ async def test_without_redis_it_is_degraded_and_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.external
-async def test_it_is_said_when_nobody_works_or_keeps_time(tmp_path: Path) -> None:
+async def test_a_missing_worker_and_a_missing_scheduler_are_reported(tmp_path: Path) -> None:
     with own_redis() as redis:
         async with _world(tmp_path, redis=redis.service.url) as app:
             status, states = await _ask(app, "/health")
@@ -88,7 +88,7 @@ async def test_it_is_said_when_nobody_works_or_keeps_time(tmp_path: Path) -> Non
 
 
 @pytest.mark.external
-def test_a_server_that_does_everything_itself_misses_nobody(tmp_path: Path) -> None:
+def test_an_embedded_server_reports_no_missing_processes(tmp_path: Path) -> None:
     with own_redis() as redis, serving(cwd=tmp_path, settings={"redis": redis.service.url}) as server:
         wait_until(lambda: server.get("/health")[1]["status"] == "ok", otherwise="it misses somebody")
         health = server.get("/health")[1]
@@ -96,7 +96,7 @@ def test_a_server_that_does_everything_itself_misses_nobody(tmp_path: Path) -> N
     assert (health["workers"], health["scheduler"]) == ("ok", "ok")
 
 
-async def test_a_store_of_objects_that_does_not_answer_is_named(tmp_path: Path) -> None:
+async def test_an_object_store_that_does_not_respond_is_named(tmp_path: Path) -> None:
     bucket = f"s3://feedmill?endpoint=http://127.0.0.1:{free_port()}"
     async with _world(tmp_path, objects=bucket, s3_access_key="a", s3_secret_key="b") as app:
         status, states = await _ask(app, "/health")
@@ -105,7 +105,9 @@ async def test_a_store_of_objects_that_does_not_answer_is_named(tmp_path: Path) 
     assert "bucket feedmill" in states["objects"]
 
 
-async def test_a_dependency_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dependency_that_hangs_is_reported_after_a_timeout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(health, "CHECK_SECONDS", 0.05)
     async with silent() as port, _world(tmp_path) as app:
         stuck = replace(app, db=PostgresDatabase(f"postgresql://127.0.0.1:{port}/feedmill"))
@@ -123,7 +125,7 @@ async def _world(folder: Path, **settings: str) -> AsyncIterator[App]:
 
 @asynccontextmanager
 async def silent() -> AsyncIterator[int]:
-    """A server that takes connections and says nothing; its port."""
+    """A server that accepts connections and never responds; its port."""
 
     async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

@@ -1,4 +1,4 @@
-"""`GET /images/…` gives out archived images, and nothing else."""
+"""`GET /images/…` serves archived images, and nothing else."""
 
 import asyncio
 import socket
@@ -32,14 +32,14 @@ from tests.flows.refresh_environment import NOW
 from tests.virtual_time import jump
 
 BODY = sample_images.PNG + bytes(range(256))
-# How long it sleeps before it looks whether it should exit.
+# How long it sleeps before it checks whether it should exit.
 UVICORN_TICK = 0.1
 ETAG = f'"{sha256(BODY).hexdigest()}"'
 
 
 @dataclass
 class Site:
-    """A server with one archived image, one that waits and one whose object is gone."""
+    """A server with one archived image, one that is pending and one whose object is missing."""
 
     app: App
     browser: aiohttp.ClientSession
@@ -113,7 +113,7 @@ async def archived(app: App) -> str:
     return key
 
 
-async def test_an_archived_image_comes_with_its_type_and_can_do_no_harm(site: Site) -> None:
+async def test_an_archived_image_has_its_type_and_safe_headers(site: Site) -> None:
     async with site.get(f"/{site.key}") as answer:
         assert (answer.status, await answer.read()) == (200, BODY)
         assert answer.headers["Content-Type"] == "image/png"
@@ -124,13 +124,13 @@ async def test_an_archived_image_comes_with_its_type_and_can_do_no_harm(site: Si
 
 
 @pytest.mark.parametrize("credentials", ["", "Bearer fm_wrong", "Basic eDp5"])
-async def test_who_is_not_signed_in_gets_no_image(site: Site, credentials: str) -> None:
+async def test_images_need_a_sign_in(site: Site, credentials: str) -> None:
     async with site.get(f"/{site.key}", Authorization=credentials, If_None_Match=ETAG) as answer:
         assert (answer.status, answer.headers["Cache-Control"]) == (401, "no-store")
         assert (await answer.read(), answer.headers.get("ETag")) == (b"", None)
 
 
-async def test_a_browser_that_is_signed_in_gets_it_by_its_cookie(site: Site) -> None:
+async def test_a_browser_that_is_signed_in_gets_an_image_with_its_cookie(site: Site) -> None:
     alice = await user_of_name(site.app.db, "alice")
     assert alice is not None
     token, _ = await begin_session(site.app.db, alice, RequestOrigin(), datetime.now(UTC))
@@ -140,7 +140,9 @@ async def test_a_browser_that_is_signed_in_gets_it_by_its_cookie(site: Site) -> 
 
 
 @pytest.mark.parametrize(("owner", "status"), [("1", 200), ("2", 404), ("11", 404)])
-async def test_an_image_of_a_feed_with_a_login_is_for_whose_login_it_is(site: Site, owner: str, status: int) -> None:
+async def test_an_image_of_a_feed_with_a_login_is_served_to_its_subscriber_only(
+    site: Site, owner: str, status: int
+) -> None:
     await site.app.db.batch([Step(feeds.update().values(url=f"https://example.org/feed#user={owner}"))])
 
     async with site.get(f"/{site.key}") as answer:
@@ -148,7 +150,7 @@ async def test_an_image_of_a_feed_with_a_login_is_for_whose_login_it_is(site: Si
 
 
 @pytest.mark.parametrize("tags", [ETAG, f"W/{ETAG}", f'"x", {ETAG}', "*"])
-async def test_who_has_it_is_not_sent_it_again(site: Site, tags: str) -> None:
+async def test_an_image_that_the_browser_has_is_not_sent_again(site: Site, tags: str) -> None:
     async with site.get(f"/{site.key}", If_None_Match=tags) as answer:
         assert (answer.status, await answer.read(), answer.headers["ETag"]) == (304, b"", ETAG)
 
@@ -162,7 +164,7 @@ async def test_who_has_it_is_not_sent_it_again(site: Site, tags: str) -> None:
         ("bytes=5-999999", slice(5, None)),
     ],
 )
-async def test_a_part_is_given_when_a_part_is_asked_for(site: Site, asked: str, given: slice) -> None:
+async def test_a_range_request_gets_that_part(site: Site, asked: str, given: slice) -> None:
     async with site.get(f"/{site.key}", Range=asked) as answer:
         start, stop, _ = given.indices(len(BODY))
         assert (answer.status, await answer.read()) == (206, BODY[given])
@@ -170,7 +172,7 @@ async def test_a_part_is_given_when_a_part_is_asked_for(site: Site, asked: str, 
 
 
 @pytest.mark.parametrize("asked", ["bytes=-", "bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=a-b", "bytes=0-999999"])
-async def test_a_range_that_can_not_be_read_or_is_all_of_it_gives_the_whole(site: Site, asked: str) -> None:
+async def test_a_range_that_is_invalid_or_covers_everything_gets_the_whole_image(site: Site, asked: str) -> None:
     async with site.get(f"/{site.key}", Range=asked) as answer:
         assert (answer.status, await answer.read()) == (200, BODY)
 
@@ -181,12 +183,12 @@ async def test_a_range_beyond_the_end_is_refused(site: Site, asked: str) -> None
         assert (answer.status, answer.headers["Content-Range"]) == (416, f"bytes */{len(BODY)}")
 
 
-async def test_a_part_of_another_version_is_not_given(site: Site) -> None:
+async def test_a_range_of_another_version_gets_the_whole_image(site: Site) -> None:
     async with site.get(f"/{site.key}", Range="bytes=0-3", If_Range='"other"') as answer:
         assert (answer.status, len(await answer.read())) == (200, len(BODY))
 
 
-async def test_head_tells_the_size_without_the_bytes(site: Site) -> None:
+async def test_head_reports_the_size_without_the_bytes(site: Site) -> None:
     async with site.get(f"/{site.key}", "HEAD") as answer:
         assert (answer.status, answer.headers["Content-Length"], await answer.read()) == (200, str(len(BODY)), b"")
 
@@ -194,8 +196,8 @@ async def test_head_tells_the_size_without_the_bytes(site: Site) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/images/1/{mark}/1.png",  # it waits, though something stands under its key
-        "/images/1/{mark}/2.png",  # its object is gone
+        "/images/1/{mark}/1.png",  # pending, although an object exists under its key
+        "/images/1/{mark}/2.png",  # its object is missing
         "/images/1/{mark}/0.gif",
         "/images/1/{mark}/0.html",
         "/images/1/{mark}/0.svg",
@@ -210,7 +212,7 @@ async def test_head_tells_the_size_without_the_bytes(site: Site) -> None:
         "/images/",
     ],
 )
-async def test_anything_else_is_not_there(site: Site, path: str) -> None:
+async def test_anything_else_is_not_found(site: Site, path: str) -> None:
     mark = site.key.split("/")[2]
 
     async with site.get(path.replace("{mark}", mark)) as answer:
@@ -218,7 +220,7 @@ async def test_anything_else_is_not_there(site: Site, path: str) -> None:
         assert b"SQLite" not in await answer.read()
 
 
-async def test_a_store_that_fails_is_told_apart_from_an_image_that_is_not_there(site: Site, tmp_path: Path) -> None:
+async def test_a_failing_object_store_is_reported_differently_from_a_missing_image(site: Site, tmp_path: Path) -> None:
     folder = tmp_path / "objects" / site.key.rpartition("/")[0]
     (folder / "0.png").unlink()
     (folder / "0.png").mkdir()

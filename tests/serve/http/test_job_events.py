@@ -1,4 +1,4 @@
-"""A job as a stream: each feed once, also for who comes back, and an end."""
+"""A job as an event stream: each feed is reported once, also after a reconnect, and then the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -24,7 +24,7 @@ Event = tuple[str, int | None, dict[str, Any]]
 
 
 class Script:
-    """Work that goes as it is written; it is silent after each step while it may not go on."""
+    """Plays scripted progress; after each step it waits while `may_go_on` is not set."""
 
     def __init__(self, *steps: BatchProgress) -> None:
         self.steps = steps
@@ -64,7 +64,7 @@ def feeds_of(seen: list[Event]) -> list[int | None]:
     return [number for name, number, _ in seen if name == "feed"]
 
 
-async def test_each_feed_is_reported_once_with_its_number_and_then_the_end(db: Database) -> None:
+async def test_each_feed_is_reported_once_with_its_event_id_and_then_the_end(db: Database) -> None:
     work = Script(BatchProgress(batch(2), (ended(2), ended(1))), BatchProgress(batch(3, "done"), (ended(3),)))
 
     seen = await told(db, work)
@@ -75,7 +75,7 @@ async def test_each_feed_is_reported_once_with_its_number_and_then_the_end(db: D
     assert seen[-1][1:] == (4, {"done": 3, "total": 3, "new": 3, "failed": 0, "waiting": False, "status": "done"})
 
 
-async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them(any_db: Database) -> None:
+async def test_progress_names_the_feeds_that_are_being_fetched_only_to_their_subscribers(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")
     fetched, waiting, bobs, over, stranger = [await library.feed(name) for name in ("a", "b", "c", "d", "e")]
@@ -97,7 +97,7 @@ async def test_progress_names_the_feeds_that_are_being_fetched_to_who_reads_them
 
 async def test_a_client_that_reconnects_gets_every_event_once(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_events, "SETTLED_AFTER", timedelta(hours=1))
-    # At the first visit the second feed was told, and the one that ended before it was not written yet.
+    # The first connection got the second feed; the one that ended before it was not written yet.
     now = datetime.now(UTC)
     late, early = ended(1, now - timedelta(milliseconds=300)), ended(2, now - timedelta(milliseconds=200))
     first = await told(db, Script(BatchProgress(batch(2), (ended(3), early))))
@@ -109,7 +109,9 @@ async def test_a_client_that_reconnects_gets_every_event_once(db: Database, monk
     assert feeds_of(second) == [2, 3]
 
 
-async def test_a_feed_is_reported_although_nothing_else_happens(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_feed_is_reported_although_the_progress_does_not_change(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(job_events, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(job_events, "SETTLED_AFTER", timedelta(hours=1))
     work = Script(BatchProgress(batch(1), (ended(1, datetime.now(UTC)),)))
@@ -128,7 +130,7 @@ async def test_a_feed_is_reported_although_nothing_else_happens(db: Database, mo
     assert names == ["progress", "feed", "done"]
 
 
-async def test_a_silent_job_is_heard_of_now_and_then(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_job_sends_heartbeats(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_events, "TICK_SECONDS", 0.01)
     work = Script(BatchProgress(batch(0), ()))
     work.may_go_on.clear()
@@ -142,7 +144,7 @@ async def test_a_silent_job_is_heard_of_now_and_then(db: Database, monkeypatch: 
     assert heard >= 2
 
 
-async def test_a_stream_ends_what_it_listens_to_when_its_client_goes() -> None:
+async def test_a_stream_closes_its_source_when_the_client_disconnects() -> None:
     work = Script(BatchProgress(batch(0), ()))
     work.may_go_on.clear()
     stream = with_idle_ticks(work.watch(1), 5)
@@ -153,12 +155,12 @@ async def test_a_stream_ends_what_it_listens_to_when_its_client_goes() -> None:
     assert work.closed
 
 
-def test_the_end_has_the_last_number() -> None:
+def test_the_end_has_the_last_event_id() -> None:
     assert done_event_id(batch(3)) == 4
 
 
 @pytest.mark.parametrize(("header", "number"), [(None, 0), ("7", 7), ("", 0), ("-1", 0), ("x", 0), ("9" * 30, 0)])
-def test_a_number_that_is_none_begins_at_the_beginning(header: str | None, number: int) -> None:
+def test_an_invalid_last_event_id_starts_at_the_beginning(header: str | None, number: int) -> None:
     assert parse_last_event_id(header) == number
 
 

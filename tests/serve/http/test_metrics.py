@@ -1,4 +1,4 @@
-"""`GET /metrics`: what Prometheus finds there, and who else may look."""
+"""`GET /metrics`: what Prometheus reads there, and who has access."""
 
 import re
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ async def _get(app: App, client: str = HERE, **headers: str) -> httpx.Response:
         return await browser.get("/metrics")
 
 
-async def test_every_line_is_one_that_prometheus_reads(tmp_path: Path) -> None:
+async def test_every_line_is_valid_for_prometheus(tmp_path: Path) -> None:
     async with _world(tmp_path) as app:
         await add_feed(app.db, "https://example.org/", datetime.now(UTC))
         answer = await _get(app)
@@ -65,7 +65,7 @@ async def test_feeds_and_their_lateness_are_shown(tmp_path: Path) -> None:
     assert 'feedmill_up{dependency="database"} 1\n' in text
 
 
-async def test_fetches_are_counted_from_when_the_process_started(tmp_path: Path) -> None:
+async def test_fetches_are_counted_since_the_process_started(tmp_path: Path) -> None:
     async with _world(tmp_path) as app:
         shown = metrics.Metrics(app)
         shown._fetches.until = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,7 +81,7 @@ async def test_fetches_are_counted_from_when_the_process_started(tmp_path: Path)
 
 
 @pytest.mark.external
-async def test_queues_and_processes_are_shown_where_there_is_a_redis(tmp_path: Path) -> None:
+async def test_queues_and_processes_are_shown_when_there_is_a_redis(tmp_path: Path) -> None:
     with own_redis() as redis:
         async with _world(tmp_path, redis=redis.service.url) as app:
             await app.coordination.presence.announce("worker", "alice:1")
@@ -103,7 +103,7 @@ async def test_without_a_database_the_rest_is_still_shown(tmp_path: Path) -> Non
     assert "feedmill_feeds" not in answer.text
 
 
-async def test_without_a_token_only_this_machine_may_look(tmp_path: Path) -> None:
+async def test_without_a_token_only_this_machine_has_access(tmp_path: Path) -> None:
     async with _world(tmp_path) as app:
         from_here, from_elsewhere = await _get(app), await _get(app, ELSEWHERE)
         through_a_proxy = await _get(app, HERE, X_Forwarded_For=ELSEWHERE)
@@ -112,7 +112,7 @@ async def test_without_a_token_only_this_machine_may_look(tmp_path: Path) -> Non
     assert "feedmill_" not in from_elsewhere.text
 
 
-async def test_with_a_token_whoever_has_it_may_look_and_nobody_else(tmp_path: Path) -> None:
+async def test_a_configured_token_is_required(tmp_path: Path) -> None:
     async with _world(tmp_path, metrics_token="a long secret") as app:
         with_it = await _get(app, ELSEWHERE, Authorization="Bearer a long secret")
         without, with_another = await _get(app), await _get(app, HERE, Authorization="Bearer another")

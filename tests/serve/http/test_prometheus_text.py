@@ -29,7 +29,7 @@ def test_numbers_keep_their_digits() -> None:
     assert f"bytes_total {2**53}\n" in text
 
 
-def test_what_a_person_named_can_not_end_a_label() -> None:
+def test_a_name_that_a_person_chose_cannot_break_out_of_a_label() -> None:
     text = render_metrics([MetricFamily("items", "gauge", "Items.", (MetricSample(1, {"group": 'a"b\\c\nd'}),))])
 
     assert text.splitlines()[-1] == r'items{group="a\"b\\c\nd"} 1'

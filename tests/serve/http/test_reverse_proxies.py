@@ -1,4 +1,4 @@
-"""Behind a proxy: its word on where a request came from holds only if it is trusted."""
+"""The forwarding headers of a proxy are used only if the proxy is trusted."""
 
 import httpx
 import pytest
@@ -23,7 +23,7 @@ async def show(request: Request) -> PlainTextResponse:
 
 
 async def ask(peer: str, trusted: str | None = None, **headers: str) -> tuple[str, bool]:
-    """The address that is believed, and whether the cookie is for https alone."""
+    """The client address that the server sees, and whether its cookie is for https alone."""
     registry = ConnectionRegistry(100, 100)
     config = uvicorn_config(Starlette(routes=[Route("/", show)]), load_settings(trusted_proxies=trusted), registry)
     config.load()
@@ -34,20 +34,20 @@ async def ask(peer: str, trusted: str | None = None, **headers: str) -> tuple[st
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1"])
-async def test_a_proxy_on_this_machine_is_believed(peer: str) -> None:
+async def test_a_proxy_on_this_machine_is_trusted(peer: str) -> None:
     assert await ask(peer) == ("203.0.113.7", True)
 
 
-async def test_nobody_else_is() -> None:
+async def test_a_proxy_elsewhere_is_not_trusted() -> None:
     assert await ask("198.51.100.9") == ("198.51.100.9", False)
     assert await ask("127.0.0.1", trusted="10.0.0.0/8") == ("127.0.0.1", False)
 
 
-async def test_a_network_that_the_operator_named_is() -> None:
+async def test_a_proxy_in_a_configured_network_is_trusted() -> None:
     assert await ask("10.1.2.3", trusted="10.0.0.0/8, 192.0.2.1") == ("203.0.113.7", True)
 
 
-async def test_what_a_visitor_says_before_the_proxy_does_is_not_believed() -> None:
+async def test_a_forwarding_header_that_the_client_itself_sent_is_ignored() -> None:
     lie = {"X-Forwarded-For": "127.0.0.9, 192.0.2.66, 203.0.113.7"}
 
     assert (await ask("127.0.0.1", **lie))[0] == "203.0.113.7"

@@ -1,4 +1,4 @@
-"""The signing key: made once, kept with care, and never one that anybody could guess."""
+"""The signing key: created once, readable by its owner only, and never one that can be guessed."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from feedmill.settings import load_settings
 STRONG = "0123456789abcdef" * 4
 
 
-def test_the_key_is_made_at_the_first_start_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_key_is_created_at_the_first_start_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     key = signing_key(load_settings(data=str(tmp_path / "data")))
 
     file = tmp_path / "data" / FILE_NAME
@@ -23,21 +23,21 @@ def test_the_key_is_made_at_the_first_start_for_its_owner_alone(tmp_path: Path) 
     assert [path.name for path in file.parent.iterdir()] == [FILE_NAME]
 
 
-def test_a_restart_finds_the_same_key(tmp_path: Path) -> None:
+def test_a_restart_uses_the_same_key(tmp_path: Path) -> None:
     first = signing_key(load_settings(data=str(tmp_path)))
     _stored_key.cache_clear()
 
     assert signing_key(load_settings(data=str(tmp_path))) == first
 
 
-def test_of_several_who_start_at_once_all_have_one_key(tmp_path: Path) -> None:
+def test_processes_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         keys = set(threads.map(lambda _: _stored_key.__wrapped__(tmp_path / FILE_NAME), range(8)))
 
     assert len(keys) == 1
 
 
-def test_the_setting_goes_before_the_file_and_makes_none(tmp_path: Path) -> None:
+def test_the_setting_overrides_the_file_and_creates_none(tmp_path: Path) -> None:
     assert signing_key(load_settings(data=str(tmp_path), secret_key=STRONG)) == STRONG
     assert list(tmp_path.iterdir()) == []
 
@@ -53,28 +53,28 @@ def test_the_setting_goes_before_the_file_and_makes_none(tmp_path: Path) -> None
         "insecure-0123456789abcdef0123456789",
     ],
 )
-def test_a_key_that_can_be_guessed_stops_the_start(key: str) -> None:
+def test_a_key_that_can_be_guessed_prevents_the_start(key: str) -> None:
     with pytest.raises(BadSetting, match="secret_key") as refused:
         load_settings(secret_key=key)
 
     assert key not in str(refused.value)
 
 
-def test_a_file_that_holds_no_key_is_reported(tmp_path: Path) -> None:
+def test_a_file_without_a_valid_key_is_reported(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("")
 
     with pytest.raises(BadSetting, match=FILE_NAME):
         signing_key(load_settings(data=str(tmp_path)))
 
 
-def test_a_folder_that_can_not_be_written_to_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_writable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(BadSetting, match="can't be kept"):
         signing_key(load_settings(data=str(tmp_path / "file")))
 
 
-def test_several_processes_need_a_key_that_they_share(tmp_path: Path) -> None:
+def test_several_processes_need_a_shared_key(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="secret_key"):
         require_shared_key(load_settings(data=str(tmp_path)))
 

@@ -1,4 +1,4 @@
-"""A client that is too slow loses its connection; one that is only on a slow line does not."""
+"""A client that is too slow is disconnected; one on a slow but steady line is not."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,19 +9,19 @@ import pytest
 from tests.serve.http.short_deadlines import LARGE, TimedSite, head, timed_site
 from tests.waiting import slow_pace
 
-# It is a real server with real deadlines.
+# A real server with real deadlines.
 pytestmark = pytest.mark.external
 
 LONG = 60
-# What a client has that does its part at once.
+# The deadline for a client that responds at once.
 SHORT = 2
-# What a client has that does its part fifteen times within it, for longer than it.
+# The deadline for a client that sends fifteen times within it, for longer than it.
 STEADY = 4
 
 
 @pytest.fixture
 async def site() -> AsyncIterator[TimedSite]:
-    """All deadlines are long, but for those of a test's own."""
+    """All deadlines are long, except those that the test sets."""
     async with timed_site(header_seconds=LONG, body_seconds=LONG, send_seconds=LONG, keep_alive_seconds=LONG) as site:
         yield site
 
@@ -48,7 +48,7 @@ async def test_a_client_that_sends_its_headers_byte_by_byte_gets_an_error_and_is
         assert site.registry.dropped == {"slow_headers": 1}
 
 
-async def test_the_time_for_headers_begins_anew_with_every_request() -> None:
+async def test_the_deadline_for_headers_restarts_with_every_request() -> None:
     async with timed_site(header_seconds=SHORT, keep_alive_seconds=LONG) as site:
         client = await site.connect()
         for _ in range(4):
@@ -58,7 +58,7 @@ async def test_the_time_for_headers_begins_anew_with_every_request() -> None:
         assert not site.registry.dropped
 
 
-async def test_headers_of_a_second_request_are_under_the_deadline_too() -> None:
+async def test_the_headers_of_a_second_request_have_a_deadline_too() -> None:
     async with timed_site(header_seconds=SHORT, keep_alive_seconds=LONG) as site:
         client = await site.connect()
         await client.get("/")
@@ -92,7 +92,7 @@ async def test_headers_without_end_are_refused(site: TimedSite) -> None:
     assert site.registry.dropped == {"large_headers": 1}
 
 
-async def test_headers_after_a_chunked_body_are_not_kept(site: TimedSite) -> None:
+async def test_trailers_of_a_chunked_body_are_ignored(site: TimedSite) -> None:
     client = await site.connect()
     await client.send(head("POST", "/upload", "Transfer-Encoding: chunked") + b"3\r\nabc\r\n0\r\n")
     await client.send(b"X-Trailer: 1\r\n\r\n")
@@ -100,7 +100,7 @@ async def test_headers_after_a_chunked_body_are_not_kept(site: TimedSite) -> Non
     assert b"ok 3" in await client.receive_until(b"ok 3")
 
 
-async def test_a_body_that_stops_coming_is_not_waited_for() -> None:
+async def test_a_client_that_stops_sending_its_body_is_disconnected() -> None:
     async with timed_site(body_seconds=0.5) as site:
         client = await site.connect()
         await client.send(head("POST", "/upload", "Content-Length: 100000") + bytes(50_000))
@@ -109,7 +109,7 @@ async def test_a_body_that_stops_coming_is_not_waited_for() -> None:
         assert site.registry.dropped == {"slow_body": 1}
 
 
-async def test_a_body_that_drips_is_not_waited_for() -> None:
+async def test_a_client_that_drips_its_body_is_disconnected() -> None:
     async with timed_site(body_seconds=0.5) as site:
         client = await site.connect()
         await client.send(head("POST", "/upload", "Content-Length: 100000"))
@@ -120,7 +120,7 @@ async def test_a_body_that_drips_is_not_waited_for() -> None:
         assert site.registry.dropped == {"slow_body": 1}
 
 
-async def test_a_large_upload_on_a_slow_but_steady_line_arrives() -> None:
+async def test_a_large_upload_on_a_slow_but_steady_line_succeeds() -> None:
     async with timed_site(header_seconds=STEADY, body_seconds=STEADY) as site:
         client = await site.connect()
         await client.send(head("POST", "/upload", "Content-Length: 50000"))
@@ -130,7 +130,7 @@ async def test_a_large_upload_on_a_slow_but_steady_line_arrives() -> None:
         assert not site.registry.dropped
 
 
-async def test_a_client_that_waits_to_be_asked_for_its_body_is_not_slow() -> None:
+async def test_a_client_that_waits_for_100_continue_is_not_slow() -> None:
     async with timed_site(header_seconds=STEADY, body_seconds=SHORT) as site:
         client, silent = await site.connect(), await site.connect()
         await client.send(head("POST", "/late-upload", "Content-Length: 3", "Expect: 100-continue"))
@@ -168,7 +168,7 @@ async def test_the_rest_of_a_body_that_was_refused_is_not_waited_for() -> None:
         assert site.registry.dropped == {"slow_body": 1}
 
 
-async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
+async def test_a_client_that_does_not_read_its_response_is_disconnected() -> None:
     async with timed_site(send_seconds=0.5) as site:
         client = await site.connect()
         await client.send(head("GET", "/large"))
@@ -178,7 +178,7 @@ async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
         assert len(await client.receive_all()) < LARGE
 
 
-async def test_a_client_that_asks_to_close_and_does_not_read_is_disconnected() -> None:
+async def test_a_client_that_requests_close_and_does_not_read_is_disconnected() -> None:
     async with timed_site(send_seconds=0.5) as site:
         client = await site.connect()
         await client.send(head("GET", "/large", "Connection: close"))
@@ -211,7 +211,7 @@ async def test_a_client_that_reads_slowly_but_steadily_is_not_disconnected() -> 
         client.close()
 
 
-async def test_a_stream_of_events_outlives_every_deadline() -> None:
+async def test_an_event_stream_outlives_every_deadline() -> None:
     async with timed_site(header_seconds=SHORT, body_seconds=0.5, send_seconds=0.5, keep_alive_seconds=0.5) as site:
         client = await site.connect()
         await client.send(head("GET", "/events"))
@@ -219,7 +219,7 @@ async def test_a_stream_of_events_outlives_every_deadline() -> None:
         assert b"data: 39\n\n" in await client.receive_until(b"data: 39\n\n")
 
 
-async def test_an_answer_that_takes_us_long_is_not_the_clients_fault() -> None:
+async def test_a_slow_handler_does_not_count_against_the_client() -> None:
     async with timed_site(header_seconds=SHORT, body_seconds=0.5, send_seconds=0.5, keep_alive_seconds=0.5) as site:
         slow, idle = await site.connect(), await site.connect()
         await slow.send(head("GET", "/waiting"))
@@ -230,7 +230,7 @@ async def test_an_answer_that_takes_us_long_is_not_the_clients_fault() -> None:
         assert (await slow.receive_until(b"ok")).endswith(b"ok")
 
 
-async def test_a_connection_is_kept_for_the_next_request_as_long_as_the_setting_says() -> None:
+async def test_an_idle_connection_is_kept_as_long_as_the_setting_says() -> None:
     async with timed_site(header_seconds=SHORT, keep_alive_seconds=4 * SHORT) as site:
         kept, silent = await site.connect(), await site.connect()
         await kept.get("/")

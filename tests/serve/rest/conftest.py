@@ -1,4 +1,4 @@
-"""The site and the people of the API's tests: Alice owns it, Bob shares it, Charlie must see nothing."""
+"""The site and the users of the API tests: Alice owns it, Bob shares it, Charlie must see nothing."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

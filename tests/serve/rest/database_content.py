@@ -1,4 +1,4 @@
-"""What is in a site's database, to see that a request changed nothing."""
+"""The content of a site's database, to check that a request changed nothing."""
 
 import sqlite3
 from contextlib import closing
@@ -8,7 +8,7 @@ from typing import Any
 from feedmill.store import schema
 from tests.serve.rest.site import Site
 
-# What every request changes: when somebody was last seen, and how often somebody tried a password.
+# What every request changes: the time of a user's last request, and the counts of password attempts.
 BOOKKEEPING = {"sign_in_tries", "facts", "locks"}
 LAST_SEEN = {"last_seen_at", "last_used_at"}
 QUERIES = {
@@ -19,6 +19,6 @@ QUERIES = {
 
 
 def everything(site: Site) -> dict[str, list[Any]]:
-    """All rows but for what every request changes; read without our driver, which takes ten times as long."""
+    """All rows except those that every request changes; read without our driver, which takes ten times as long."""
     with closing(sqlite3.connect(Path(site.app.settings.data, "feedmill.db"))) as database:
         return {name: database.execute(query).fetchall() for name, query in QUERIES.items()}

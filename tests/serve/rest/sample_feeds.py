@@ -13,13 +13,13 @@ def feed_of(*guids: str, **more: Any) -> Answer:
 
 
 def page_with(*urls: str) -> Answer:
-    """A web page that names these feeds."""
+    """A web page that links to these feeds."""
     links = "".join(f'<link rel="alternate" type="application/rss+xml" href="{url}">' for url in urls)
     return Answer(f"<!doctype html><html><head>{links}</head></html>".encode(), headers={"Content-Type": "text/html"})
 
 
 async def subscribed(person: Person, site: Site, path: str = "/feed", *guids: str, **wish: Any) -> dict[str, Any]:
-    """The feed at that path as the person has it."""
+    """Subscribes the person to a feed at that path; the subscription."""
     url = site.web.serve(path, feed_of(*(guids or ("a", "b")), title="News"))
     added = await person.post("/feeds", {"url": url} | wish)
     assert added.status_code == 201, added.text

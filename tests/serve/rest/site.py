@@ -1,4 +1,4 @@
-"""A running Feedmill for tests of the API: the real application in this process, a scripted web, and people."""
+"""A running Feedmill for tests of the API: the real application in this process, a scripted web, and users."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -23,18 +23,18 @@ from tests.scripted_web import Web
 from tests.sqlite_template import copy_template
 
 ORIGIN = "http://feedmill.test"
-# For jobs that run when a test is over: one that rests before it asks a feed again would take another ten seconds.
+# For jobs that still run when a test ends: one that waits before a retry would take another ten seconds.
 GRACE = timedelta(seconds=0.2)
 
 
-# With each request to an application httpx tries to import it, and searches the whole path for what is not there.
+# httpx tries to import sniffio with each request; where it is not installed, that searches the whole path.
 if find_spec("sniffio") is None:
     sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a key of all scopes; paths are those below `/api`."""
+    """A user with a key of all scopes; paths are below `/api`."""
 
     user: User
     client: httpx.AsyncClient
@@ -57,7 +57,7 @@ class Person:
 
 @dataclass
 class Site:
-    """The application, its parts, the web that it collects from, and the clients to close."""
+    """The application, the web that it collects from, and the clients to close."""
 
     app: App
     parts: EmbeddedParts
@@ -66,7 +66,7 @@ class Site:
     closing: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def person(self, name: str, *, is_admin: bool = False, scopes: tuple[str, ...] = SCOPES) -> Person:
-        """A new person who asks with a key of these scopes."""
+        """A new user, whose key has these scopes."""
         now = datetime.now(UTC)
         user = await add_user(self.app.db, name, None, is_admin, now)
         secret = f"fm_{name}"
@@ -74,7 +74,7 @@ class Site:
         return Person(user, await self.browser(Authorization=f"Bearer {secret}"))
 
     async def browser(self, **headers: str) -> httpx.AsyncClient:
-        """A client of nobody, with a cookie jar of its own."""
+        """A client that is not signed in, with its own cookie jar."""
         transport = httpx.ASGITransport(self.asgi)
         client = httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers=headers)
         return await self.closing.enter_async_context(client)
@@ -82,7 +82,8 @@ class Site:
 
 @asynccontextmanager
 async def running_site(folder: Path, web: Web, **settings: Any) -> AsyncIterator[Site]:
-    """Everything of `feedmill serve` but the socket and the scheduler; hosts are asked without a gap."""
+    """Everything of `feedmill serve` except the socket and the scheduler; requests to a host have no gap between
+    them."""
     given = {"data": str(folder), "allow_private": "127.0.0.0/8", "host_gap": 0, "public_url": ORIGIN} | settings
     if "database" not in settings:
         await copy_template(folder / "feedmill.db")

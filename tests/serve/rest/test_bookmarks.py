@@ -8,7 +8,7 @@ from tests.serve.rest.site import Person, Site
 PAGE = b"<html><head><title>On kilns</title><meta name=description content='How to fire.'></head></html>"
 
 
-async def test_a_saved_page_says_what_it_is_about_once_it_was_fetched(site: Site, alice: Person) -> None:
+async def test_a_saved_page_has_its_title_and_description_after_the_fetch(site: Site, alice: Person) -> None:
     url = site.web.serve("/page", Answer(PAGE, headers={"Content-Type": "text/html"}))
 
     saved = await alice.post("/bookmarks", {"url": url, "note": "for later"})
@@ -20,7 +20,7 @@ async def test_a_saved_page_says_what_it_is_about_once_it_was_fetched(site: Site
     assert shown["status"] == "fetched"
 
 
-async def test_saving_a_page_again_is_harmless_and_says_so(alice: Person, bob: Person) -> None:
+async def test_saving_a_page_again_is_harmless_and_reported(alice: Person, bob: Person) -> None:
     first = await alice.post("/bookmarks", {"url": "https://example.org/a", "note": "mine"})
     again = await alice.post("/bookmarks", {"url": "https://EXAMPLE.org/a#part"})
     bobs = await bob.post("/bookmarks", {"url": "https://example.org/a"})
@@ -29,7 +29,7 @@ async def test_saving_a_page_again_is_harmless_and_says_so(alice: Person, bob: P
     assert (bobs.status_code, bobs.json()["note"]) == (201, None)
 
 
-async def test_title_and_note_are_changed_one_by_one(alice: Person) -> None:
+async def test_title_and_note_are_changed_separately(alice: Person) -> None:
     saved = (await alice.post("/bookmarks", {"url": "https://example.org/a", "note": "n", "title": "T"})).json()
     path = f"/bookmarks/{saved['id']}"
 
@@ -42,7 +42,7 @@ async def test_title_and_note_are_changed_one_by_one(alice: Person) -> None:
     assert (await alice.get(path)).status_code == 404
 
 
-async def test_pages_of_bookmarks_neither_repeat_nor_skip_while_new_ones_come(alice: Person) -> None:
+async def test_pages_of_bookmarks_neither_repeat_nor_skip_while_new_ones_arrive(alice: Person) -> None:
     for number in range(5):
         await alice.post("/bookmarks", {"url": f"https://example.org/{number}"})
 
@@ -56,7 +56,7 @@ async def test_pages_of_bookmarks_neither_repeat_nor_skip_while_new_ones_come(al
     assert third["next"] is None
 
 
-async def test_a_page_that_was_given_up_is_tried_again(site: Site, alice: Person) -> None:
+async def test_a_failed_page_is_tried_again(site: Site, alice: Person) -> None:
     saved = (await alice.post("/bookmarks", {"url": site.web.url("/missing")})).json()
     await site.app.bookmarks.read_pages()
     given_up = (await alice.get(f"/bookmarks/{saved['id']}")).json()
@@ -70,5 +70,5 @@ async def test_a_page_that_was_given_up_is_tried_again(site: Site, alice: Person
 @pytest.mark.parametrize(
     ("query", "status"), [("cursor=nonsense", 404), ("cursor=OTk5OTk", 404), ("limit=0", 422), ("limit=201", 422)]
 )
-async def test_a_list_is_asked_for_in_a_way_that_makes_sense(alice: Person, query: str, status: int) -> None:
+async def test_an_invalid_query_is_refused(alice: Person, query: str, status: int) -> None:
     assert (await alice.get(f"/bookmarks?{query}")).status_code == status

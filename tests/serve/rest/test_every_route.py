@@ -1,4 +1,4 @@
-"""Every route of the API: Alice gets hers, Charlie gets nothing of it, and nobody gets a 401."""
+"""Every route of the API: Alice gets her data, Charlie gets none of it, and a caller without a key gets a 401."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -28,12 +28,12 @@ def _all_routes() -> set[str]:
 CASES = _all_cases()
 
 
-def test_every_route_has_its_case() -> None:
+def test_every_route_has_a_case() -> None:
     assert _all_routes() - PUBLIC_ROUTES == set(CASES)
 
 
 @pytest.mark.parametrize("route", sorted(CASES))
-async def test_what_is_alices_is_for_alice_alone(
+async def test_data_of_alice_is_for_alice_only(
     site: Site, alice: Person, charlie: Person, nobody: httpx.AsyncClient, route: str
 ) -> None:
     method, case = route.split()[0], CASES[route]

@@ -1,4 +1,4 @@
-"""`/api/jobs`: listed, looked at, cancelled, watched."""
+"""`/api/jobs`: list, details, cancel, event stream."""
 
 from datetime import UTC, datetime
 

@@ -19,7 +19,7 @@ from tests.serve.rest.test_every_route import CASES
 
 CHANGING = sorted(route for route in CASES if not route.startswith("GET "))
 NEW_ACCOUNT = {"name": "dora", "password": "correct horse battery"}
-# For people who are not signed in, so no case of Alice's has them.
+# For visitors who are not signed in, so there is no case with Alice.
 OPEN_BODIES: Mapping[str, dict[str, Any]] = {
     "POST /setup": NEW_ACCOUNT,
     "POST /register": NEW_ACCOUNT,
@@ -89,7 +89,7 @@ async def test_marking_all_read_needs_a_scope(site: Site, alice: Person) -> None
 
 
 def operation_of(route: str) -> dict[str, Any]:
-    """What OpenAPI says of a route, with every reference replaced by what it refers to."""
+    """The OpenAPI description of a route, with every reference resolved."""
     described = description()
     method, path = route.split()
     found: dict[str, Any] = _resolved(described["paths"][path][method.lower()], described)
@@ -147,7 +147,7 @@ def _malformed_bodies(described: dict[str, Any], asked: CaseRequest) -> Iterator
 
 
 def malformed_values(field: dict[str, Any]) -> Iterator[Any]:
-    """Values of every type that the field does not have, and for its own type what it does not allow."""
+    """Values of every type that the field does not have, and values of its own type that it does not allow."""
     types = types_of(field)
     for type, values in OF_EACH_TYPE.items():
         if type not in types and not (type == "integer" and "number" in types):

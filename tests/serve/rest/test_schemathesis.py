@@ -1,4 +1,4 @@
-"""What OpenAPI says is true: schemathesis asks a running server whatever it says may be asked, and what may not."""
+"""The OpenAPI description is true: schemathesis sends a running server valid and invalid requests made from it."""
 
 import json
 import subprocess
@@ -10,16 +10,16 @@ import pytest
 
 from tests.cli.command import serving
 
-# It asks thousands of times, which takes minutes on a busy machine.
+# It sends thousands of requests, which takes minutes on a busy machine.
 pytestmark = [pytest.mark.external, pytest.mark.timeout(570)]
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "correct horse battery"
-# Asked by itself it would lock itself out: ending its own key, session or account.
+# Left out, because it would lock itself out by ending its own key, session or account.
 NOT_BY_ITSELF = "/tokens/|/sessions|/auth/|/admin/users|/me/password"
 
 
-def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
+def test_schemathesis_finds_no_errors(tmp_path: Path) -> None:
     with serving(cwd=tmp_path, settings={"api_per_minute": "0"}) as server:
         key = _new_key(server.address)
         done = subprocess.run(

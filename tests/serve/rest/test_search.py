@@ -10,11 +10,11 @@ from tests.library.small_library import SmallLibrary
 from tests.serve.rest.site import Person, Site
 
 
-def test_what_is_sent_is_what_is_described() -> None:
+def test_responses_match_the_openapi_description() -> None:
     assert [field.name for field in fields(SearchResult)] == list(SearchResultPage.model_fields)
 
 
-async def test_pages_of_a_search_lead_to_each_other(site: Site, alice: Person) -> None:
+async def test_pages_of_a_search_link_to_each_other(site: Site, alice: Person) -> None:
     library = SmallLibrary(site.app.db)
     feed = await library.feed()
     await library.subscribe(alice.user, feed)
@@ -31,7 +31,7 @@ async def test_pages_of_a_search_lead_to_each_other(site: Site, alice: Person) -
 
 
 @pytest.mark.parametrize(("query", "position"), [('a "b', 2), ("a is:bored", 2), ("", 0)])
-async def test_a_mistake_is_answered_with_its_place(alice: Person, query: str, position: int) -> None:
+async def test_a_syntax_error_is_reported_with_its_position(alice: Person, query: str, position: int) -> None:
     refused = await alice.get("/search", params={"q": query})
     not_kept = await alice.post("/searches", {"name": "x", "query": query or " "})
 
@@ -40,7 +40,7 @@ async def test_a_mistake_is_answered_with_its_place(alice: Person, query: str, p
     assert not_kept.json()["code"] == "bad_search"
 
 
-async def test_a_search_is_kept_once_under_a_name(alice: Person) -> None:
+async def test_a_search_is_saved_once_under_a_name(alice: Person) -> None:
     made = await alice.post("/searches", {"name": "chips", "query": "芯片"})
     again = await alice.post("/searches", {"name": "chips", "query": "x"})
 

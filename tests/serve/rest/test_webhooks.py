@@ -87,7 +87,7 @@ async def test_deliveries_come_in_pages(site: Site, alice: Person) -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "nonsense://", "https://a:b@example.org/", ""])
-async def test_what_can_not_be_called_is_reported_by_its_field(alice: Person, url: str) -> None:
+async def test_an_invalid_webhook_is_reported_with_its_field(alice: Person, url: str) -> None:
     refused = await alice.post("/webhooks", {"url": url})
 
     assert refused.status_code == 422

@@ -1,4 +1,4 @@
-"""The site of the pages' tests, and somebody who is signed in."""
+"""The site of the page tests, and a user who is signed in."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -38,6 +38,6 @@ async def alice(site: Site) -> Visitor:
 
 @pytest.fixture
 async def charlie(site: Site, alice: Visitor) -> Visitor:
-    """Somebody else, with nothing."""
+    """Another user, without subscriptions."""
     await make_user(site.app.db, "charlie", sample_feeds.PASSWORD, False, datetime.now(UTC), Actor())
     return await Visitor.signed_in(site, "charlie")

@@ -9,12 +9,12 @@ HTML = {"Content-Type": "text/html"}
 
 
 def feed(site: Site, path: str, title: str, entries: int = 3) -> str:
-    """The address of a feed."""
+    """Serves a feed; its URL."""
     sample_feed = SampleFeed(path, title, [SampleEntry(f"{title} {n}", hours=n) for n in range(1, entries + 1)])
     return site.web.serve(path, Answer(as_rss(sample_feed), headers=RSS))
 
 
 def page(site: Site, path: str, *feeds: str) -> str:
-    """The address of a page that names these feeds."""
+    """Serves a page that links to these feeds; its URL."""
     links = "".join(f'<link rel="alternate" type="application/rss+xml" href="{feed}">' for feed in feeds)
     return site.web.serve(path, Answer(f"<html><head>{links}</head></html>".encode(), headers=HTML))

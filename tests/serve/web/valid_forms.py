@@ -1,6 +1,6 @@
-"""For every page route that changes something: a form that it takes.
+"""A valid form for every page route that changes something.
 
-`{feed}`, `{entry}`, `{label}`, `{folder}`, `{url}` and the like stand for what a test has; see `filled`.
+`{feed}`, `{entry}`, `{label}`, `{folder}`, `{url}` and the like are placeholders; see `filled`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from feedmill.serve.web.feeds.setting_fields import SETTING_FIELDS
 from feedmill.serve.web.pools.group_form import EMPTY_VALUES
 from tests.browser.sample_feeds import PASSWORD
 
-# Nobody listens there; tests that send the form put it into the place of the real ones.
+# Nothing listens there; tests that submit the form replace it with a real URL.
 STARTER = StarterFeed("A feed to begin with", "http://127.0.0.1:9/starter", "en")
 
 Form = Mapping[str, Any]
@@ -38,7 +38,7 @@ ADDED = {"url": "{url}", "feed": ["{url}"], "folder": "{folder}", "interval": "3
 GROUP = {name: str(value) for name, value in EMPTY_VALUES.items() if name != "titles_form"} | {"name": "mine"}
 NEW_ACCOUNT = {"name": "erin", "password": PASSWORD, "again": PASSWORD}
 
-# In an order in which each can be sent after the others.
+# In an order in which they can be submitted one after another.
 FORMS: Mapping[str, Form] = {
     "/marks": {"do": ["read:{entry}", "star"], "id": ["{entry}"], "next": "/unread", "quiet": "yes"},
     "/marks/label": {"id": ["{entry}"], "label": "{label}", "next": "/unread"},
@@ -118,7 +118,7 @@ FORMS: Mapping[str, Form] = {
 
 
 def filled(form: Form, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The form with the values of a test in place."""
+    """The form with its placeholders replaced by the values of a test."""
     return {
         name: [_fill(one, values) for one in value] if isinstance(value, list) else _fill(value, values)
         for name, value in form.items()

@@ -1,4 +1,4 @@
-"""A browser without scripts: it follows links and sends the forms that pages have."""
+"""A browser without scripts: it follows links and submits the forms of pages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class Visitor:
         return cls(name, client)
 
     async def see(self, path: str, **more: Any) -> Any:
-        """The page's tree; it must be there."""
+        """The parsed page; it must exist."""
         answer = await self.client.get(path, **more)
         assert answer.status_code == 200, (answer.status_code, answer.headers.get("location"), answer.text[:500])
         return html.fromstring(answer.text)
@@ -35,11 +35,11 @@ class Visitor:
         return await find_user(site, self.name)
 
     def csrf(self) -> str:
-        """The token that pages carry; `test_security_headers.py` shows that they do."""
+        """The CSRF token of pages; `test_security_headers.py` checks that they have it."""
         return csrf_token_for(self.client.cookies[SESSION_COOKIE])
 
     async def send(self, path: str, **fields: Any) -> httpx.Response:
-        """A form of ours, with its token."""
+        """Submits a form of ours with its token."""
         return await self.client.post(path, data={"csrf": self.csrf()} | fields)
 
 

@@ -1,4 +1,4 @@
-"""What an admin asks of the store, on each of the four databases."""
+"""Queries for admins, on each of the four databases."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -28,7 +28,7 @@ from tests.library.small_library import NOW, SmallLibrary
 from tests.sqlite_template import copy_template
 
 
-async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
+async def test_every_query_for_admins_runs_on_every_database(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, feed_id = await library.person(), await library.feed("a")
     await library.subscribe(alice, feed_id)
@@ -50,7 +50,7 @@ async def test_an_admin_can_ask_every_database(any_db: Database) -> None:
     assert (room["feeds"], room["raw_bytes"], room["largest"]) == (1, 0, [])
 
 
-async def test_what_runs_and_what_waits_for_its_host_is_reported_by_every_database(any_db: Database) -> None:
+async def test_running_feeds_and_those_that_wait_for_their_host_are_reported(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, running, waiting = await library.person(), await library.feed("a"), await library.feed("b")
     await library.subscribe(alice, running)
@@ -66,7 +66,7 @@ async def test_what_runs_and_what_waits_for_its_host_is_reported_by_every_databa
     assert await archived_bytes_by_user(any_db, [alice.id, 999]) == {alice.id: 0, 999: 0}
 
 
-async def test_what_feeds_take_up_is_read_from_indexes_alone(tmp_path: Path) -> None:
+async def test_storage_usage_is_read_from_indexes_alone(tmp_path: Path) -> None:
     await copy_template(tmp_path / "feedmill.db")
     db = SqliteDatabase(tmp_path / "feedmill.db")
     try:

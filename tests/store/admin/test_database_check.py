@@ -17,7 +17,7 @@ async def test_no_table_is_missing_after_the_migrations(any_db: Database) -> Non
     assert await missing_tables(any_db) == []
 
 
-async def test_a_table_that_is_gone_is_named(tmp_path: Path) -> None:
+async def test_a_missing_table_is_named(tmp_path: Path) -> None:
     await copy_template(tmp_path / "feedmill.db")
     db = SqliteDatabase(tmp_path / "feedmill.db")
     await db.exec("DROP TABLE tombstones")

@@ -1,4 +1,4 @@
-"""Counts for monitoring are right, go on from where they were, and follow indexes."""
+"""Counts for monitoring are right, continue after a restart, and use indexes."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -23,7 +23,7 @@ from tests.pools.pool_rows import MINUTE, NOW, SECOND, add_entries, add_pool
 LINE = insert(fetch_log, "feed_id", "at", "outcome", "ms", "bytes", "new_entries")
 IMAGE = insert(image_tasks, "feed_id", "entry_id", "position", "original_url", "status", "created_at", "updated_at")
 RANGE = {"after": to_iso(NOW), "until": to_iso(NOW)}
-# What each statement may look at. The feeds' rows are few beside those of their entries.
+# What each statement may read. There are few feeds compared with their entries.
 LOOKS_AT = {
     "DUE": (metrics.DUE, {"now": to_iso(NOW), "late": to_iso(NOW)}, "SEARCH feeds USING COVERING INDEX feeds_due"),
     "FETCHES": (metrics.FETCHES, RANGE, "SEARCH fetch_log USING INDEX fetch_log_at"),
@@ -32,7 +32,7 @@ LOOKS_AT = {
 }
 
 
-async def test_feeds_are_counted_by_status_and_entries_by_what_feeds_say(any_db: Database) -> None:
+async def test_feeds_are_counted_by_status_and_entries_by_the_counts_of_their_feeds(any_db: Database) -> None:
     for number, status in enumerate(["active", "active", "error"]):
         feed = await add_feed(any_db, f"https://example.org/{number}", NOW)
         change = feeds.update().where(feeds.c.id == feed.id).values(status=status, entry_count=10)
@@ -52,7 +52,7 @@ async def test_when_nothing_is_due_nothing_is_late(any_db: Database) -> None:
     assert await metrics.count_due_feeds(any_db, NOW) == DueCounts(feeds=0, late=0, oldest=timedelta())
 
 
-async def test_each_fetch_is_counted_once_however_often_it_is_asked(any_db: Database) -> None:
+async def test_each_fetch_is_counted_once_however_often_the_metrics_are_read(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/", NOW)
     fetches = FetchCounter(NOW)
     same = {"feed_id": feed.id, "bytes": 100, "new_entries": 2}
@@ -108,7 +108,7 @@ async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 @pytest.mark.parametrize("name", LOOKS_AT)
-async def test_no_count_looks_at_rows_that_an_index_could_tell_of(sqlite: Database, name: str) -> None:
+async def test_no_count_reads_rows_where_an_index_is_enough(sqlite: Database, name: str) -> None:
     statement, params, looked_at = LOOKS_AT[name]
 
     plan = [row["detail"] for row in await sqlite.query(_explain(statement, params))]

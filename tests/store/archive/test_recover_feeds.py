@@ -1,4 +1,4 @@
-"""Feeds under the numbers that they had before."""
+"""Feeds are recovered with the ids that they had before."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ NOW = datetime(2026, 2, 18, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql", "mariadb", "d1"])
-async def test_feeds_get_their_old_numbers_and_new_ones_come_after_them(
+async def test_feeds_get_their_old_ids_and_new_feeds_get_higher_ones(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str
 ) -> None:
     async with blank(request, kind, tmp_path) as connect:
@@ -30,7 +30,7 @@ async def test_feeds_get_their_old_numbers_and_new_ones_come_after_them(
 
         assert ids == {1: 1, 2: 2, 7: 7}
         assert new.id > 7
-        # A feed that is known keeps its number; one whose number is taken gets another.
+        # A feed that exists keeps its id; one whose id is taken gets another.
         assert again[9] == 2
         assert again[1] > new.id
         assert len(await all_feeds(db)) == 5

@@ -33,7 +33,7 @@ async def _alice(db: Database) -> int:
     return (await add_user(db, "alice", None, False, NOW)).id
 
 
-async def test_a_page_is_saved_once_for_each_person(any_db: Database) -> None:
+async def test_a_page_is_saved_once_for_each_user(any_db: Database) -> None:
     alice, bob = await _alice(any_db), (await add_user(any_db, "bob", None, False, NOW)).id
 
     first, is_new = await add_bookmark(any_db, alice, URL, None, "mine", NOW)
@@ -46,7 +46,7 @@ async def test_a_page_is_saved_once_for_each_person(any_db: Database) -> None:
     assert not await drop_bookmark(any_db, bob, first.id)
 
 
-async def test_a_page_is_taken_by_one_until_the_lease_is_over(any_db: Database) -> None:
+async def test_a_page_is_claimed_by_one_worker_until_the_lease_ends(any_db: Database) -> None:
     saved, _ = await add_bookmark(any_db, await _alice(any_db), URL, None, None, NOW)
 
     slow, [_] = await take_bookmarks(any_db, NOW, 10)
@@ -63,7 +63,7 @@ async def test_a_page_is_taken_by_one_until_the_lease_is_over(any_db: Database) 
     assert (read.status, read.title, read.image_url) == (BookmarkStatus.FETCHED, "A title", "https://e.org/i.png")
 
 
-async def test_what_a_person_wrote_stays_when_the_page_comes(any_db: Database) -> None:
+async def test_a_title_and_note_of_the_user_survive_the_fetch(any_db: Database) -> None:
     saved, _ = await add_bookmark(any_db, await _alice(any_db), URL, None, None, NOW)
     token, [taken] = await take_bookmarks(any_db, NOW, 10)
 
@@ -75,7 +75,7 @@ async def test_what_a_person_wrote_stays_when_the_page_comes(any_db: Database) -
     assert (read.title, read.note) == ("Mine", "to read")
 
 
-async def test_what_was_missed_is_given_up_let_go_or_tried_again(any_db: Database) -> None:
+async def test_a_failed_page_is_marked_failed_released_or_retried(any_db: Database) -> None:
     saved, _ = await add_bookmark(any_db, await _alice(any_db), URL, None, None, NOW)
     token, [_] = await take_bookmarks(any_db, NOW, 10)
     await release_bookmarks(any_db, token, NOW)

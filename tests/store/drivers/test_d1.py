@@ -1,4 +1,4 @@
-"""The D1 driver on the real workerd: its values, its lists and its limits."""
+"""The D1 driver on the real workerd: values, lists of rows and limits."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -119,7 +119,7 @@ async def test_a_value_that_d1_would_change_is_refused(db: D1Database, value: An
         await db.batch([Step(ADD, [row] if many else row)])
 
 
-# --- lists ------------------------------------------------------------------------------------------------
+# --- lists of rows ----------------------------------------------------------------------------------------
 
 
 async def test_three_thousand_rows_take_one_statement(d1_service: Service, db: D1Database) -> None:
@@ -150,7 +150,7 @@ async def test_rows_of_any_size_keep_their_order(db: D1Database) -> None:
     assert [row["text"][0] for row in await db.query(ALL)] == list("012345")
 
 
-async def test_a_list_that_breaks_in_its_last_row_leaves_nothing(db: D1Database) -> None:
+async def test_a_list_that_fails_in_its_last_row_writes_nothing(db: D1Database) -> None:
     rows = [thing(number) for number in [*range(500), 0]]
 
     with pytest.raises(ConstraintViolated, match="UNIQUE"):
@@ -160,7 +160,7 @@ async def test_a_list_that_breaks_in_its_last_row_leaves_nothing(db: D1Database)
     assert await db.query(ALL) == []
 
 
-async def test_a_list_for_an_update_becomes_a_statement_for_each(db: D1Database) -> None:
+async def test_a_list_for_an_update_becomes_one_statement_for_each_row(db: D1Database) -> None:
     await db.batch([Step(ADD, [thing(1), thing(2), thing(3)])])
 
     changed = await db.batch([Step(CHANGE, [{"key": 1, "new": "a"}, {"key": 3, "new": "c"}])])
@@ -190,7 +190,7 @@ async def test_a_list_with_expressions_and_subselects_takes_one_statement(d1_ser
     ]
 
 
-async def test_a_row_that_looks_at_the_rows_before_it_sees_them(db: D1Database) -> None:
+async def test_a_row_that_reads_the_rows_before_it_sees_them(db: D1Database) -> None:
     following = select(func.coalesce(func.max(things.c.id), 0) + 1).scalar_subquery()
     add = insert(things).values(id=following, text=bindparam("text"))
 
@@ -199,7 +199,7 @@ async def test_a_row_that_looks_at_the_rows_before_it_sees_them(db: D1Database) 
     assert [(row["id"], row["text"]) for row in await db.query(ALL)] == [(1, "a"), (2, "b"), (3, "c")]
 
 
-async def test_an_insert_of_several_rows_is_left_as_it_is(db: D1Database) -> None:
+async def test_an_insert_of_several_rows_is_left_unchanged(db: D1Database) -> None:
     pair = text("INSERT INTO d1_boxes (note) VALUES ('a'), ('b')")
 
     await db.batch([Step(pair, [{}, {}])])
@@ -207,7 +207,7 @@ async def test_an_insert_of_several_rows_is_left_as_it_is(db: D1Database) -> Non
     assert [row["note"] for row in await db.query(select(boxes))] == ["a", "b", "a", "b"]
 
 
-async def test_a_delete_counts_its_own_rows_and_not_what_a_cascade_took(db: D1Database) -> None:
+async def test_a_delete_counts_its_own_rows_and_not_those_of_a_cascade(db: D1Database) -> None:
     await db.batch([Step(ADD_BOX, {"id": 1, "note": None}), Step(ADD, [thing(1, box_id=1), thing(2, box_id=1)])])
 
     assert await db.batch([Step(boxes.delete())]) == [1]
@@ -217,7 +217,7 @@ async def test_a_delete_counts_its_own_rows_and_not_what_a_cascade_took(db: D1Da
 # --- limits -----------------------------------------------------------------------------------------------
 
 
-async def test_a_hundred_parameters_pass_and_one_more_is_refused(db: D1Database) -> None:
+async def test_a_hundred_parameters_are_accepted_and_one_more_is_refused(db: D1Database) -> None:
     def wide(count: int) -> Any:
         return select(*[literal(number).label(f"c{number}") for number in range(count)])
 
@@ -254,7 +254,7 @@ async def test_a_batch_of_too_many_statements_is_refused_before_anything_is_sent
         await free_plan.batch([Step(CHANGE, changes)])
 
 
-async def test_a_batch_beyond_what_the_proxy_reads_is_refused(db: D1Database) -> None:
+async def test_a_batch_larger_than_the_proxy_reads_is_refused(db: D1Database) -> None:
     rows = [thing(number, text="x" * 900_000) for number in range(19)]
 
     with pytest.raises(StatementRefused, match="16777216 bytes at once"):

@@ -1,4 +1,4 @@
-"""What the D1 driver makes of a proxy that refuses, fails, lies or says nothing."""
+"""The D1 driver with a proxy that refuses, fails, sends wrong data or does not respond."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,14 +47,14 @@ async def test_a_proxy_without_a_safe_token_says_so() -> None:
 
 
 @pytest.mark.parametrize("token", ["two words", "line\nbreak", "schlüssel"])
-def test_a_token_that_no_header_can_carry_stops_the_start(token: str) -> None:
+def test_a_token_that_is_no_valid_header_value_prevents_the_start(token: str) -> None:
     with pytest.raises(BadSetting, match="token must be plain") as refused:
         D1Database("https://proxy.example", token)
 
     assert token not in str(refused.value)
 
 
-def test_an_address_that_is_no_web_address_stops_the_start() -> None:
+def test_an_invalid_url_prevents_the_start() -> None:
     with pytest.raises(BadSetting, match="must start with https://"):
         D1Database("d1://proxy.example", TOKEN)
 
@@ -71,7 +71,7 @@ async def test_a_dead_proxy_is_unavailable() -> None:
 
 @asynccontextmanager
 async def scripted(*answers: bytes | None) -> AsyncIterator[tuple[D1Database, list[bytes]]]:
-    """A proxy that gives these answers in turn (None: hangs up), and the requests that it got."""
+    """A proxy that gives these answers in turn (None: it closes the connection), and the requests that it got."""
     left = list(answers)
     requests: list[bytes] = []
 
@@ -124,7 +124,7 @@ ONE = answer(200, b'{"results": [{"one": 1}]}')
         (b"hang", "did not answer within 0.3 s"),
     ],
 )
-async def test_a_proxy_that_answers_nonsense_or_nothing_is_unavailable(given: bytes, why: str) -> None:
+async def test_a_proxy_that_sends_invalid_data_or_nothing_is_unavailable(given: bytes, why: str) -> None:
     async with scripted(given, given) as (database, requests):
         with pytest.raises(DatabaseUnavailable, match=why):
             await database.query(select(literal(1)))
@@ -135,14 +135,14 @@ async def test_a_proxy_that_answers_nonsense_or_nothing_is_unavailable(given: by
     assert len(requests) == 2
 
 
-async def test_an_answer_for_fewer_statements_than_were_sent_is_not_believed() -> None:
+async def test_an_answer_for_fewer_statements_than_were_sent_is_rejected() -> None:
     async with scripted(answer(200, b'{"results": []}')) as (database, _):
         with pytest.raises(DatabaseUnavailable, match="as no proxy worker does"):
             await database.batch(WRITE)
 
 
 @pytest.mark.parametrize("lost", [None, ONE[:-5]])
-async def test_a_read_that_loses_its_connection_is_asked_again_once(lost: bytes | None) -> None:
+async def test_a_read_that_loses_its_connection_is_retried_once(lost: bytes | None) -> None:
     async with scripted(lost, ONE, lost, lost) as (database, requests):
         assert await database.query(select(literal(1))) == [{"one": 1}]
 

@@ -1,4 +1,4 @@
-"""What is asked of PostgreSQL beside the contract of all databases."""
+"""Tests for PostgreSQL beyond the contract of all databases."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.databases import emptied
 
 
 @pytest.mark.parametrize(("setting", "value"), [("jit", "off"), ("max_parallel_workers_per_gather", "0")])
-async def test_no_page_waits_for_a_compiler_or_for_workers(
+async def test_statements_use_no_jit_and_no_parallel_workers(
     request: pytest.FixtureRequest, tmp_path: Path, setting: str, value: str
 ) -> None:
     async with emptied(request, "postgresql", tmp_path) as db:

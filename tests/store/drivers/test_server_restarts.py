@@ -1,4 +1,4 @@
-"""Pools outlive their server: PostgreSQL and MariaDB are stopped and started again under an open pool."""
+"""Connection pools survive a restart of PostgreSQL and MariaDB."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from tests.waiting import until
 KEEP = insert(facts, "name", "value")
 READ = select(facts.c.name).order_by(facts.c.name)
 
-# A statement that takes for ever, and how many connections are in it, or wait for a row that another one holds.
+# A statement that never ends, and how many connections run it or wait for a row that another one has locked.
 SERVER_SIDE = {
     "postgresql": (
         "SELECT pg_sleep(3600)",
@@ -45,7 +45,7 @@ SERVERS: dict[str, tuple[Callable[[], AbstractContextManager[Restartable]], Call
 
 @pytest.fixture(scope="module", params=SERVERS)
 def server(request: pytest.FixtureRequest) -> Iterator[tuple[Restartable, Callable[[str], Database]]]:
-    # Says what is missing, if it is.
+    # Reports what is missing, if anything is.
     request.getfixturevalue({"postgresql": "postgres_service", "mariadb": "mariadb_service"}[request.param])
     own, driver = SERVERS[request.param]
     with own() as running:
@@ -63,7 +63,7 @@ async def test_an_open_pool_works_again_after_a_restart_of_the_server(
 ) -> None:
     running, connect = server
     db = connect(running.service.url)
-    # Several connections, so that the pool has more than one dead one to get rid of.
+    # Several connections, so that the pool has more than one dead one to replace.
     await asyncio.gather(*(db.query(READ) for _ in range(5)))
 
     running.stop()
@@ -79,7 +79,7 @@ async def test_an_open_pool_works_again_after_a_restart_of_the_server(
     await db.close()
 
 
-async def test_a_restart_that_nobody_noticed_costs_nothing(
+async def test_a_restart_between_two_requests_causes_no_error(
     server: tuple[Restartable, Callable[[str], Database]],
 ) -> None:
     running, connect = server
@@ -97,7 +97,7 @@ async def test_a_restart_that_nobody_noticed_costs_nothing(
     await after.close()
 
 
-async def test_a_batch_cut_off_by_the_end_of_the_server_leaves_nothing(
+async def test_a_batch_cut_off_by_a_server_stop_leaves_nothing(
     server: tuple[Restartable, Callable[[str], Database]],
 ) -> None:
     running, connect = server
@@ -105,7 +105,7 @@ async def test_a_batch_cut_off_by_the_end_of_the_server_leaves_nothing(
     sleeps, sleeping, blocked = SERVER_SIDE[db.dialect_name]
     steps = [Step(KEEP, {"name": f"cut {number}", "value": "x" * 100}) for number in range(1000)]
 
-    # The other has written what comes last in the batch, and does not commit: there the batch has to wait.
+    # The other connection has written the batch's last row and does not commit, so the batch waits there.
     holding = asyncio.create_task(other.batch([Step(KEEP, {"name": "cut 999", "value": ""}), Step(text(sleeps))]))
     await until(lambda: _is_so(db, sleeping), otherwise="the other does not hold its row")
     writing = asyncio.create_task(db.batch(steps))

@@ -1,4 +1,4 @@
-"""What is particular to SQLite: one file, one writer, many readers, a disk that can fill up."""
+"""What is specific to SQLite: one file, one writer, many readers, a disk that can fill up."""
 
 import asyncio
 import sqlite3
@@ -39,13 +39,13 @@ async def db(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
     ("pragma", "value"),
     [("journal_mode", "wal"), ("synchronous", 1), ("foreign_keys", 1), ("busy_timeout", LONGEST_WAIT * 1000)],
 )
-async def test_every_connection_is_set_up_as_stated(db: SqliteDatabase, pragma: str, value: object) -> None:
+async def test_every_connection_has_the_documented_pragmas(db: SqliteDatabase, pragma: str, value: object) -> None:
     [row] = await db.query(text(f"PRAGMA {pragma}"))
 
     assert list(row.values()) == [value]
 
 
-async def test_two_hundred_batches_at_once_from_three_sides_all_happen(tmp_path: Path) -> None:
+async def test_two_hundred_concurrent_batches_from_three_connections_all_commit(tmp_path: Path) -> None:
     sides = [SqliteDatabase(tmp_path / "feedmill.db") for _ in range(3)]
     await migrate(sides[0])
 
@@ -56,9 +56,9 @@ async def test_two_hundred_batches_at_once_from_three_sides_all_happen(tmp_path:
         await side.close()
 
 
-async def test_of_batches_that_share_a_commit_only_the_broken_ones_are_undone(db: SqliteDatabase) -> None:
+async def test_of_batches_that_share_a_commit_only_the_failing_ones_are_rolled_back(db: SqliteDatabase) -> None:
     await _keep(db, "taken")
-    # Every third breaks at its second step.
+    # Every third fails at its second step.
     batches = [(f"{number}", "taken" if number % 3 == 0 else f"{number}b") for number in range(60)]
 
     results = await asyncio.gather(*(_keep(db, *names) for names in batches), return_exceptions=True)
@@ -81,7 +81,7 @@ async def test_a_program_that_keeps_the_file_locked_is_reported(db: SqliteDataba
     assert await _how_many(db) == 1
 
 
-async def test_readers_go_on_while_somebody_writes(db: SqliteDatabase, tmp_path: Path) -> None:
+async def test_readers_do_not_wait_for_a_writer(db: SqliteDatabase, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "feedmill.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("INSERT INTO facts (name, value) VALUES ('half', 'way')")
@@ -89,7 +89,7 @@ async def test_readers_go_on_while_somebody_writes(db: SqliteDatabase, tmp_path:
         assert await _how_many(db) == 0
 
 
-async def test_a_backup_is_whole_while_others_write(db: SqliteDatabase, tmp_path: Path) -> None:
+async def test_a_backup_is_complete_while_others_write(db: SqliteDatabase, tmp_path: Path) -> None:
     pairs = asyncio.gather(*(_keep(db, f"{number}a", f"{number}b") for number in range(50)))
 
     await db.backup(tmp_path / "copy.db")
@@ -101,7 +101,7 @@ async def test_a_backup_is_whole_while_others_write(db: SqliteDatabase, tmp_path
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-async def test_a_path_may_have_any_character(tmp_path: Path) -> None:
+async def test_a_path_can_contain_any_character(tmp_path: Path) -> None:
     folder = tmp_path / "mein Ordner #1?%20 文件夹"
     folder.mkdir()
     database = SqliteDatabase(folder / "feed mill.db")
@@ -112,7 +112,7 @@ async def test_a_path_may_have_any_character(tmp_path: Path) -> None:
     assert (folder / "feed mill.db").exists()
 
 
-async def test_a_batch_on_a_full_disk_is_undone_and_works_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_batch_on_a_full_disk_is_rolled_back_and_works_once_there_is_space(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:
         database = SqliteDatabase(disk / "feedmill.db")
         await migrate(database)
@@ -162,7 +162,7 @@ async def _how_many(db: Database) -> int:
     return number
 
 
-async def test_eight_that_open_a_new_file_at_once_all_may(tmp_path: Path) -> None:
+async def test_eight_connections_can_open_a_new_file_at_once(tmp_path: Path) -> None:
     for round_number in range(10):
         opened = [SqliteDatabase(tmp_path / f"{round_number}.db") for _ in range(8)]
 
@@ -172,7 +172,7 @@ async def test_eight_that_open_a_new_file_at_once_all_may(tmp_path: Path) -> Non
         await asyncio.gather(*(database.close() for database in opened))
 
 
-async def test_a_closed_database_refuses_at_once_what_is_written_to_it(tmp_path: Path) -> None:
+async def test_a_closed_database_refuses_writes_at_once(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "feedmill.db")
     await database.exec("CREATE TABLE noted (id INTEGER)")
     await database.close()
@@ -181,7 +181,7 @@ async def test_a_closed_database_refuses_at_once_what_is_written_to_it(tmp_path:
         await asyncio.wait_for(database.exec("INSERT INTO noted VALUES (1)"), LONGEST_WAIT)
 
 
-async def test_the_words_of_a_feed_are_written_down_once_whatever_the_order_of_its_entries(db: SqliteDatabase) -> None:
+async def test_the_words_of_a_feed_are_indexed_once_whatever_the_order_of_its_entries(db: SqliteDatabase) -> None:
     feed = await add_feed(db, "https://example.org/feed", NOW)
     new = [new_entry(f"entry {number}", NOW + HOUR * (number % 7)) for number in range(30)]
 
@@ -192,7 +192,7 @@ async def test_the_words_of_a_feed_are_written_down_once_whatever_the_order_of_i
     assert (found, segments) == ([{"n": 30}], [{"n": 1}])
 
 
-async def test_a_feed_of_many_long_texts_is_found_by_all_of_them(db: SqliteDatabase) -> None:
+async def test_a_feed_with_many_long_texts_is_indexed_completely(db: SqliteDatabase) -> None:
     feed = await add_feed(db, "https://example.org/feed", NOW)
     long = " ".join(f"word{number}" for number in range(6000))
     new = [new_entry(f"entry {number}", NOW + HOUR * number, content_html=long) for number in range(50)]

@@ -1,4 +1,4 @@
-"""Lists stay fast however long they are: SQLite's and PostgreSQL's own account of how they run each statement."""
+"""Lists stay fast however long they are: the query plans of SQLite and PostgreSQL for each statement."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -65,7 +65,7 @@ Plan = dict[str, Any]
 
 @pytest.fixture
 def analysed() -> bool:
-    """Whether there is a library with the planner's figures; tests choose."""
+    """Whether the database has a large library and planner statistics; tests override it."""
     return False
 
 
@@ -117,7 +117,7 @@ async def test_sqlite_merges_along_an_index_of_each_feed(sqlite: Database, liste
 @pytest.mark.parametrize("of_one", [None, True, False])
 @pytest.mark.parametrize("view", [EntryView.UNREAD, EntryView.ALL])
 @pytest.mark.parametrize("analysed", [False, True])
-async def test_sqlite_looks_up_what_is_shown_for_each_key_in_its_order(
+async def test_sqlite_looks_up_the_rows_of_a_page_by_key_in_order(
     sqlite: Database, view: EntryView, of_one: bool | None
 ) -> None:
     plan = await _sqlite_plan(sqlite, page_statement(view, NEWEST, of_one, labelled=False, size=PAGE))
@@ -141,7 +141,7 @@ async def test_postgresql_reads_one_page_of_an_index_and_sorts_nothing(postgres:
     assert "Sort" not in {node["Node Type"] for node in plan}
 
 
-# Of a table as small as this one PostgreSQL rather reads all than an index a thousand times.
+# PostgreSQL reads a table as small as this one whole, rather than an index a thousand times.
 @pytest.mark.parametrize("listed", ["unread of a folder", "entries of a folder"])
 async def test_postgresql_merges_along_an_index_of_each_feed(postgres: Database, listed: str) -> None:
     statement, walked, feeds = MERGES[listed]
@@ -153,7 +153,7 @@ async def test_postgresql_merges_along_an_index_of_each_feed(postgres: Database,
     assert sum(node["Actual Rows"] * node["Actual Loops"] for node in reads) <= feeds + PAGE * PAGE + 2 * PAGE
 
 
-async def test_feeds_with_their_unread_counts_are_listed_without_a_look_at_entries(
+async def test_feeds_with_their_unread_counts_are_listed_without_reading_entries(
     sqlite: Database, postgres: Database
 ) -> None:
     plan = await _sqlite_plan(sqlite, LISTED)
@@ -168,7 +168,7 @@ async def _sqlite_plan(db: Database, statement: Select[Any]) -> list[str]:
 
 
 def _explain(db: Database, statement: Select[Any], params: dict[str, Any], how: str) -> Any:
-    """The question how the database runs a statement, with the values written into it."""
+    """An EXPLAIN of a statement, with its values written into it."""
     compiled = statement.params(params).compile(
         dialect=sqlalchemy_dialect(db.dialect_name), compile_kwargs={"literal_binds": True}
     )
@@ -188,5 +188,5 @@ def _nodes(plan: Plan) -> Iterator[Plan]:
 
 
 def _reads(plan: list[Plan], table: str) -> list[Plan]:
-    """Where a table is read, but for the look at its last row."""
+    """The plan lines that read a table, except the lookup of its last row."""
     return [node for node in plan if node.get("Relation Name") == table and node["Alias"] != "last"]

@@ -1,4 +1,4 @@
-"""What is unread, and its counts, on each of the four databases."""
+"""Unread entries and their counts, on each of the four databases."""
 
 from sqlalchemy import func, select
 
@@ -9,7 +9,7 @@ from feedmill.store.schema import states, subscriptions, unread
 from tests.library.small_library import SmallLibrary
 
 
-async def test_who_subscribes_finds_the_newest_entries_unread(any_db: Database) -> None:
+async def test_a_new_subscriber_has_the_newest_entries_unread(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, feed = await library.person(), await library.feed()
     await library.arrive(feed, *"abcde")
@@ -22,7 +22,7 @@ async def test_who_subscribes_finds_the_newest_entries_unread(any_db: Database) 
     assert await library.unread_of(alice) == (3, 3)
 
 
-async def test_who_subscribes_again_finds_what_was_read_still_read(db: Database) -> None:
+async def test_subscribing_again_keeps_what_was_read(db: Database) -> None:
     library = SmallLibrary(db)
     alice, feed = await library.person(), await library.feed()
     [first, _] = await library.arrive(feed, "read", "unread")
@@ -34,7 +34,7 @@ async def test_who_subscribes_again_finds_what_was_read_still_read(db: Database)
     assert await library.unread_of(alice) == (1, 1)
 
 
-async def test_a_dropped_subscription_leaves_nothing_unread_and_others_theirs(any_db: Database) -> None:
+async def test_unsubscribing_removes_the_unread_list_of_that_user_only(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob, feed = await library.person("alice"), await library.person("bob"), await library.feed()
     hers, _ = await library.subscribe(alice, feed), await library.subscribe(bob, feed)
@@ -48,7 +48,7 @@ async def test_a_dropped_subscription_leaves_nothing_unread_and_others_theirs(an
     assert left["n"] == 2
 
 
-async def test_nobody_drops_the_subscription_of_another(db: Database) -> None:
+async def test_a_user_cannot_end_the_subscription_of_another(db: Database) -> None:
     library = SmallLibrary(db)
     alice, charlie, feed = await library.person("alice"), await library.person("charlie"), await library.feed()
     hers = await library.subscribe(alice, feed)

@@ -1,4 +1,4 @@
-"""The forms of the rule who may see an entry agree."""
+"""All forms of the rule for who may see an entry agree."""
 
 from sqlalchemy import BigInteger, Select, bindparam, select, text
 
@@ -16,7 +16,7 @@ BY_CONDITION = select(entries.c.id).where(is_visible(USER))
 BY_LIST = select(visible_entry_ids(USER).subquery("visible"))
 
 
-async def test_every_form_names_the_same_entries(any_db: Database) -> None:
+async def test_every_form_selects_the_same_entries(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob, charlie = [await library.person(name) for name in ("alice", "bob", "charlie")]
     feed = await library.feed()

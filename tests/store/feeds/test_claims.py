@@ -1,4 +1,4 @@
-"""Claims on each of the four databases: one winner, leases that end by themselves, a fence on the write."""
+"""Claims on each of the four databases: one winner, leases that expire, a fence on the write."""
 
 import asyncio
 from collections import Counter
@@ -44,7 +44,7 @@ RETITLE = (
 
 @pytest.fixture(params=["sqlite", "postgresql", "mariadb", "d1"])
 async def racers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[list[Database]]:
-    """Eight connections to one empty database, each of its own."""
+    """Eight separate connections to one empty database."""
     async with emptied(request, request.param, tmp_path) as first:
         others = [connect(request, request.param, tmp_path) for _ in range(RACERS - 1)]
         yield [first, *others]
@@ -52,11 +52,11 @@ async def racers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
             await other.close()
 
 
-async def test_of_eight_that_race_for_one_feed_exactly_one_wins_every_round(racers: list[Database]) -> None:
+async def test_of_eight_workers_that_race_for_one_feed_exactly_one_wins_every_round(racers: list[Database]) -> None:
     feed = await add_feed(racers[0], "https://example.org/feed", NOW)
 
     for number in range(ROUNDS):
-        # Each round begins when the lease of the last has run out, so that nobody has to give anything back.
+        # Each round starts when the lease of the last one has expired, so that no claim has to be released.
         now = NOW + number * LEASE
         won = await asyncio.gather(*(claim_feeds(racer, [feed.id], now) for racer in racers))
         assert sum(map(len, won)) == 1, f"round {number}"
@@ -80,7 +80,7 @@ async def _claim_all(racers: list[Database]) -> list[int]:
     return claimed
 
 
-async def test_those_that_wait_longest_are_claimed_first(any_db: Database) -> None:
+async def test_feeds_that_wait_longest_are_claimed_first(any_db: Database) -> None:
     for minutes in (1, 3, 2):
         await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
 
@@ -89,7 +89,7 @@ async def test_those_that_wait_longest_are_claimed_first(any_db: Database) -> No
     assert [claim.feed.url for claim in claims] == ["https://example.org/3", "https://example.org/2"]
 
 
-async def test_who_passes_feeds_on_claims_the_same_ones(any_db: Database) -> None:
+async def test_minimal_claims_are_real_claims_that_a_worker_takes_over(any_db: Database) -> None:
     for minutes in (1, 3, 2):
         await add_feed(any_db, f"https://example.org/{minutes}", NOW - timedelta(minutes=minutes))
 
@@ -100,21 +100,21 @@ async def test_who_passes_feeds_on_claims_the_same_ones(any_db: Database) -> Non
     assert len(await take_over_claims(any_db, [claim.feed.id for claim in claims], claims[0].token, NOW)) == 2
 
 
-async def test_a_feed_that_is_not_due_is_claimed_only_by_name(any_db: Database) -> None:
+async def test_a_feed_that_is_not_due_is_claimed_only_by_id(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW + timedelta(hours=1))
 
     assert await claim_due_feeds(any_db, NOW, 10) == []
     assert [claim.feed.id for claim in await claim_feeds(any_db, [feed.id], NOW)] == [feed.id]
 
 
-async def test_a_feed_that_is_never_due_by_itself_is_left_alone(any_db: Database) -> None:
+async def test_a_feed_without_a_next_fetch_is_not_claimed(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
     await any_db.batch([Step(feeds.update().values(next_fetch_at=None))])
 
     assert await claim_due_feeds(any_db, NOW, 10) == []
 
 
-async def test_a_claim_of_a_dead_worker_comes_back_when_its_lease_ends(any_db: Database) -> None:
+async def test_the_claim_of_a_dead_worker_ends_with_its_lease(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
     await claim_due_feeds(any_db, NOW, 1)
 
@@ -130,7 +130,7 @@ async def test_a_renewed_lease_keeps_others_away(any_db: Database) -> None:
     assert await claim_due_feeds(any_db, NOW + LEASE, 1) == []
 
 
-async def test_renewing_tells_a_worker_that_it_lost_its_claim(any_db: Database) -> None:
+async def test_renewing_reports_a_lost_claim(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
     [lost] = await claim_due_feeds(any_db, NOW, 1)
     await claim_due_feeds(any_db, NOW + LEASE, 1)
@@ -138,7 +138,7 @@ async def test_renewing_tells_a_worker_that_it_lost_its_claim(any_db: Database) 
     assert await renew_claims(any_db, lost.token, NOW + LEASE) == 0
 
 
-async def test_what_is_given_back_is_due_as_before(any_db: Database) -> None:
+async def test_a_released_feed_is_due_as_before(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
     claims = await claim_due_feeds(any_db, NOW, 1)
 
@@ -148,7 +148,7 @@ async def test_what_is_given_back_is_due_as_before(any_db: Database) -> None:
     assert len(await claim_due_feeds(any_db, NOW, 1)) == 1
 
 
-async def test_giving_back_a_lost_claim_does_not_touch_the_new_one(any_db: Database) -> None:
+async def test_releasing_a_lost_claim_does_not_touch_the_new_one(any_db: Database) -> None:
     await add_feed(any_db, "https://example.org/feed", NOW)
     lost = await claim_due_feeds(any_db, NOW, 1)
     [held] = await claim_due_feeds(any_db, NOW + LEASE, 1)
@@ -179,7 +179,7 @@ async def test_a_worker_that_lost_its_claim_cannot_overwrite_the_feed(any_db: Da
     assert await _written(any_db) == ("from the holder", 1)
 
 
-async def test_a_worker_that_gave_its_claim_back_cannot_write_any_more(any_db: Database) -> None:
+async def test_a_worker_that_released_its_claim_cannot_write_any_more(any_db: Database) -> None:
     feed = await add_feed(any_db, "https://example.org/feed", NOW)
     claims = await claim_due_feeds(any_db, NOW, 1)
     await release_claims(any_db, claims)
@@ -191,7 +191,7 @@ async def test_a_worker_that_gave_its_claim_back_cannot_write_any_more(any_db: D
 
 
 def _write(feed_id: int, token: str, title: str) -> list[Step]:
-    """What is written before the fence must go with it."""
+    """What is written before the fence is rolled back with it."""
     return [
         Step(LOG, {"feed_id": feed_id, "at": to_iso(NOW), "outcome": "updated"}),
         Step(RETITLE, {"feed_id": feed_id, "token": token, "title": title}),

@@ -30,7 +30,7 @@ NEXT = NOW + timedelta(days=30)
 
 
 async def _read_by_alice(db: Database, *names: str) -> tuple[User, list[int]]:
-    """Feeds that were read and that Alice subscribes to."""
+    """Feeds that were fetched and that Alice subscribes to."""
     library = SmallLibrary(db)
     alice, found = await library.person(), [await library.feed(name) for name in names]
     for feed in found:
@@ -44,7 +44,7 @@ async def _row(db: Database) -> Row:
     return row
 
 
-async def test_an_icon_is_wanted_of_feeds_that_were_read_and_that_somebody_has(any_db: Database) -> None:
+async def test_icons_are_fetched_for_feeds_that_were_fetched_and_have_subscribers(any_db: Database) -> None:
     _, [read] = await _read_by_alice(any_db, "read")
     library = SmallLibrary(any_db)
     unread, nobodys = await library.feed("unread"), await library.feed("nobodys")
@@ -59,7 +59,7 @@ async def test_an_icon_is_wanted_of_feeds_that_were_read_and_that_somebody_has(a
     assert (row["feed_id"], row["attempts"], row["next_attempt_at"]) == (read, 0, to_iso(NOW))
 
 
-async def test_so_many_feeds_at_a_time_are_asked_for_their_icon(any_db: Database) -> None:
+async def test_the_number_of_icons_per_run_is_limited(any_db: Database) -> None:
     await _read_by_alice(any_db, "a", "b", "c")
 
     counts = []
@@ -70,7 +70,7 @@ async def test_so_many_feeds_at_a_time_are_asked_for_their_icon(any_db: Database
     assert counts == [2, 3]
 
 
-async def test_a_feed_is_taken_by_one_until_the_lease_is_over(any_db: Database) -> None:
+async def test_a_feed_is_claimed_by_one_worker_until_the_lease_ends(any_db: Database) -> None:
     _, [feed] = await _read_by_alice(any_db, "a")
     await add_icon_tasks(any_db, NOW, 10)
 
@@ -87,7 +87,7 @@ async def test_a_feed_is_taken_by_one_until_the_lease_is_over(any_db: Database) 
     assert (row["attempts"], row["next_attempt_at"], row["claim_token"]) == (0, to_iso(NEXT), None)
 
 
-async def test_what_is_given_back_is_due_at_once(any_db: Database) -> None:
+async def test_a_released_icon_is_due_at_once(any_db: Database) -> None:
     await _read_by_alice(any_db, "a")
     await add_icon_tasks(any_db, NOW, 10)
     token, [_] = await take_icon_tasks(any_db, NOW, most=10)
@@ -98,7 +98,7 @@ async def test_what_is_given_back_is_due_at_once(any_db: Database) -> None:
     assert [task.url for task in again] == ["https://a.example.org/"]
 
 
-async def test_an_icon_is_for_who_has_a_feed_with_it(any_db: Database) -> None:
+async def test_an_icon_is_visible_to_subscribers_of_a_feed_that_has_it(any_db: Database) -> None:
     alice, found = await _read_by_alice(any_db, "a", "b")
     charlie = await SmallLibrary(any_db).person("charlie")
     await add_icon_tasks(any_db, NOW, 10)
@@ -115,7 +115,7 @@ async def test_an_icon_is_for_who_has_a_feed_with_it(any_db: Database) -> None:
     assert await find_icon(any_db, charlie.id, DIGEST) is None
 
 
-async def test_an_icon_that_can_not_be_had_any_more_stays(any_db: Database) -> None:
+async def test_an_icon_that_is_no_longer_available_stays(any_db: Database) -> None:
     alice, [feed] = await _read_by_alice(any_db, "a")
     await add_icon_tasks(any_db, NOW, 10)
     token, _ = await take_icon_tasks(any_db, NOW, most=10)
@@ -129,7 +129,7 @@ async def test_an_icon_that_can_not_be_had_any_more_stays(any_db: Database) -> N
     assert await find_icon(any_db, alice.id, DIGEST) is not None
 
 
-async def test_an_icon_goes_with_its_feed(db: Database) -> None:
+async def test_an_icon_is_deleted_with_its_feed(db: Database) -> None:
     await _read_by_alice(db, "a")
     await add_icon_tasks(db, NOW, 10)
 

@@ -1,4 +1,4 @@
-"""A merge on each of the four databases: subscribers go over, entries stay, nothing that a person did is lost."""
+"""A merge on each of the four databases: subscribers move, entries stay, and no user's marks are lost."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -43,9 +43,9 @@ ALL = 2**40
 
 
 class Merged:
-    """Two feeds that share an entry; Alice reads the one that moves, Bob reads both, Charlie the other.
+    """Two feeds that share an entry. Alice reads the source, Bob reads both, Charlie the target.
 
-    The entry "forged" has the same guid and link in both, and says something else in each.
+    The entry "forged" has the same guid and link in both, with a different text in each.
     """
 
     def __init__(self, env: RefreshEnvironment) -> None:
@@ -90,7 +90,7 @@ class Merged:
         return {row["entry_id"] for row in await self.env.rows(unread, list_id=list_id)}
 
     async def kept(self, user: int) -> dict[str, Any]:
-        """The user's subscription to the feed that rests."""
+        """The user's subscription to the source."""
         [row] = await self.env.rows(subscriptions, user_id=user, feed_id=self.source.id)
         return dict(row)
 
@@ -106,7 +106,7 @@ async def merged(any_db: Database, tmp_path: Path) -> AsyncIterator[Merged]:
         yield made
 
 
-async def test_entries_stay_with_the_feed_that_brought_them_and_it_rests(merged: Merged) -> None:
+async def test_entries_stay_with_the_source_and_it_rests(merged: Merged) -> None:
     before = await merged.env.rows(entries, feed_id=merged.target.id)
 
     await merged.merge()
@@ -128,7 +128,7 @@ async def test_retention_counts_from_the_merge(merged: Merged) -> None:
     assert {(row["in_feed"], row["last_seen_at"]) for row in rows} == {(0, to_iso(NOW + HOUR))}
 
 
-async def test_everybody_reads_on_in_the_target_and_keeps_what_only_the_source_has(merged: Merged) -> None:
+async def test_subscribers_move_to_the_target_and_keep_what_only_the_source_has(merged: Merged) -> None:
     env = merged.env
     await env.db.batch([Step(subscriptions.update().where(subscriptions.c.id == merged.alices).values(title="Mine"))])
     tech = await env.put(folders, user_id=merged.alice, name="tech")
@@ -156,7 +156,7 @@ async def test_everybody_reads_on_in_the_target_and_keeps_what_only_the_source_h
     }
 
 
-async def test_a_feed_whose_entries_are_all_in_the_target_keeps_no_subscription(merged: Merged) -> None:
+async def test_a_source_whose_entries_are_all_in_the_target_keeps_no_subscription(merged: Merged) -> None:
     env = merged.env
     await env.db.batch([Step(entries.delete().where(entries.c.id.in_([merged.old, merged.lie])))])
     await env.db.batch([Step(unread.delete().where(unread.c.entry_id.in_([merged.old, merged.lie])))])
@@ -170,7 +170,7 @@ async def test_a_feed_whose_entries_are_all_in_the_target_keeps_no_subscription(
     assert {row["subscription_id"] for row in await env.rows(unread)} == {row["id"] for row in rows}
 
 
-async def test_what_was_unread_stays_unread_once_and_is_counted(merged: Merged) -> None:
+async def test_unread_entries_stay_unread_once_and_are_counted(merged: Merged) -> None:
     await merged.merge()
 
     assert await merged.unread(ALICES) == {merged.new_same, merged.old, merged.lie}
@@ -183,7 +183,7 @@ async def test_what_was_unread_stays_unread_once_and_is_counted(merged: Merged) 
     assert (of[ALICES, merged.new_same], of[ALICES, merged.old]) == (merged.alices, kept)
 
 
-async def test_what_the_target_brought_since_the_source_was_last_asked_is_unread(merged: Merged) -> None:
+async def test_entries_of_the_target_since_the_last_fetch_of_the_source_are_unread(merged: Merged) -> None:
     env = merged.env
     env.now += HOUR
     env.web.serve("/new", answer(item("since"), item("same", PICTURE), item("new")))
@@ -202,7 +202,7 @@ async def test_what_the_target_brought_since_the_source_was_last_asked_is_unread
     }
 
 
-async def test_stars_and_readings_go_over_where_the_entry_is_the_same(merged: Merged) -> None:
+async def test_read_and_starred_marks_move_where_the_entry_is_the_same(merged: Merged) -> None:
     await merged.state(merged.alice, merged.old_same, starred_at=AT)
     await merged.state(merged.bob, merged.old_same, starred_at=AT, read_at=AT)
     await merged.state(merged.bob, merged.new_same, later_at=AT)
@@ -217,7 +217,7 @@ async def test_stars_and_readings_go_over_where_the_entry_is_the_same(merged: Me
     assert merged.new_same not in await merged.unread(BOBS)
 
 
-async def test_reading_a_forged_entry_does_not_hide_the_true_one(merged: Merged) -> None:
+async def test_reading_a_forged_entry_does_not_hide_the_genuine_one(merged: Merged) -> None:
     await merged.state(merged.bob, merged.lie, read_at=AT, starred_at=AT)
 
     await merged.merge()
@@ -226,8 +226,8 @@ async def test_reading_a_forged_entry_does_not_hide_the_true_one(merged: Merged)
     assert merged.truth in await merged.unread(BOBS)
 
 
-async def test_an_entry_that_said_something_else_before_is_not_the_same(merged: Merged) -> None:
-    """As when a redirect brings the true text as a revision of a forged entry."""
+async def test_an_entry_with_a_different_first_text_is_not_the_same(merged: Merged) -> None:
+    """As when a redirect brings the genuine text as a revision of a forged entry."""
     env = merged.env
     forged = {"guid": "g", "link": "https://example.org/g"}
     env.web.serve("/old", answer(item("same", PICTURE), item("new"), item("forged", "the truth", **forged)))
@@ -239,7 +239,7 @@ async def test_an_entry_that_said_something_else_before_is_not_the_same(merged: 
     assert merged.truth in await merged.unread(BOBS)
 
 
-async def test_nothing_starred_labelled_or_kept_for_later_is_lost_also_without_a_subscription(merged: Merged) -> None:
+async def test_starred_labelled_and_read_later_entries_are_kept_also_without_a_subscription(merged: Merged) -> None:
     env = merged.env
     label = await env.put(labels, user_id=merged.alice, name="keep")
     for entry in (merged.old_same, merged.lie):
@@ -254,7 +254,7 @@ async def test_nothing_starred_labelled_or_kept_for_later_is_lost_also_without_a
     assert set(await visible_entries(env.db, merged.alice, mine)) == set(mine)
 
 
-async def test_what_was_purged_in_the_source_is_new_in_the_target(merged: Merged) -> None:
+async def test_an_entry_purged_from_the_source_is_new_in_the_target(merged: Merged) -> None:
     """A tombstone would take up a guid of the other feed."""
     env = merged.env
     await env.put(tombstones, feed_id=merged.source.id, guid="guid-purged", purged_at=AT)
@@ -266,7 +266,7 @@ async def test_what_was_purged_in_the_source_is_new_in_the_target(merged: Merged
     assert "purged" in await merged.titles_of(merged.target)
 
 
-async def test_who_wanted_the_source_wants_the_target(merged: Merged) -> None:
+async def test_settings_for_the_source_apply_to_the_target(merged: Merged) -> None:
     env = merged.env
     wanted = {"interval_seconds": 1800, "declared": 1, "added_by_person": 1, "own_title": "Ours", "folder": '["a"]'}
     await env.change(merged.source, **wanted)
@@ -284,7 +284,7 @@ async def test_who_wanted_the_source_wants_the_target(merged: Merged) -> None:
     assert msgspec.json.decode(row["rule"])["feeds"] == [merged.source.id, merged.target.id]
 
 
-async def test_pools_that_take_from_the_source_go_on_with_what_the_target_brought_since(merged: Merged) -> None:
+async def test_pools_of_the_source_continue_with_newer_entries_of_the_target(merged: Merged) -> None:
     env = merged.env
     await add_group(env.db, "g", PoolRule(feeds=(merged.source.id,)), PoolOptions(), PoolOptions(), NOW)
     env.now += HOUR
@@ -298,7 +298,7 @@ async def test_pools_that_take_from_the_source_go_on_with_what_the_target_brough
     assert await gathered_up_to(env.db) == since - 1
 
 
-async def test_subscriptions_to_what_retention_has_emptied_end(merged: Merged) -> None:
+async def test_subscriptions_to_a_feed_emptied_by_retention_end(merged: Merged) -> None:
     env = merged.env
     await merged.merge()
     assert await drop_empty_subscriptions(env.db) == 0
@@ -322,10 +322,10 @@ async def test_merging_twice_changes_nothing_more(merged: Merged) -> None:
     assert [await merged.env.rows(table) for table in tables] == before
 
 
-# --- an admin has the entries moved too --------------------------------------------------------------------
+# --- an admin moves the entries too ------------------------------------------------------------------------
 
 
-async def test_a_preview_tells_which_entries_would_move(merged: Merged) -> None:
+async def test_a_preview_lists_the_entries_that_would_move(merged: Merged) -> None:
     preview = await preview_merge(merged.env.db, merged.source.id, merged.target.id)
 
     assert (preview.readers, preview.readers_of_both, preview.entries, preview.same_entries) == (2, 1, 3, 1)
@@ -335,7 +335,7 @@ async def test_a_preview_tells_which_entries_would_move(merged: Merged) -> None:
     ]
 
 
-async def test_moved_entries_take_their_readers_with_them(merged: Merged) -> None:
+async def test_moved_entries_keep_their_readers(merged: Merged) -> None:
     await merged.state(merged.bob, merged.old, starred_at=AT)
 
     await merged.merge(move_up_to=ALL)
@@ -355,7 +355,7 @@ async def test_moved_entries_take_their_readers_with_them(merged: Merged) -> Non
     assert [row["entry_id"] for row in await env.rows(states)] == [merged.old]
 
 
-async def test_what_comes_after_the_admin_looked_is_not_moved(merged: Merged) -> None:
+async def test_entries_that_arrive_after_the_preview_are_not_moved(merged: Merged) -> None:
     env = merged.env
     env.web.serve("/old", answer(item("late"), item("old")))
     await env.refresh(merged.source)
@@ -366,7 +366,7 @@ async def test_what_comes_after_the_admin_looked_is_not_moved(merged: Merged) ->
     assert "old" in await merged.titles_of(merged.target)
 
 
-async def test_moved_entries_take_their_images_with_them_and_no_object_is_orphaned(merged: Merged) -> None:
+async def test_moved_entries_keep_their_images_and_no_object_is_orphaned(merged: Merged) -> None:
     env = merged.env
     [task] = [row for row in await env.rows(image_tasks) if row["entry_id"] == merged.old_same]
     await env.db.batch([_archived(task["id"])])

@@ -1,4 +1,4 @@
-"""The one write of a refresh: all of it or nothing, and only by who holds the claim."""
+"""The atomic write of a refresh: all of it or nothing, and only with a valid claim."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -87,7 +87,7 @@ async def guids(db: Database) -> list[str]:
     return [row["guid"] for row in await db.query(select(entries.c.guid).order_by(entries.c.id))]
 
 
-async def test_what_is_written_with_a_refresh_is_written_with_it_or_not_at_all(any_db: Database) -> None:
+async def test_extra_writes_of_a_refresh_are_atomic_with_it(any_db: Database) -> None:
     claim = await claimed(any_db)
     broken = Step(LOG, {"feed_id": claim.feed.id, "at": None, "outcome": "x"})
 
@@ -101,7 +101,7 @@ async def test_what_is_written_with_a_refresh_is_written_with_it_or_not_at_all(a
     assert await guids(any_db) == ["a"]
 
 
-async def test_a_claim_serves_for_one_write(any_db: Database) -> None:
+async def test_a_claim_is_valid_for_one_write(any_db: Database) -> None:
     claim = await claimed(any_db)
     await record_refresh(any_db, claim, updated("a"))
 
@@ -111,7 +111,7 @@ async def test_a_claim_serves_for_one_write(any_db: Database) -> None:
     assert await guids(any_db) == ["a"]
 
 
-async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
+async def test_the_next_fetch_and_its_reason_are_written(any_db: Database) -> None:
     claim = await claimed(any_db)
 
     await record_refresh(any_db, claim, updated("a"))
@@ -121,7 +121,7 @@ async def test_the_write_says_when_next_and_why(any_db: Database) -> None:
     assert (feed.next_fetch_at, feed.next_fetch_why, feed.entry_count) == (LATER.at, LATER.why, 1)
 
 
-async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
+async def test_the_reason_is_read_back_with_its_parameters(any_db: Database) -> None:
     claim = await claimed(any_db)
     why = Message("schedule.every", length=2 * HOUR)
 
@@ -132,7 +132,7 @@ async def test_the_reason_comes_back_with_its_parts(any_db: Database) -> None:
     assert str(feed.next_fetch_why) == "every 2 h"
 
 
-async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
+async def test_the_expiry_of_the_certificate_is_kept_until_another_is_seen(db: Database) -> None:
     claim = await claimed(db)
     seen = replace(VISIT, certificate_until=NOW + 9 * HOUR)
     await record_refresh(db, claim, replace(updated("a"), stats=seen))
@@ -147,7 +147,7 @@ async def test_the_end_of_the_certificate_is_kept_until_another_is_seen(db: Data
 @pytest.mark.parametrize(
     "decision", [updated("late"), Failed(VISIT, LATER, "http_4xx", verbatim("HTTP 404")), Postponed(LATER)]
 )
-async def test_whatever_was_decided_too_late_is_not_written(
+async def test_an_outcome_without_a_valid_claim_is_not_written(
     any_db: Database, decision: Updated | Failed | Postponed
 ) -> None:
     lost = await claimed(any_db)
@@ -161,7 +161,7 @@ async def test_whatever_was_decided_too_late_is_not_written(
     assert await any_db.query(select(fetch_log.c.id)) == []
 
 
-async def test_what_is_known_is_told_from_what_was_purged(any_db: Database) -> None:
+async def test_known_and_purged_entries_are_distinguished(any_db: Database) -> None:
     claim = await claimed(any_db)
     await record_refresh(any_db, claim, updated("here", "left"))
     other = await claimed(any_db, "https://example.org/other")
@@ -176,7 +176,7 @@ async def test_what_is_known_is_told_from_what_was_purged(any_db: Database) -> N
     assert tombs == {"purged"}
 
 
-async def test_what_the_feed_had_last_is_known_without_asking_for_it(any_db: Database) -> None:
+async def test_entries_still_in_the_feed_are_always_among_the_known_ones(any_db: Database) -> None:
     claim = await claimed(any_db)
     await record_refresh(any_db, claim, updated("a", "b"))
 
@@ -185,7 +185,7 @@ async def test_what_the_feed_had_last_is_known_without_asking_for_it(any_db: Dat
     assert set(known) == {"a", "b"}
 
 
-async def test_feeds_that_are_put_off_are_free_and_due_each_at_its_time(any_db: Database) -> None:
+async def test_deferred_feeds_are_released_and_due_each_at_its_time(any_db: Database) -> None:
     claims = [await claimed(any_db, f"https://example.org/{number}") for number in range(3)]
 
     await postpone_feeds(
@@ -197,7 +197,7 @@ async def test_feeds_that_are_put_off_are_free_and_due_each_at_its_time(any_db: 
     assert await any_db.query(select(feeds.c.id).where(feeds.c.claim_token.is_not(None))) == []
 
 
-async def test_feeds_that_somebody_else_took_are_not_put_off(any_db: Database) -> None:
+async def test_feeds_claimed_by_another_worker_are_not_deferred(any_db: Database) -> None:
     mine, lost = [await claimed(any_db, f"https://example.org/{name}") for name in "ab"]
     await claim_feeds(any_db, [lost.feed.id], NOW + LEASE)
 

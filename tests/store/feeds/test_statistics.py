@@ -33,7 +33,7 @@ def image(entry_id: int, status: str, size: int) -> dict[str, object]:
 
 
 async def furnish(db: Database) -> None:
-    """Three feeds; the first has two bodies, one image that is kept and one that failed."""
+    """Three feeds; the first has two raw bodies, one archived image and one that failed."""
     bodies = [
         {"feed_id": f, "key": f"{f}/{n}", "fetched_at": AT, "sha256": "s", "size": n}
         for f, n in ((1, 5), (1, 7), (2, 9))
@@ -48,14 +48,14 @@ async def furnish(db: Database) -> None:
     )
 
 
-async def test_what_is_archived_is_summed_by_feed(any_db: Database) -> None:
+async def test_archived_bytes_are_summed_by_feed(any_db: Database) -> None:
     await furnish(any_db)
 
     assert await archived_bytes_by_feed(any_db, [1, 2, 3]) == {1: 112, 2: 9}
     assert await archived_bytes_by_feed(any_db, []) == {}
 
 
-async def test_entries_are_counted_by_their_days(any_db: Database) -> None:
+async def test_entries_are_counted_by_day(any_db: Database) -> None:
     await furnish(any_db)
 
     found = await entries_by_day(any_db, [1, 2, 3], datetime(2026, 2, 2, tzinfo=UTC))
@@ -63,7 +63,7 @@ async def test_entries_are_counted_by_their_days(any_db: Database) -> None:
     assert found == {1: {"2026-02-03": 2, "2026-02-04": 1}, 2: {"2026-02-09": 1}}
 
 
-async def test_the_latest_batch_that_runs_for_several_feeds_is_found(any_db: Database) -> None:
+async def test_the_latest_running_batch_of_several_feeds_is_found(any_db: Database) -> None:
     first, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW, user_id=7)
     await start_batch(any_db, "refresh", [3], NOW, user_id=7)
     await start_batch(any_db, "refresh_all", [1, 2], NOW, user_id=8)

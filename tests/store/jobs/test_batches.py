@@ -30,7 +30,7 @@ async def end(db: Database, batch_id: int, *outcomes: JobOutcome, now: datetime 
     await db.batch([step_to_end_job(batch_id, outcome, now) for outcome in outcomes])
 
 
-async def test_a_batch_counts_what_has_ended(any_db: Database) -> None:
+async def test_a_batch_counts_its_finished_jobs(any_db: Database) -> None:
     batch_id, is_new = await start_batch(any_db, "refresh_all", [1, 2, 3], NOW)
 
     await end(
@@ -55,7 +55,7 @@ async def test_a_feed_that_is_named_twice_counts_once(any_db: Database) -> None:
     assert batch.total == len(await unfinished_jobs(any_db, batch_id)) == 2
 
 
-async def test_asking_again_joins_the_one_that_runs_and_changes_nothing_of_it(any_db: Database) -> None:
+async def test_a_second_request_joins_the_running_batch_and_does_not_change_it(any_db: Database) -> None:
     first, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
 
     second, is_new = await start_batch(any_db, "refresh_all", [2, 3], NOW)
@@ -64,7 +64,7 @@ async def test_asking_again_joins_the_one_that_runs_and_changes_nothing_of_it(an
     assert sorted(await unfinished_jobs(any_db, first)) == [1, 2]
 
 
-async def test_of_many_that_ask_at_once_one_starts_and_all_get_the_same(any_db: Database) -> None:
+async def test_of_many_simultaneous_requests_one_starts_a_batch_and_all_get_it(any_db: Database) -> None:
     started = await asyncio.gather(*(start_batch(any_db, "refresh_all", [1, 2], NOW) for _ in range(8)))
 
     assert len({batch_id for batch_id, _ in started}) == 1
@@ -80,7 +80,7 @@ async def test_another_kind_or_another_user_is_another_batch(any_db: Database) -
     assert len({batch_id for batch_id, _ in started}) == 3
 
 
-async def test_after_the_end_a_new_one_starts(any_db: Database) -> None:
+async def test_after_the_end_a_new_batch_starts(any_db: Database) -> None:
     first, _ = await start_batch(any_db, "refresh_all", [1], NOW)
     await end(any_db, first, JobOutcome(1, "unchanged"))
     assert await finish_batch(any_db, first, NOW)
@@ -91,7 +91,7 @@ async def test_after_the_end_a_new_one_starts(any_db: Database) -> None:
     assert second != first
 
 
-async def test_only_one_ends_a_batch(any_db: Database) -> None:
+async def test_only_one_worker_ends_a_batch(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [], NOW)
 
     ended = [await finish_batch(any_db, batch_id, NOW) for _ in range(3)]
@@ -99,7 +99,7 @@ async def test_only_one_ends_a_batch(any_db: Database) -> None:
     assert ended == [True, False, False]
 
 
-async def test_what_did_not_say_how_it_ended_failed(any_db: Database) -> None:
+async def test_jobs_without_an_outcome_count_as_failed(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
     await end(any_db, batch_id, JobOutcome(1, "updated", 1))
 
@@ -120,7 +120,7 @@ async def test_ending_a_job_again_changes_nothing(any_db: Database) -> None:
     assert (outcome.outcome, outcome.new_entries) == ("updated", 5)
 
 
-async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) -> None:
+async def test_cancelling_drops_waiting_jobs_and_happens_once(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1, 2], NOW)
     await end(any_db, batch_id, JobOutcome(1, "updated", 5))
 
@@ -135,7 +135,7 @@ async def test_cancelling_drops_what_waits_and_happens_once(any_db: Database) ->
     assert (batch.status, batch.done, batch.new_entries) == ("cancelled", 2, 5)
 
 
-async def test_an_orphan_is_adopted_by_one_and_only_after_a_while(any_db: Database) -> None:
+async def test_an_orphaned_batch_is_adopted_by_one_process_and_only_after_a_while(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
 
     soon = await take_over_batches(any_db, NOW, NOW + MINUTE)
@@ -145,7 +145,7 @@ async def test_an_orphan_is_adopted_by_one_and_only_after_a_while(any_db: Databa
     assert sorted(later) == [[], [], [], [batch_id]]
 
 
-async def test_what_a_process_leaves_is_adopted_at_once(any_db: Database) -> None:
+async def test_a_batch_that_its_process_released_is_adopted_at_once(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", [1], NOW)
 
     await release_batches(any_db, [batch_id])
@@ -153,17 +153,17 @@ async def test_what_a_process_leaves_is_adopted_at_once(any_db: Database) -> Non
     assert await take_over_batches(any_db, NOW - MINUTE, NOW) == [batch_id]
 
 
-async def test_a_batch_may_be_large(any_db: Database) -> None:
+async def test_a_batch_can_be_large(any_db: Database) -> None:
     batch_id, _ = await start_batch(any_db, "refresh_all", range(1, 3001), NOW)
 
     assert len(await unfinished_jobs(any_db, batch_id)) == 3000
 
 
-async def test_there_is_no_batch_where_there_is_none(any_db: Database) -> None:
+async def test_a_missing_batch_is_none(any_db: Database) -> None:
     assert await read_batch(any_db, 12345) is None
 
 
-async def test_the_batches_of_a_user_are_read_with_what_they_came_to(any_db: Database) -> None:
+async def test_the_batches_of_a_user_are_listed_with_their_results(any_db: Database) -> None:
     first, _ = await start_batch(any_db, "import", [1, 2], NOW, 7, report='{"errors":[]}')
     second, _ = await start_batch(any_db, "refresh", [3], NOW, 7, about="feed-3")
     other, is_new = await start_batch(any_db, "refresh", [4], NOW, 7, about="feed-4")

@@ -27,9 +27,7 @@ async def groups(any_db: Database) -> tuple[PoolGroup, PoolGroup]:
     return await add_pool(any_db, ["a"], name="news"), await add_pool(any_db, ["b"], name="sport")
 
 
-async def test_nobody_but_an_admin_takes_what_was_not_granted(
-    any_db: Database, groups: tuple[PoolGroup, PoolGroup]
-) -> None:
+async def test_only_admins_take_without_a_grant(any_db: Database, groups: tuple[PoolGroup, PoolGroup]) -> None:
     admin, bob = await add_user(any_db, "admin", None, True, NOW), await add_user(any_db, "bob", None, False, NOW)
     assert await access(any_db, bob, *groups) == [False, False]
 
@@ -41,9 +39,7 @@ async def test_nobody_but_an_admin_takes_what_was_not_granted(
     assert [each.user_name for each in await grants_of(any_db, groups[0].id)] == ["bob"]
 
 
-async def test_a_right_that_is_taken_away_is_gone_and_written_down(
-    any_db: Database, groups: tuple[PoolGroup, PoolGroup]
-) -> None:
+async def test_a_revoked_grant_ends_and_is_logged(any_db: Database, groups: tuple[PoolGroup, PoolGroup]) -> None:
     bob = await add_user(any_db, "bob", None, False, NOW)
     await grant_access(any_db, groups[0], bob, BY, NOW)
 
@@ -55,7 +51,7 @@ async def test_a_right_that_is_taken_away_is_gone_and_written_down(
     assert deeds == [("pool.revoke", "news: bob"), ("pool.grant", "news: bob")]
 
 
-async def test_rights_go_with_the_account_and_with_the_group(
+async def test_grants_are_deleted_with_the_account_and_with_the_group(
     any_db: Database, groups: tuple[PoolGroup, PoolGroup]
 ) -> None:
     bob, dora = [await add_user(any_db, name, None, False, NOW) for name in ("bob", "dora")]

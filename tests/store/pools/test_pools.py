@@ -1,4 +1,4 @@
-"""What pools promise on each of the four databases: an item changes hands once, and is always accounted for."""
+"""The guarantees of pools on each of the four databases: an item is handed out once and always accounted for."""
 
 import asyncio
 from datetime import timedelta
@@ -60,7 +60,7 @@ async def test_items_come_newest_batch_first_and_in_order_within_it(any_db: Data
     assert {item["batch_id"] for item in await items_of(any_db)} == {20260218073000, 20260218083000, 20260218093000}
 
 
-async def test_of_many_who_claim_at_once_nobody_gets_what_another_has(any_db: Database) -> None:
+async def test_concurrent_claims_never_get_the_same_item(any_db: Database) -> None:
     group = await add_pool(any_db, [f"e{number}" for number in range(60)])
 
     taken = await asyncio.gather(*(take(any_db, group.id, 10, PoolItemState.USED, f"t{who}") for who in range(8)))
@@ -71,7 +71,7 @@ async def test_of_many_who_claim_at_once_nobody_gets_what_another_has(any_db: Da
     assert (counts.used, counts.total) == (len(together), 60)
 
 
-async def test_what_was_reserved_and_never_shown_can_be_undone(any_db: Database) -> None:
+async def test_a_reservation_that_was_never_published_can_be_undone(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b", "c"])
     await take(any_db, group.id, 2, PoolItemState.QUEUED, "filler/1")
 
@@ -81,7 +81,7 @@ async def test_what_was_reserved_and_never_shown_can_be_undone(any_db: Database)
     assert {item["attempts"] for item in await items_of(any_db)} == {0}
 
 
-async def test_only_what_is_queued_is_settled(any_db: Database) -> None:
+async def test_only_queued_items_are_settled(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b", "c"])
     queued = await take(any_db, group.id, 2, PoolItemState.QUEUED)
 
@@ -92,7 +92,7 @@ async def test_only_what_is_queued_is_settled(any_db: Database) -> None:
     assert [item["taken_by"] for item in await items_of(any_db)] == ["consumer", "consumer", None]
 
 
-async def test_standing_tells_what_was_edited_since_it_was_queued(any_db: Database) -> None:
+async def test_items_edited_since_they_were_queued_are_reported(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"])
     queued = await take(any_db, group.id, 2, PoolItemState.QUEUED)
     entry_of = {item["id"]: item["entry_id"] for item in await items_of(any_db)}
@@ -101,7 +101,7 @@ async def test_standing_tells_what_was_edited_since_it_was_queued(any_db: Databa
     assert await queued_and_edited(any_db, [*queued, 999]) == {queued[0]: False, queued[1]: True}
 
 
-async def test_a_claim_hands_out_the_text_as_it_is_now(any_db: Database) -> None:
+async def test_a_claim_hands_out_the_current_text(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"])
     [first, _] = await items_of(any_db)
     await revise(any_db, first["entry_id"], "a, corrected", NOW - MINUTE)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ async def test_released_items_go_to_the_head(any_db: Database) -> None:
     assert [item.title for item in items] == ["c", "newer"]
 
 
-async def test_a_lease_is_settled_by_its_token_alone(any_db: Database) -> None:
+async def test_a_lease_is_settled_only_by_its_token(any_db: Database) -> None:
     pool = PoolKey((await add_pool(any_db, ["a", "b"], LEASE)).id, TITLES)
     ids = await take(any_db, pool.group_id, 2, PoolItemState.LEASED, "mine")
 
@@ -148,7 +148,7 @@ async def test_a_token_settles_nothing_in_another_pool(any_db: Database) -> None
     assert await count_items(any_db, PoolKey(mine.id, TITLES)) == PoolCounts(leased=1)
 
 
-async def test_what_is_not_settled_in_time_comes_back_at_the_head_and_dies_after_its_attempts(any_db: Database) -> None:
+async def test_an_expired_lease_returns_to_the_head_and_is_dead_after_its_attempts(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"], LEASE)
     for attempt in range(2):
         assert len(await take(any_db, group.id, 1, PoolItemState.LEASED, f"t{attempt}")) == 1
@@ -180,7 +180,7 @@ async def test_dead_and_used_items_are_requeued_on_command(any_db: Database) -> 
     assert await count_items(any_db, PoolKey(group.id, TITLES)) == PoolCounts(available=3)
 
 
-async def test_what_was_queued_long_ago_is_reported(any_db: Database) -> None:
+async def test_items_queued_long_ago_are_reported(any_db: Database) -> None:
     group = await add_pool(any_db, ["a", "b"])
     [queued] = await take(any_db, group.id, 1, PoolItemState.QUEUED, "filler/1")
 
@@ -203,7 +203,7 @@ async def test_entries_join_by_guid_and_joining_again_changes_nothing(any_db: Da
     assert len(await items_of(any_db)) == 2
 
 
-async def test_entries_that_the_named_account_labelled_are_found_until_they_are_in(any_db: Database) -> None:
+async def test_entries_labelled_by_the_named_account_are_found_until_they_are_in_the_pool(any_db: Database) -> None:
     alice, bob = [await add_user(any_db, name, None, False, NOW) for name in ("alice", "bob")]
     group = await add_group(any_db, "news", labelled_by("alice"), PoolOptions(), PoolOptions(), NOW)
     first, second, third = await add_entries(any_db, ["a", "b", "c"])
@@ -216,13 +216,15 @@ async def test_entries_that_the_named_account_labelled_are_found_until_they_are_
     assert await labelled_candidates_after(any_db, group.id, ["best"], 0) == []
 
 
-async def test_a_group_whose_labels_lost_their_account_wants_nothing_whoever_comes_next(any_db: Database) -> None:
+async def test_a_group_whose_label_account_was_deleted_matches_nothing_even_if_the_id_is_reused(
+    any_db: Database,
+) -> None:
     alice = await add_user(any_db, "alice", None, False, NOW)
     group = await add_group(any_db, "news", labelled_by("alice"), PoolOptions(), PoolOptions(), NOW)
     [entry] = await add_entries(any_db, ["a"])
 
     await any_db.batch([Step(users.delete().where(users.c.id == alice.id))])
-    # As after a restore, where the next id is given by the highest that there is.
+    # As after a restore, when the next id follows the highest one that exists.
     await any_db.batch([Step(users.insert().values(id=alice.id, name="bob", created_at=to_iso(NOW)).inline())])
     await label(any_db, alice.id, "best", [entry])
 
@@ -230,7 +232,7 @@ async def test_a_group_whose_labels_lost_their_account_wants_nothing_whoever_com
     assert await labelled_candidates_after(any_db, group.id, ["best"], 0) == []
 
 
-async def test_groups_are_made_changed_and_dropped(any_db: Database) -> None:
+async def test_groups_are_created_changed_and_deleted(any_db: Database) -> None:
     await add_user(any_db, "alice", None, False, NOW)
     rule = PoolRule((1, 2), ("News/Tech",), ("best",), ("rust",), ("ad",), "zh", 200, NOW, "alice")
     group = await add_group(any_db, "新闻", rule, PoolOptions(), LEASE, NOW)
@@ -248,7 +250,7 @@ async def test_groups_are_made_changed_and_dropped(any_db: Database) -> None:
     assert await items_of(any_db) == []
 
 
-async def test_a_new_or_changed_group_has_all_entries_looked_at_anew(any_db: Database) -> None:
+async def test_a_new_or_changed_group_rescans_all_entries(any_db: Database) -> None:
     group = await add_group(any_db, "news", PoolRule(), LEASE, LEASE, NOW)
     assert await gathered_up_to(any_db) == 0
     assert await advance_gathered(any_db, 0, 70)

@@ -1,4 +1,4 @@
-"""Searching on each of the four databases: what is found, in what order, and that the index keeps up."""
+"""Searching on each of the four databases: the results, their order, and that the index is kept up to date."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -72,7 +72,7 @@ async def _titles(db: Database, ids: Iterable[int]) -> list[str]:
     return [titles[id] for id in ids]
 
 
-async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Database) -> None:
+async def test_words_phrases_prefixes_and_scopes_match(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     await library.arrive(feed, "Cat and dog", author="Ann Lee", content_html="<p>The quick brown fox</p>")
     await library.arrive(feed, "Fox news", author="Fox Mulder", content_html="a brown quick cat, the end of it")
@@ -116,7 +116,7 @@ async def test_words_phrases_prefixes_and_scopes_find_what_they_say(any_db: Data
     ]
 
 
-async def test_a_word_weighs_more_in_a_title_than_in_a_name_than_in_a_text(any_db: Database) -> None:
+async def test_a_title_weighs_more_than_a_feed_name_and_that_more_than_a_text(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     filler = "some other words that stand in the text of every one of these entries " * 3
     await library.arrive(feed, "Gnus at last", content_html=filler, author="Someone")
@@ -134,7 +134,7 @@ async def test_a_word_weighs_more_in_a_title_than_in_a_name_than_in_a_text(any_d
     assert await best(any_db, alice, words("gnus"), most=1, skipped=1) == ranked[1:2]
 
 
-async def test_conditions_find_what_they_say(any_db: Database) -> None:
+async def test_conditions_match(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     other = await library.feed("other")
     await library.subscribe(alice, other)
@@ -180,7 +180,7 @@ async def test_conditions_find_what_they_say(any_db: Database) -> None:
     ]
 
 
-async def test_nobody_finds_what_they_can_not_see(any_db: Database) -> None:
+async def test_a_search_finds_only_entries_that_the_user_can_see(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     bob, charlie = await library.person("bob"), await library.person("charlie")
     _, starred, later, labelled = await library.arrive(feed, "one", "two", "three", "four", content_html="secret")
@@ -219,7 +219,7 @@ async def test_pages_by_date_neither_repeat_nor_skip(any_db: Database) -> None:
     assert walked == [f"{second} {number}" for second in (4, 3, 2, 1, 0) for number in (2, 1, 0)]
 
 
-async def test_the_newest_text_is_what_is_found(any_db: Database) -> None:
+async def test_a_search_finds_the_newest_text(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     [entry, _] = await library.arrive(feed, "first", "other")
     second = Revision(entry, 1, "new", "https://example.org/", "second", "ann", None, "<p>changed</p>")
@@ -231,7 +231,7 @@ async def test_the_newest_text_is_what_is_found(any_db: Database) -> None:
     assert await newest(any_db, alice, words("second", "title")) == ["first"]
 
 
-async def test_what_is_dropped_is_found_no_more(any_db: Database) -> None:
+async def test_deleted_entries_are_not_found_any_more(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     gone = await library.feed("gone")
     await library.subscribe(alice, gone)
@@ -260,7 +260,7 @@ async def test_an_entry_that_an_admin_moved_is_found_in_its_new_feed(db: Databas
     assert sorted(await newest(db, alice, And((words("x"), InFeeds((target,)))))) == ["single", "twin"]
 
 
-async def test_entries_from_before_are_indexed_in_lots_by_their_newest_text(any_db: Database) -> None:
+async def test_entries_without_an_index_are_indexed_in_lots_by_their_newest_text(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
     await library.arrive(feed, *(f"before {number}" for number in range(60)))
     [revised, deleted] = await library.arrive(feed, "revised", "deleted")
@@ -292,9 +292,9 @@ async def test_a_revision_of_an_entry_that_is_not_indexed_yet_is_not_lost(any_db
     assert row["place"] // 2**31 == int((NOW - 30 * DAY + HOUR).timestamp())
 
 
-async def test_long_and_odd_texts_can_be_stored_and_searched(any_db: Database) -> None:
+async def test_long_and_unusual_texts_can_be_stored_and_searched(any_db: Database) -> None:
     library, alice, feed = await a_shelf(any_db)
-    # As many different pairs, of four bytes a character, as there may be.
+    # As many different pairs of four-byte characters as are allowed.
     different = "丁丂" + "".join(map(chr, Random(1).choices(range(0x20000, 0x2A6D0), k=100_000)))
     await library.arrive(
         feed, "long", content_html=different, summary=different, author=different, at=NOW - 70_000 * DAY
@@ -313,7 +313,7 @@ async def _check_index(db: Database) -> None:
         await db.batch([Step(text("INSERT INTO search_index(search_index) VALUES ('integrity-check')"))])
 
 
-async def test_what_was_put_back_from_a_backup_is_indexed_at_the_next_look(db: Database) -> None:
+async def test_restored_entries_are_indexed_at_the_next_check(db: Database) -> None:
     due = await take_maintenance_task(db, INDEX_ENTRIES, NOW, HOUR)
     assert due is not None
     await schedule_maintenance_task(db, INDEX_ENTRIES, due, NOW + DAY)

@@ -1,4 +1,4 @@
-"""Searches kept under a name."""
+"""Saved searches."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from feedmill.store.search.saved_searches import SearchExists, drop_saved_search
 from tests.library.small_library import SmallLibrary
 
 
-async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database) -> None:
+async def test_a_search_is_saved_and_deleted_by_its_owner_only(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")
 
@@ -21,7 +21,7 @@ async def test_a_search_is_kept_and_dropped_by_its_owner_alone(any_db: Database)
     assert await saved_searches_of(any_db, alice.id) == []
 
 
-async def test_a_name_serves_once_for_each_person(any_db: Database) -> None:
+async def test_a_name_is_unique_for_each_user(any_db: Database) -> None:
     library = SmallLibrary(any_db)
     alice, bob = await library.person("alice"), await library.person("bob")
     await save_search(any_db, alice.id, "chips", "a")

@@ -1,4 +1,4 @@
-"""Each database has one module with all that is its own in a search."""
+"""Each database has one module with everything that is specific to its search."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def test_words_are_written_in_the_syntax_of_the_database(name: str, condition: S
 
 
 @pytest.mark.parametrize("name", ["sqlite", "postgresql", "mysql"])
-def test_what_no_text_index_can_answer_is_refused(name: str) -> None:
+def test_a_query_that_no_text_index_can_answer_is_refused(name: str) -> None:
     with pytest.raises(TypeError, match="no text"):
         search_dialect(name).match_text(HasState("starred"))
 

@@ -1,4 +1,4 @@
-"""A search stays fast however many entries there are: the databases' own account of how they run each."""
+"""A search stays fast however many entries there are: the query plans of the databases."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ async def sqlite(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("is_first", [False, True])
-async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Database, is_first: bool) -> None:
+async def test_words_use_their_index_by_date_and_look_up_the_rest(sqlite: Database, is_first: bool) -> None:
     for condition in BY_WORDS:
         question = prepare_search(condition, SQLITE.match_text)
 
@@ -54,7 +54,7 @@ async def test_words_walk_their_index_by_date_and_look_up_the_rest(sqlite: Datab
         assert not any("B-TREE" in line for line in plan)
 
 
-async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
+async def test_only_the_newest_matches_are_ranked(sqlite: Database) -> None:
     question = prepare_search(CAT, SQLITE.match_text)
 
     plan = await _plan(
@@ -65,7 +65,7 @@ async def test_only_the_newest_are_weighed(sqlite: Database) -> None:
     assert plan[-1] == "USE TEMP B-TREE FOR ORDER BY"
 
 
-async def test_a_narrow_condition_leads(sqlite: Database) -> None:
+async def test_a_narrow_condition_is_the_driving_index(sqlite: Database) -> None:
     for condition in NARROW:
         question = prepare_search(And((CAT, condition)), SQLITE.match_text)
         [lead] = question.shape.parts
@@ -91,7 +91,7 @@ async def test_postgresql_keeps_one_plan_for_every_word(
         walk = await _explain(postgres, "EXPLAIN", by(asked), question.params)
         fetch = await _explain(postgres, "EXPLAIN", by(asked._replace(lead=WORDS)), question.params)
 
-    # What it expects of a word is not in them, so that a plan is as good for the next one.
+    # Estimates for a word are not part of the plan, so that it is as good for the next one.
     assert "search_texts_words" not in str(walk)
     assert not [line for line in [*walk, *fetch] if "cat" in str(line)]
 

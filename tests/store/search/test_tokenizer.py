@@ -1,4 +1,4 @@
-"""How text is cut into the words that are looked for."""
+"""How text is cut into searchable words."""
 
 import time
 
@@ -37,7 +37,7 @@ def test_case_width_accents_and_punctuation_do_not_matter(text: str, words: str)
     assert words_of(text) == words
 
 
-def test_a_word_is_the_same_beside_any_script() -> None:
+def test_a_word_is_the_same_next_to_any_script() -> None:
     words = [f"Aé{letter}b" for letter in map(chr, (*range(0x250), *range(0x1E00, 0x20D0)))]
 
     assert [words_of(f"{word} я") for word in words] == [f"{words_of(word)} я" for word in words]
@@ -100,7 +100,7 @@ def test_a_text_is_indexed_up_to_a_limit() -> None:
         "&amp;#",
     ],
 )
-def test_nothing_hostile_takes_long(piece: str) -> None:
+def test_hostile_texts_are_tokenized_quickly(piece: str) -> None:
     began = time.process_time()
 
     words_of_html(piece * (MAX_HTML // len(piece)))
@@ -123,11 +123,11 @@ def test_nothing_hostile_takes_long(piece: str) -> None:
         ("--", (), False),
     ],
 )
-def test_what_is_asked_is_part_of_what_is_indexed(text: str, words: tuple[str, ...], goes_on: bool) -> None:
+def test_query_words_are_a_subset_of_the_indexed_words(text: str, words: tuple[str, ...], goes_on: bool) -> None:
     assert query_words(text) == (words, goes_on)
 
 
-def test_an_address_is_found_by_its_words_and_by_every_host_above() -> None:
+def test_a_url_is_found_by_its_words_and_by_every_parent_domain() -> None:
     words = words_of_url("https://me@www.my-blog.example.org:8080/2026/nice%20day").split()
 
     assert {"url0blog", "url0nice", "url0day"} <= set(words)
@@ -136,7 +136,7 @@ def test_an_address_is_found_by_its_words_and_by_every_host_above() -> None:
     assert words_of_url(None) == ""
 
 
-def test_a_host_of_endless_parts_takes_little_room() -> None:
+def test_a_host_name_with_endless_parts_gives_few_words() -> None:
     assert len(words_of_url(f"https://{'a.' * 10_000}org/")) < 100_000
 
 

@@ -1,4 +1,4 @@
-"""Settings of a subscription: some in columns of their own, the others as JSON."""
+"""Settings of a subscription: some in their own columns, the others as JSON."""
 
 from feedmill.model.feed_settings import DEFAULT_FEED_SETTINGS, FeedSettings
 from feedmill.store.subscriptions.feed_settings import (
@@ -11,7 +11,7 @@ from feedmill.store.subscriptions.feed_settings import (
 CHOSEN = FeedSettings(title="News", interval_seconds=3600, paused=True, retention_days=30, label_ids=(1, 2))
 
 
-def test_what_has_a_column_is_not_in_the_json() -> None:
+def test_a_setting_with_a_column_is_not_in_the_json() -> None:
     columns = settings_columns(CHOSEN)
 
     assert (columns["title"], columns["interval_seconds"], columns["paused"]) == ("News", 3600, 1)

@@ -1,4 +1,4 @@
-"""The outbox on every database: who takes, who settles, and what a webhook's failures add up to."""
+"""The webhook outbox on every database: claiming, settling, and counting failures."""
 
 from datetime import datetime, timedelta
 
@@ -35,7 +35,7 @@ MANY = 2**53 - 1
 
 
 async def _hook(db: Database, events: int = 1, url: str = "https://example.org/feed") -> Webhook:
-    """A webhook of a reader of `url`, who was told of so many events."""
+    """A webhook of a subscriber to `url`, with this many events in its outbox."""
     user = await add_user(db, "alice", None, False, NOW)
     feed = await add_feed(db, url, NOW)
     await db.batch([Step(SUBSCRIBE, {"user_id": user.id, "feed_id": feed.id, "created_at": to_iso(NOW)})])
@@ -55,7 +55,7 @@ async def _again(db: Database, hook: Webhook) -> Webhook:
     return found
 
 
-async def test_all_that_was_given_up_is_due_again_on_command(any_db: Database) -> None:
+async def test_failed_deliveries_are_due_again_on_command(any_db: Database) -> None:
     await _hook(any_db, events=2)
     dead, waiting = await _take(any_db)
     await record_failed_delivery(any_db, dead, DeliveryFailed(verbatim("gone for good"), None), NOW)
@@ -68,7 +68,7 @@ async def test_all_that_was_given_up_is_due_again_on_command(any_db: Database) -
     assert waiting.delivery.id != dead.delivery.id
 
 
-async def test_each_delivery_is_taken_once_until_its_lease_is_over(any_db: Database) -> None:
+async def test_each_delivery_is_claimed_once_until_its_lease_ends(any_db: Database) -> None:
     await _hook(any_db, events=3)
 
     first, second = await _take(any_db, each=2), await _take(any_db)
@@ -78,7 +78,7 @@ async def test_each_delivery_is_taken_once_until_its_lease_is_over(any_db: Datab
     assert not {taken.delivery.id for taken in first} & {taken.delivery.id for taken in second}
 
 
-async def test_only_who_has_a_delivery_can_settle_it(any_db: Database) -> None:
+async def test_only_the_holder_of_a_delivery_can_settle_it(any_db: Database) -> None:
     hook = await _hook(any_db)
     [slow] = await _take(any_db)
     [quick] = await _take(any_db, at=NOW + LEASE)
@@ -91,7 +91,7 @@ async def test_only_who_has_a_delivery_can_settle_it(any_db: Database) -> None:
     assert (await _again(any_db, hook)).last_success_at == NOW + LEASE
 
 
-async def test_failures_are_counted_and_the_last_one_pauses(any_db: Database) -> None:
+async def test_failures_are_counted_and_the_last_one_pauses_the_webhook(any_db: Database) -> None:
     hook = await _hook(any_db)
     await any_db.batch([Step(webhooks.update().values(consecutive_failures=PAUSE_AFTER - 2))])
 
@@ -107,7 +107,7 @@ async def test_failures_are_counted_and_the_last_one_pauses(any_db: Database) ->
     assert str(after.last_error).startswith("paused")
 
 
-async def test_what_is_put_off_waits_together_and_counts_as_no_try(any_db: Database) -> None:
+async def test_deferred_deliveries_wait_together_and_count_as_no_attempt(any_db: Database) -> None:
     hook = await _hook(any_db, events=3)
     [taken] = await _take(any_db, each=1)
 
@@ -117,7 +117,7 @@ async def test_what_is_put_off_waits_together_and_counts_as_no_try(any_db: Datab
     assert {(one.next_attempt_at, one.attempts) for one in found} == {(NOW + timedelta(hours=1), 0)}
 
 
-async def test_what_is_let_go_or_dropped_or_asked_for_again(any_db: Database) -> None:
+async def test_deliveries_are_released_dropped_or_requested_again(any_db: Database) -> None:
     hook = await _hook(any_db, events=2)
     first, second = await _take(any_db)
 
@@ -130,7 +130,7 @@ async def test_what_is_let_go_or_dropped_or_asked_for_again(any_db: Database) ->
     assert [taken.delivery.id for taken in await _take(any_db)] == [first.delivery.id, second.delivery.id]
 
 
-async def test_a_page_ends_where_the_next_begins_and_old_ones_go(any_db: Database) -> None:
+async def test_pages_continue_without_gap_and_old_deliveries_are_deleted(any_db: Database) -> None:
     hook = await _hook(any_db, events=3)
 
     [third, second] = await deliveries_of(any_db, hook.id, MANY, 2)
@@ -167,7 +167,7 @@ async def test_the_content_of_a_delivery_is_read_when_it_is_sent(any_db: Databas
     assert await read_event_feed(any_db, taken.delivery.feed_id, hook.user_id + 1) is None
 
 
-async def test_a_delivery_says_how_it_ended(any_db: Database) -> None:
+async def test_a_delivery_has_its_outcome(any_db: Database) -> None:
     await _hook(any_db)
     [taken] = await _take(any_db)
 

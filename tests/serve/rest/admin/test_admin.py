@@ -1,4 +1,4 @@
-"""What an admin sees and does: accounts, feeds, the queue, the room that is taken, and the trail it leaves."""
+"""What an admin sees and does: accounts, feeds, the queue, storage usage and the audit log."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,7 +39,7 @@ async def test_accounts_are_listed_page_by_page(site: Site, alice: Person, bob: 
     assert (first, second, end) == (["alice", "bob"], ["charlie"], None)
 
 
-async def test_an_account_is_made_changed_and_deleted_and_each_is_written_down(
+async def test_creating_changing_and_deleting_an_account_is_logged(
     site: Site, alice: Person, nobody: httpx.AsyncClient
 ) -> None:
     made = (await alice.post("/admin/users", DORA)).json()
@@ -62,7 +62,7 @@ async def test_an_account_is_made_changed_and_deleted_and_each_is_written_down(
     ]
 
 
-async def test_who_is_disabled_is_out_until_enabled(site: Site, alice: Person, bob: Person) -> None:
+async def test_a_disabled_user_has_no_access_until_enabled(site: Site, alice: Person, bob: Person) -> None:
     await alice.patch(f"/admin/users/{bob.user.id}", {"status": "disabled"})
     assert (await bob.get("/me")).status_code == 401
 
@@ -70,7 +70,7 @@ async def test_who_is_disabled_is_out_until_enabled(site: Site, alice: Person, b
     assert (await bob.get("/me")).status_code == 200
 
 
-async def test_a_password_that_an_admin_gives_signs_the_user_out(
+async def test_a_password_that_an_admin_sets_signs_the_user_out(
     site: Site, alice: Person, nobody: httpx.AsyncClient
 ) -> None:
     made = (await alice.post("/admin/users", DORA)).json()
@@ -83,7 +83,9 @@ async def test_a_password_that_an_admin_gives_signs_the_user_out(
     assert "another password" not in str(await audit(alice))
 
 
-async def test_a_password_that_an_admin_gives_may_revoke_keys_and_says_what_stays(alice: Person, bob: Person) -> None:
+async def test_a_password_that_an_admin_sets_can_revoke_keys_and_reports_those_that_stay(
+    alice: Person, bob: Person
+) -> None:
     path = f"/admin/users/{bob.user.id}"
 
     kept = await alice.patch(path, {"password": "another password"})
@@ -98,7 +100,7 @@ async def test_a_password_that_an_admin_gives_may_revoke_keys_and_says_what_stay
 
 
 @pytest.mark.parametrize("change", [{"is_admin": False}, {"status": "disabled"}])
-async def test_the_last_admin_stays(alice: Person, bob: Person, change: dict[str, Any]) -> None:
+async def test_the_last_admin_cannot_be_removed(alice: Person, bob: Person, change: dict[str, Any]) -> None:
     refused = await alice.patch(f"/admin/users/{alice.user.id}", change)
     undeleted = await alice.delete(f"/admin/users/{alice.user.id}")
 
@@ -113,7 +115,7 @@ async def test_a_name_that_is_taken_is_reported(alice: Person, bob: Person) -> N
     assert (answer.status_code, answer.json()["code"]) == (409, "name_taken")
 
 
-async def test_a_key_without_the_scope_does_not_administer(site: Site) -> None:
+async def test_a_key_without_the_admin_scope_cannot_administer(site: Site) -> None:
     careful = await site.person("careful", is_admin=True, scopes=("read", "write"))
 
     assert (await careful.get("/admin/users")).status_code == 403
@@ -152,7 +154,7 @@ async def test_a_feed_is_paused_and_resumed_for_everybody(site: Site, alice: Per
     assert [deed[1:] for deed in (await audit(alice))[:2]] == [("feed.resume", URL), ("feed.pause", URL)]
 
 
-async def test_a_feed_that_moves_by_hand_forgets_what_the_old_address_said(site: Site, alice: Person) -> None:
+async def test_moving_a_feed_by_hand_drops_the_state_of_the_old_url(site: Site, alice: Person) -> None:
     db = site.app.db
     feed = await add_feed(db, URL, NOW)
     secret = {"etag": "e", "body_sha256": "b", "http_options": "{}", "claim_token": "t", "consecutive_failures": 9}
@@ -167,7 +169,7 @@ async def test_a_feed_that_moves_by_hand_forgets_what_the_old_address_said(site:
     assert (await audit(alice))[0] == ("alice", "feed.move", f"{URL} -> https://example.net/new")
 
 
-async def test_a_password_goes_along_to_the_same_host_only(site: Site, alice: Person) -> None:
+async def test_a_password_is_kept_only_for_a_url_on_the_same_host(site: Site, alice: Person) -> None:
     db = site.app.db
     feed = await add_feed(db, URL, NOW)
     login = site.app.tools.encryption.encrypt('{"basic_auth": ["a", "b"]}', ENCRYPTION_PURPOSE)
@@ -187,9 +189,7 @@ async def test_a_password_goes_along_to_the_same_host_only(site: Site, alice: Pe
         ("https://", 422, "bad_input"),
     ],
 )
-async def test_an_address_that_can_not_be_is_refused(
-    site: Site, alice: Person, url: str, status: int, code: str
-) -> None:
+async def test_an_invalid_url_is_refused(site: Site, alice: Person, url: str, status: int, code: str) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
     await add_feed(site.app.db, "https://example.org/taken", NOW)
 
@@ -199,7 +199,7 @@ async def test_an_address_that_can_not_be_is_refused(
     assert await feed_of_url(site.app.db, URL) is not None
 
 
-async def test_the_address_of_a_feed_with_somebodys_password_is_theirs(site: Site, alice: Person) -> None:
+async def test_an_admin_cannot_change_the_url_of_a_feed_with_a_users_password(site: Site, alice: Person) -> None:
     feed = await add_feed(site.app.db, f"{URL}#user=7", NOW)
 
     answer = await alice.patch(f"/admin/feeds/{feed.id}", {"url": "https://evil.example/"})
@@ -207,7 +207,7 @@ async def test_the_address_of_a_feed_with_somebodys_password_is_theirs(site: Sit
     assert answer.status_code == 409
 
 
-async def test_the_queue_tells_what_runs_waits_and_fails(site: Site, alice: Person) -> None:
+async def test_the_queue_lists_what_runs_waits_and_failed(site: Site, alice: Person) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
     at = to_iso(datetime.now(UTC) - timedelta(hours=1))
     lines = [{"feed_id": feed.id, "at": at, "outcome": outcome} for outcome in ("updated", "http_error")]
@@ -222,7 +222,7 @@ async def test_the_queue_tells_what_runs_waits_and_fails(site: Site, alice: Pers
     assert [failure["url"] for failure in queue["failures"]] == [URL]
 
 
-async def test_storage_names_the_feeds_that_take_up_most(site: Site, alice: Person) -> None:
+async def test_storage_usage_names_the_largest_feeds(site: Site, alice: Person) -> None:
     await _keep(site, await add_feed(site.app.db, URL, NOW), raw=100, image=50)
     await _keep(site, await add_feed(site.app.db, "https://example.org/b", NOW), raw=10, image=500)
 
@@ -234,7 +234,7 @@ async def test_storage_names_the_feeds_that_take_up_most(site: Site, alice: Pers
     assert room["database_bytes"] > 0
 
 
-async def test_what_is_kept_for_somebody_is_reported(site: Site, alice: Person, bob: Person) -> None:
+async def test_storage_that_is_kept_for_a_user_is_reported(site: Site, alice: Person, bob: Person) -> None:
     feed = await add_feed(site.app.db, URL, NOW)
     await _keep(site, feed, raw=100, image=50)
     row = {"user_id": bob.user.id, "feed_id": feed.id, "created_at": to_iso(NOW)}
@@ -258,7 +258,7 @@ async def test_hosts_are_listed_by_name_page_by_page(site: Site, alice: Person) 
 
 
 @pytest.mark.parametrize("path", ["/admin/users", "/admin/feeds", "/admin/hosts", "/admin/audit"])
-async def test_a_cursor_that_is_none_of_ours_leads_nowhere(alice: Person, path: str) -> None:
+async def test_an_invalid_cursor_is_refused(alice: Person, path: str) -> None:
     bad = ("x", "!", "é", "OTk5OTk5OTk5OTk5OTk5OTk5OTk", "LTU", "bnVsbA", "Ilx1MDAwMCI", "W10")
 
     answers = [await alice.get(path, params={"cursor": cursor}) for cursor in bad]

@@ -1,4 +1,4 @@
-"""What keeps an installation well: merges, blocked hosts, the log, the settings, retention, dead letters."""
+"""Maintenance: merges, blocked hosts, the log, the settings, retention, failed tasks."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ URLS = ("https://example.org/a", "https://www.example.org/b")
 
 
 async def two_feeds(site: Site, alice: Person) -> tuple[int, int]:
-    """Alice reads the first, which has an entry."""
+    """Alice subscribes to the first, which has an entry."""
     first, second = [(await add_feed(site.app.db, url, NOW)).id for url in URLS]
     at = to_iso(NOW)
     entry = {
@@ -42,7 +42,7 @@ async def two_feeds(site: Site, alice: Person) -> tuple[int, int]:
     return first, second
 
 
-async def test_a_merge_is_foreseen_then_done_and_written_down(site: Site, alice: Person) -> None:
+async def test_a_merge_is_previewed_then_done_and_logged(site: Site, alice: Person) -> None:
     first, second = await two_feeds(site, alice)
 
     foreseen = (await alice.post(f"/admin/feeds/{first}/merge", {"into": second, "dry_run": True})).json()
@@ -56,7 +56,7 @@ async def test_a_merge_is_foreseen_then_done_and_written_down(site: Site, alice:
     assert (again.status_code, again.json()["code"]) == (409, "merged_already")
 
 
-async def test_entries_move_with_a_merge_when_the_admin_says_so_after_seeing_them(site: Site, alice: Person) -> None:
+async def test_entries_move_with_a_merge_when_the_admin_confirms_after_seeing_them(site: Site, alice: Person) -> None:
     first, second = await two_feeds(site, alice)
     path = f"/admin/feeds/{first}/merge"
 
@@ -70,7 +70,7 @@ async def test_entries_move_with_a_merge_when_the_admin_says_so_after_seeing_the
     assert (await audit(alice))[0] == ("alice", "feed.merge_entries", f"{URLS[0]} -> {URLS[1]}")
 
 
-async def test_what_must_stay_apart_is_not_merged(site: Site, alice: Person) -> None:
+async def test_feeds_that_must_stay_apart_are_not_merged(site: Site, alice: Person) -> None:
     login = encrypt_options(site.app.tools.encryption, '{"basic_auth": ["dora", "hunter2"]}')
     private = NewFeed("https://example.org/paid#user=7", http_options=login)
     await add_feeds(site.app.db, [NewFeed(URLS[0]), private], NOW, NOW)
@@ -99,11 +99,11 @@ async def test_a_host_is_blocked_listed_and_unblocked(site: Site, alice: Person)
 
 
 @pytest.mark.parametrize("host", ["two words", "ftp://x", "a\\b"])
-async def test_what_is_no_host_is_not_blocked(alice: Person, host: str) -> None:
+async def test_an_invalid_host_name_is_not_blocked(alice: Person, host: str) -> None:
     assert (await alice.post("/admin/blocked-hosts", {"host": host})).status_code == 422
 
 
-async def test_a_host_tells_its_load_of_the_last_day(site: Site, alice: Person) -> None:
+async def test_a_host_reports_its_load_of_the_last_day(site: Site, alice: Person) -> None:
     await two_feeds(site, alice)
     now = datetime.now(UTC)
     ages = (timedelta(hours=1), timedelta(hours=2), timedelta(days=3))
@@ -120,7 +120,7 @@ async def test_a_host_tells_its_load_of_the_last_day(site: Site, alice: Person) 
     assert (second["requests"], second["errors"]) == (0, 0)
 
 
-async def test_a_server_that_asked_for_a_rest_is_reported(site: Site, alice: Person) -> None:
+async def test_a_host_that_asked_us_to_wait_is_reported(site: Site, alice: Person) -> None:
     await two_feeds(site, alice)
     await site.app.coordination.host_slots.pause("domain:example.org", timedelta(hours=1))
 
@@ -130,7 +130,7 @@ async def test_a_server_that_asked_for_a_rest_is_reported(site: Site, alice: Per
     assert all(timedelta(minutes=50) < one <= timedelta(hours=1) for one in left)
 
 
-async def test_the_log_is_read_by_level_text_and_feed(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_log_is_filtered_by_level_text_and_feed(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     tail = logs.LogBuffer()
     monkeypatch.setattr("feedmill.serve.rest.admin.server_log.LOG_BUFFER", tail)
     for level in ("info", "error"):
@@ -166,13 +166,13 @@ async def test_the_last_backup_is_reported(site: Site, alice: Person, tmp_path: 
     assert last["size"] > 0
 
 
-async def test_retention_is_foreseen(alice: Person) -> None:
+async def test_retention_is_previewed(alice: Person) -> None:
     would_go = (await alice.get("/admin/retention")).json()
 
     assert set(would_go) == {"entries", "raw_bodies", "log_lines", "batches", "unread_lists", "objects"}
 
 
-async def test_dead_letters_are_tried_again_and_written_down(alice: Person) -> None:
+async def test_failed_tasks_are_retried_and_logged(alice: Person) -> None:
     answer = await alice.post("/admin/queue/retry", {"what": "deliveries"})
 
     assert answer.json() == {"what": "deliveries", "retried": 0}

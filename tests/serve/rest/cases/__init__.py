@@ -13,7 +13,7 @@ from tests.serve.rest.site import Person, Site
 
 @dataclass(frozen=True)
 class CaseRequest:
-    """A request for something of Alice's. `secret` is text of hers that nobody else may see."""
+    """A request for something of Alice's. `secret` is text of hers that no other user may see."""
 
     path: str
     json: Any = None

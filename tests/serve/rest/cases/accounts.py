@@ -1,4 +1,4 @@
-"""Sessions, keys and the password: each person has their own."""
+"""Sessions, keys and the password: each user has their own."""
 
 from datetime import UTC, datetime
 

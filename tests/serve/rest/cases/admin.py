@@ -1,4 +1,4 @@
-"""Alice is an admin, Charlie is not: what is for admins is for him as if it were not."""
+"""Alice is an admin and Charlie is not, so routes for admins do not exist for him."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Entries are there for whoever subscribes to their feed, or kept them; marks and labels are everybody's own."""
+"""Entries are visible to subscribers of their feed and to users who kept them; read, star and labels are per user."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ REVISED = Revision(0, 1, "e", "https://example.org/", f"{SECRET} changed", None,
 
 
 async def entry_of(site: Site, person: Person, **more: Any) -> int:
-    """An entry that is unread, of a feed that nobody else subscribes to."""
+    """An unread entry of a feed without other subscribers."""
     library = SmallLibrary(site.app.db)
     feed = await library.feed("private")
     await library.subscribe(person.user, feed)

@@ -1,4 +1,4 @@
-"""Pools are for admins and whom they let take: for Charlie they are not there, and changing them is not for him."""
+"""Pools are for admins and users with a grant: Charlie gets 404 for them, and may not change them."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is found, and the searches that are kept: each person has their own."""
+"""Search results and saved searches: each user has their own."""
 
 from feedmill.store.search.saved_searches import save_search
 from tests.library.small_library import SmallLibrary

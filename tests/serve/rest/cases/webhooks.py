@@ -21,7 +21,7 @@ async def _all(site: Site, alice: Person) -> CaseRequest:
 
 
 async def _a_dead_delivery(site: Site, alice: Person) -> CaseRequest:
-    # Addresses like this one are never reached, so the delivery is over at once.
+    # Such addresses are never called, so the delivery ends at once.
     hook = await site.app.webhooks.create(alice.user.id, "http://10.0.0.1/", [WebhookEvent.NEW_ENTRIES])
     sent = await site.app.webhooks.test(alice.user.id, hook.id)
     await site.app.webhooks.deliver()

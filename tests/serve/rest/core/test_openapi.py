@@ -1,4 +1,4 @@
-"""The description of the API: for programs, and as a page."""
+"""The OpenAPI description: as JSON and as a page."""
 
 import httpx
 
@@ -23,7 +23,7 @@ async def test_every_error_is_described_as_a_problem(nobody: httpx.AsyncClient) 
                 assert int(status) < 400 or list(answer["content"]) == ["application/problem+json"], operation
 
 
-async def test_the_page_shows_every_route_and_asks_nobody_else(nobody: httpx.AsyncClient) -> None:
+async def test_the_page_shows_every_route_and_loads_nothing_from_other_sites(nobody: httpx.AsyncClient) -> None:
     page = await nobody.get("/api/docs")
 
     assert page.status_code == 200

@@ -1,4 +1,4 @@
-"""How often one caller may ask."""
+"""How many requests one caller may send."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def client(clock: Clock, per_minute: int) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(limited), base_url="http://feedmill.test")
 
 
-async def test_a_burst_is_served_and_what_is_beyond_it_waits() -> None:
+async def test_a_burst_is_served_and_requests_beyond_it_are_refused() -> None:
     clock = Clock()
     async with client(clock, per_minute=60) as asking:
         answers = [(await asking.get("/")).status_code for _ in range(16)]
@@ -35,7 +35,7 @@ async def test_a_burst_is_served_and_what_is_beyond_it_waits() -> None:
     assert later.status_code == 200
 
 
-async def test_callers_do_not_use_up_each_others() -> None:
+async def test_callers_have_separate_limits() -> None:
     async with client(Clock(), per_minute=8) as asking:
         first, second = {"Authorization": "Bearer a"}, {"Authorization": "Bearer b"}
         answers = [(await asking.get("/", headers=who)).status_code for who in (first, first, first, second)]
@@ -43,7 +43,7 @@ async def test_callers_do_not_use_up_each_others() -> None:
     assert answers == [200, 200, 429, 200]
 
 
-async def test_who_makes_up_a_key_for_each_request_is_known_by_the_address() -> None:
+async def test_invented_keys_and_cookies_are_counted_by_address() -> None:
     async with client(Clock(), per_minute=16) as asking:
         keys = [(await asking.get("/", headers={"Authorization": f"Bearer {n}"})).status_code for n in range(6)]
     async with client(Clock(), per_minute=16) as asking:
@@ -52,7 +52,7 @@ async def test_who_makes_up_a_key_for_each_request_is_known_by_the_address() -> 
     assert keys == cookies == [200] * 4 + [429] * 2
 
 
-async def test_the_setting_rules_the_api_and_nothing_else(tmp_path: Path) -> None:
+async def test_the_setting_limits_the_api_and_nothing_else(tmp_path: Path) -> None:
     async with Web() as web, running_site(tmp_path, web, api_per_minute=4) as site:
         browser = await site.browser()
         api = [(await browser.get("/api/me")).status_code for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The routes of the API are built once in a process, whatever number of applications they serve."""
+"""The routes of the API are built once per process, however many applications use them."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ async def test_two_applications_share_the_routes_and_nothing_else(tmp_path: Path
     assert refused.status_code == 401
 
 
-async def test_a_change_does_not_draw_the_description(site: Site, alice: Person) -> None:
+async def test_a_changing_request_does_not_build_the_openapi_description(site: Site, alice: Person) -> None:
     rest.description.cache_clear()
 
     answer = await alice.post("/folders", {"name": "News"})

@@ -24,11 +24,11 @@ async def feed(library: SmallLibrary, alice: Person) -> int:
 @pytest.mark.parametrize(
     ("sent", "described"), [(EntrySummary, EntryResponse), (EntryListPage, EntryPage), (Article, ArticleResponse)]
 )
-def test_what_is_sent_is_what_is_described(sent: type, described: type[EntryResponse]) -> None:
+def test_responses_match_the_openapi_description(sent: type, described: type[EntryResponse]) -> None:
     assert list(sent.__struct_fields__) == list(described.model_fields)  # type: ignore[attr-defined]
 
 
-async def test_pages_follow_each_other(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_pages_continue_without_gap_or_repeat(library: SmallLibrary, feed: int, alice: Person) -> None:
     await library.arrive(feed, *"abcde")
 
     first = (await alice.get("/entries?limit=3")).json()
@@ -39,7 +39,7 @@ async def test_pages_follow_each_other(library: SmallLibrary, feed: int, alice: 
     EntryPage.model_validate(first)
 
 
-async def test_a_list_that_has_not_changed_is_not_sent_again(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_an_unchanged_list_is_not_sent_again(library: SmallLibrary, feed: int, alice: Person) -> None:
     other = await library.feed("other")
     [entry] = await library.arrive(feed, "a")
     tag = (await alice.get("/entries")).headers["etag"]
@@ -56,13 +56,13 @@ async def test_a_list_that_has_not_changed_is_not_sent_again(library: SmallLibra
 @pytest.mark.parametrize(
     "query", ["view=everything", "limit=0", "limit=201", "feed_id=0", "feed_id=1&folder_id=1", "order=up"]
 )
-async def test_what_can_not_be_meant_is_refused(alice: Person, query: str) -> None:
+async def test_an_invalid_query_is_refused(alice: Person, query: str) -> None:
     answer = await alice.get(f"/entries?{query}")
 
     assert answer.status_code == 422, answer.text
 
 
-async def test_an_entry_is_marked_and_shown_as_it_is_now(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_marking_an_entry_returns_its_new_state(library: SmallLibrary, feed: int, alice: Person) -> None:
     [entry] = await library.arrive(feed, "a")
 
     read = await alice.patch(f"/entries/{entry}", {"read": True, "later": True})
@@ -72,7 +72,7 @@ async def test_an_entry_is_marked_and_shown_as_it_is_now(library: SmallLibrary, 
     assert (unread.json()["unread"], unread.json()["later"]) == (True, False)
 
 
-async def test_a_change_of_nothing_changes_nothing(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_an_empty_change_changes_nothing(library: SmallLibrary, feed: int, alice: Person) -> None:
     [entry] = await library.arrive(feed, "a")
 
     answer = await alice.patch(f"/entries/{entry}", {})
@@ -81,7 +81,9 @@ async def test_a_change_of_nothing_changes_nothing(library: SmallLibrary, feed: 
 
 
 @pytest.mark.parametrize("later", ["2020-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "tomorrow"])
-async def test_later_is_a_time_that_can_come(library: SmallLibrary, feed: int, alice: Person, later: str) -> None:
+async def test_read_later_takes_a_time_in_the_future_only(
+    library: SmallLibrary, feed: int, alice: Person, later: str
+) -> None:
     [entry] = await library.arrive(feed, "a")
 
     answer = await alice.patch(f"/entries/{entry}", {"later": later})
@@ -89,7 +91,7 @@ async def test_later_is_a_time_that_can_come(library: SmallLibrary, feed: int, a
     assert answer.status_code == 422, answer.text
 
 
-async def test_many_are_marked_at_once(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_many_entries_are_marked_at_once(library: SmallLibrary, feed: int, alice: Person) -> None:
     ids = await library.arrive(feed, "a", "b")
     label = (await alice.post("/labels", {"name": "red"})).json()["id"]
 
@@ -101,7 +103,7 @@ async def test_many_are_marked_at_once(library: SmallLibrary, feed: int, alice: 
     assert (await alice.get("/labels")).json()["items"] == [{"id": label, "name": "red", "entries": 2}]
 
 
-async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
+async def test_mark_all_read_leaves_what_arrived_since_and_can_be_undone(
     library: SmallLibrary, feed: int, alice: Person, bob: Person
 ) -> None:
     await library.arrive(feed, "a", "b")
@@ -118,7 +120,9 @@ async def test_all_is_marked_but_what_came_meanwhile_and_can_be_undone(
     assert sorted(after) == ["a", "b", "c"]
 
 
-async def test_only_what_is_old_is_marked_when_an_age_is_given(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_mark_all_read_with_an_age_marks_older_entries_only(
+    library: SmallLibrary, feed: int, alice: Person
+) -> None:
     await library.arrive(feed, "old")
 
     spared = (await alice.post("/entries/mark-all", {"everything": True, "older_than_days": 36500})).json()
@@ -127,7 +131,9 @@ async def test_only_what_is_old_is_marked_when_an_age_is_given(library: SmallLib
     assert (spared["marked"], marked["marked"]) == (0, 1)
 
 
-async def test_an_article_names_its_neighbours_in_the_list(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_an_article_names_the_previous_and_the_next_in_the_list(
+    library: SmallLibrary, feed: int, alice: Person
+) -> None:
     a, b, c = await library.arrive(feed, *"abc")
 
     article = (await alice.get(f"/entries/{b}?view=all")).json()
@@ -136,7 +142,7 @@ async def test_an_article_names_its_neighbours_in_the_list(library: SmallLibrary
     ArticleResponse.model_validate(article)
 
 
-async def test_an_original_is_plain_text_that_no_browser_runs(library: SmallLibrary, feed: int, alice: Person) -> None:
+async def test_the_original_is_plain_text_that_no_browser_runs(library: SmallLibrary, feed: int, alice: Person) -> None:
     html = "<script>alert(1)</script>"
     [entry] = await library.arrive(feed, "a", content_html=html)
 
@@ -147,7 +153,7 @@ async def test_an_original_is_plain_text_that_no_browser_runs(library: SmallLibr
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_two_labels_have_two_names(alice: Person, bob: Person) -> None:
+async def test_two_labels_cannot_have_the_same_name(alice: Person, bob: Person) -> None:
     red, blue = [(await alice.post("/labels", {"name": name})).json() for name in ("red", "blue")]
 
     again = await alice.post("/labels", {"name": "red"})

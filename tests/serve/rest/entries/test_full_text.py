@@ -13,7 +13,7 @@ HTML = {"Content-Type": "text/html"}
 
 @pytest.fixture
 async def entry(site: Site, alice: Person) -> int:
-    """One of a feed that sends no text."""
+    """An entry of a feed that sends no text."""
     library = SmallLibrary(site.app.db)
     feed = await library.feed()
     await library.subscribe(alice.user, feed)
@@ -21,7 +21,7 @@ async def entry(site: Site, alice: Person) -> int:
     return entry
 
 
-async def test_the_article_is_fetched_once_made_safe_and_kept(site: Site, alice: Person, entry: int) -> None:
+async def test_the_article_is_fetched_once_sanitized_and_kept(site: Site, alice: Person, entry: int) -> None:
     site.web.serve("/page", Answer(PAGE.encode(), headers=HTML))
 
     first = await alice.post(f"/entries/{entry}/full-text")
@@ -36,7 +36,7 @@ async def test_the_article_is_fetched_once_made_safe_and_kept(site: Site, alice:
     assert len(site.web.requests) == 1
 
 
-async def test_it_is_fetched_anew_when_that_is_asked_for(site: Site, alice: Person, entry: int) -> None:
+async def test_the_article_is_fetched_again_on_request(site: Site, alice: Person, entry: int) -> None:
     site.web.serve("/page", Answer(PAGE.encode(), headers=HTML))
     await alice.post(f"/entries/{entry}/full-text")
     site.web.serve("/page", Answer(PAGE.replace("river", "lake").encode(), headers=HTML))
@@ -55,7 +55,7 @@ async def test_it_is_fetched_anew_when_that_is_asked_for(site: Site, alice: Pers
         (Answer(b"", status=429, headers={"Retry-After": "120"}), 429, "too_many"),
     ],
 )
-async def test_why_there_is_none_is_said(
+async def test_a_failure_is_explained(
     site: Site, alice: Person, entry: int, served: Answer, status: int, code: str
 ) -> None:
     site.web.serve("/page", served)

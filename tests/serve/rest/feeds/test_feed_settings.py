@@ -1,4 +1,4 @@
-"""What is done with a feed's entries, over `/api/feeds`."""
+"""The settings of a subscription, over `/api/feeds`."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-async def test_what_is_given_changes_and_null_takes_it_back(site: Site, alice: Person) -> None:
+async def test_a_given_field_changes_and_null_resets_it(site: Site, alice: Person) -> None:
     feed = await subscribed(alice, site)
     label = (await alice.post("/labels", {"name": "work"})).json()["id"]
     wanted = {"retention_days": 30, "full_text": True, "keep_selector": ".post", "label_ids": [label], "notify": False}
@@ -65,7 +65,7 @@ async def test_a_preview_changes_nothing(site: Site, alice: Person) -> None:
         ({"keep_selector": "p:hover"}, "bad_selector"),
     ],
 )
-async def test_what_makes_no_sense_leaves_everything_as_it_was(
+async def test_an_invalid_setting_changes_nothing(
     site: Site, alice: Person, settings: dict[str, Any], code: str
 ) -> None:
     feed = await subscribed(alice, site)
@@ -76,7 +76,7 @@ async def test_what_makes_no_sense_leaves_everything_as_it_was(
     assert (await alice.get(f"/feeds/{feed['id']}")).json()["is_private"] is False
 
 
-async def test_a_bad_rule_says_its_line(site: Site, alice: Person) -> None:
+async def test_an_invalid_rule_is_reported_with_its_line(site: Site, alice: Person) -> None:
     url = site.web.serve("/feed", feed_of("a"))
 
     refused = await alice.post("/feeds", {"url": url, "settings": {"keep_rules": "fine\n("}})

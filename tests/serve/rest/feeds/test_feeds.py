@@ -37,7 +37,7 @@ async def test_a_feed_that_is_down_is_added_anyway_and_its_job_can_be_watched(si
     assert '"message":"HTTP 404"' in events
 
 
-async def test_problems_say_what_to_do_next(site: Site, alice: Person) -> None:
+async def test_errors_say_what_to_do_next(site: Site, alice: Person) -> None:
     feed = await subscribed(alice, site)
     page = site.web.serve("/", page_with("/one", "/two"))
 
@@ -56,7 +56,7 @@ async def test_problems_say_what_to_do_next(site: Site, alice: Person) -> None:
     assert "allow_private" in private.json()["detail"]
 
 
-async def test_discovery_tells_every_address_that_it_tried(site: Site, alice: Person) -> None:
+async def test_discovery_reports_every_url_that_it_tried(site: Site, alice: Person) -> None:
     nothing = site.web.serve("/", Answer(b"<html></html>", headers={"Content-Type": "text/html"}))
     feed = site.web.serve("/feed.xml", feed_of("a", title="News"))
 
@@ -67,7 +67,7 @@ async def test_discovery_tells_every_address_that_it_tried(site: Site, alice: Pe
     assert found["problem"] is None
 
 
-async def test_discovery_says_why_there_is_nothing(site: Site, alice: Person) -> None:
+async def test_discovery_explains_why_it_found_nothing(site: Site, alice: Person) -> None:
     url = site.web.serve("/feed", Answer(status=404))
 
     found = (await alice.post("/feeds/discover", {"url": url})).json()
@@ -75,7 +75,7 @@ async def test_discovery_says_why_there_is_nothing(site: Site, alice: Person) ->
     assert (found["candidates"], found["problem"]["code"]) == ([], "unreachable")
 
 
-async def test_the_list_is_not_sent_again_when_nothing_has_changed(site: Site, alice: Person) -> None:
+async def test_an_unchanged_list_is_not_sent_again(site: Site, alice: Person) -> None:
     feed = await subscribed(alice, site)
 
     first = await alice.get("/feeds")
@@ -88,7 +88,7 @@ async def test_the_list_is_not_sent_again_when_nothing_has_changed(site: Site, a
     assert changed.json()["items"][0]["title"] == "Other"
 
 
-async def test_what_is_left_out_of_a_change_stays_and_null_takes_it_back(site: Site, alice: Person) -> None:
+async def test_omitted_fields_stay_and_null_resets_them(site: Site, alice: Person) -> None:
     folder = await folder_of(alice, "News")
     feed = await subscribed(alice, site, title="Mine", interval_seconds=3600, archive_policy="none")
     path = f"/feeds/{feed['id']}"
@@ -113,7 +113,7 @@ async def test_what_is_left_out_of_a_change_stays_and_null_takes_it_back(site: S
         {"http_options": {"headers": {"X": "a\r\nb"}}},
     ],
 )
-async def test_what_can_not_be_is_refused(site: Site, alice: Person, changes: dict[str, object]) -> None:
+async def test_an_invalid_change_is_refused(site: Site, alice: Person, changes: dict[str, object]) -> None:
     feed = await subscribed(alice, site)
 
     refused = await alice.patch(f"/feeds/{feed['id']}", changes)
@@ -121,7 +121,7 @@ async def test_what_can_not_be_is_refused(site: Site, alice: Person, changes: di
     assert (refused.status_code, refused.json()["code"]) == (422, "bad_input")
 
 
-async def test_nobody_files_a_feed_in_somebody_elses_folder(site: Site, alice: Person, bob: Person) -> None:
+async def test_a_feed_cannot_be_put_into_another_users_folder(site: Site, alice: Person, bob: Person) -> None:
     folder = await folder_of(alice, "Hers")
     his = await subscribed(bob, site)
 
@@ -131,7 +131,7 @@ async def test_nobody_files_a_feed_in_somebody_elses_folder(site: Site, alice: P
     assert [changed.status_code, added.status_code] == [422, 422]
 
 
-async def test_a_login_is_never_shown_again_nor_shared(site: Site, alice: Person, bob: Person) -> None:
+async def test_a_login_is_never_shown_or_shared(site: Site, alice: Person, bob: Person) -> None:
     login = {"login": {"name": "alice", "password": "secret"}, "cookie": "crumbs"}
     hers = await subscribed(alice, site, http_options=login)
     his = await subscribed(bob, site)
@@ -153,7 +153,7 @@ async def test_a_login_is_never_shown_again_nor_shared(site: Site, alice: Person
     assert [seen.headers.get("cookie") for seen in site.web.requests] == ["crumbs", None]
 
 
-async def test_leaving_a_feed_leaves_it_to_the_others(site: Site, alice: Person, bob: Person) -> None:
+async def test_unsubscribing_keeps_the_feed_for_other_subscribers(site: Site, alice: Person, bob: Person) -> None:
     hers, his = await subscribed(alice, site), await subscribed(bob, site)
 
     left = await alice.delete(f"/feeds/{hers['id']}")
@@ -166,7 +166,7 @@ async def test_leaving_a_feed_leaves_it_to_the_others(site: Site, alice: Person,
 # --- refreshing -------------------------------------------------------------------------------------------
 
 
-async def test_a_refresh_says_what_is_fetched_and_what_is_not(site: Site, alice: Person) -> None:
+async def test_a_refresh_reports_what_is_fetched_and_what_is_not(site: Site, alice: Person) -> None:
     due, paused, busy = [await subscribed(alice, site, f"/{name}") for name in ("due", "paused", "busy")]
     await alice.patch(f"/feeds/{paused['id']}", {"paused": True})
     await claim_feeds(site.app.db, [busy["feed_id"]], site.app.tools.clock())
@@ -181,7 +181,7 @@ async def test_a_refresh_says_what_is_fetched_and_what_is_not(site: Site, alice:
     assert due["id"]
 
 
-async def test_only_what_is_in_a_folder_is_refreshed_if_so_asked(site: Site, alice: Person, bob: Person) -> None:
+async def test_a_refresh_can_be_limited_to_a_folder(site: Site, alice: Person, bob: Person) -> None:
     outer = await folder_of(alice, "Outer")
     inner = await folder_of(alice, "Inner", outer)
     await subscribed(alice, site, "/in", folder_ids=[inner])
@@ -193,7 +193,7 @@ async def test_only_what_is_in_a_folder_is_refreshed_if_so_asked(site: Site, ali
     assert (await bob.post("/feeds/refresh-all", {"folder_id": outer})).status_code == 404
 
 
-async def test_asking_again_joins_the_job_that_runs(site: Site, alice: Person) -> None:
+async def test_a_second_request_joins_the_running_job(site: Site, alice: Person) -> None:
     feed = await subscribed(alice, site)
     running, _ = await start_batch(
         site.app.db, "refresh", [feed["feed_id"]], site.app.tools.clock(), alice.user.id, f"feed-{feed['feed_id']}"
@@ -204,7 +204,7 @@ async def test_asking_again_joins_the_job_that_runs(site: Site, alice: Person) -
     assert (joined["job_id"], joined["queued"], joined["already_running"]) == (running, 0, 1)
 
 
-async def test_a_feed_is_put_on_the_queue_now_or_when_it_is_due(site: Site, alice: Person, charlie: Person) -> None:
+async def test_a_feed_is_queued_now_or_when_it_is_due(site: Site, alice: Person, charlie: Person) -> None:
     feed = await subscribed(alice, site)
     asked = {"feed_id": feed["feed_id"]}
 

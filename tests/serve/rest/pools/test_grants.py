@@ -1,4 +1,4 @@
-"""Taking from a pool is a right that an admin grants per group: Alice is an admin, Bob and Charlie are not."""
+"""An admin grants the right to take from a pool per group: Alice is an admin, Bob and Charlie are not."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ async def news(site: Site, alice: Person) -> PoolGroup:
 
 @pytest.fixture
 async def bobs(news: PoolGroup, alice: Person, bob: Person) -> PoolGroup:
-    """The same, from which Bob may take too."""
+    """The same group, from which Bob may take too."""
     assert (await alice.put("/pools/news/grants/Bob")).status_code == 204
     return news
 
@@ -37,16 +37,16 @@ async def key_of(site: Site, person: Person, **wishes: Any) -> httpx.AsyncClient
     return await site.browser(Authorization=f"Bearer {made.json()['key']}")
 
 
-async def test_nobody_pops_from_a_group_that_was_not_granted_to_them(
-    site: Site, news: PoolGroup, charlie: Person
-) -> None:
+async def test_popping_needs_a_grant(site: Site, news: PoolGroup, charlie: Person) -> None:
     stolen = await charlie.post("/pools/news/titles/pop?n=3")
 
     assert (stolen.status_code, stolen.json()["code"]) == (404, "unknown_group")
     assert len(await site.app.pools.pop("news", PoolKind.TITLES, 3)) == 3
 
 
-async def test_a_group_that_was_not_granted_sounds_like_one_that_is_not_there(news: PoolGroup, charlie: Person) -> None:
+async def test_a_group_without_a_grant_is_indistinguishable_from_a_missing_one(
+    news: PoolGroup, charlie: Person
+) -> None:
     for path in ("", "/titles/status", "/titles/items?state=available", "/titles/lost"):
         hidden, missing = await charlie.get(f"/pools/news{path}"), await charlie.get(f"/pools/nowhere{path}")
         assert hidden.status_code == missing.status_code == 404, path
@@ -55,9 +55,7 @@ async def test_a_group_that_was_not_granted_sounds_like_one_that_is_not_there(ne
     assert (await charlie.get("/pools")).json()["items"] == []
 
 
-async def test_who_was_granted_a_group_takes_from_it_and_from_no_other(
-    site: Site, bobs: PoolGroup, alice: Person, bob: Person
-) -> None:
+async def test_a_grant_is_for_one_group_only(site: Site, bobs: PoolGroup, alice: Person, bob: Person) -> None:
     await add_pool(site.app.db, ["other"], name="other")
 
     popped = (await bob.post("/pools/news/titles/pop?n=3")).json()["items"]
@@ -69,7 +67,7 @@ async def test_who_was_granted_a_group_takes_from_it_and_from_no_other(
     assert [grant["user"] for grant in (await alice.get("/pools/news/grants")).json()["items"]] == ["bob"]
 
 
-async def test_a_right_that_is_taken_away_is_gone_at_once_also_for_keys(
+async def test_a_revoked_grant_ends_at_once_also_for_keys(
     site: Site, bobs: PoolGroup, alice: Person, bob: Person
 ) -> None:
     program = await key_of(site, bob, pool_groups=["news"])
@@ -82,9 +80,7 @@ async def test_a_right_that_is_taken_away_is_gone_at_once_also_for_keys(
     assert (await alice.delete("/pools/news/grants/bob")).status_code == 404
 
 
-async def test_an_admin_who_is_none_any_more_takes_only_what_was_granted(
-    site: Site, news: PoolGroup, alice: Person
-) -> None:
+async def test_a_former_admin_takes_only_what_was_granted(site: Site, news: PoolGroup, alice: Person) -> None:
     await site.person("zoe", is_admin=True)
     assert (await alice.post("/pools/news/titles/pop")).status_code == 200
 
@@ -111,9 +107,7 @@ async def test_a_reference_opens_only_items_of_granted_groups(
     assert (await bob.get(f"/pools/items/{item.id}")).json()["text"] == "first"
 
 
-async def test_a_lease_is_settled_by_nobody_without_the_right(
-    site: Site, alice: Person, bob: Person, charlie: Person
-) -> None:
+async def test_settling_a_lease_needs_a_grant(site: Site, alice: Person, bob: Person, charlie: Person) -> None:
     for group, person in (("news", bob), ("other", charlie)):
         await add_pool(site.app.db, [group], LEASE, group)
         await alice.put(f"/pools/{group}/grants/{person.user.name}")
@@ -127,7 +121,7 @@ async def test_a_lease_is_settled_by_nobody_without_the_right(
     assert (await bob.post("/pools/news/titles/ack", held)).json() == {"count": 1}
 
 
-async def test_the_token_of_a_lease_is_shown_to_nobody_else(
+async def test_a_lease_token_is_shown_to_its_holder_only(
     site: Site, alice: Person, bob: Person, charlie: Person
 ) -> None:
     await add_pool(site.app.db, TITLES, LEASE)
@@ -141,9 +135,7 @@ async def test_the_token_of_a_lease_is_shown_to_nobody_else(
     assert leased["token"].startswith("bobs/")
 
 
-async def test_what_was_handed_out_is_brought_back_by_an_admin_alone(
-    bobs: PoolGroup, alice: Person, bob: Person
-) -> None:
+async def test_only_an_admin_can_requeue_items(bobs: PoolGroup, alice: Person, bob: Person) -> None:
     await bob.post("/pools/news/titles/pop")
 
     assert (await bob.post("/pools/news/titles/requeue", {"state": "used"})).status_code == 403
@@ -152,12 +144,12 @@ async def test_what_was_handed_out_is_brought_back_by_an_admin_alone(
 
 
 @pytest.mark.parametrize("path", ["/pools/news/grants/nobody", "/pools/nowhere/grants/bob", "/pools/news/grants/a%20b"])
-async def test_what_is_not_there_can_not_be_granted(bobs: PoolGroup, alice: Person, path: str) -> None:
+async def test_a_missing_group_cannot_be_granted(bobs: PoolGroup, alice: Person, path: str) -> None:
     assert (await alice.put(path)).status_code == 404
     assert (await alice.delete(path)).status_code == 404
 
 
-async def test_nobody_grants_themselves_anything(news: PoolGroup, charlie: Person) -> None:
+async def test_users_cannot_grant_themselves_anything(news: PoolGroup, charlie: Person) -> None:
     assert (await charlie.put("/pools/news/grants/charlie")).status_code == 403
     assert (await charlie.get("/pools/news/grants")).status_code == 403
 
@@ -165,7 +157,7 @@ async def test_nobody_grants_themselves_anything(news: PoolGroup, charlie: Perso
 # --- keys that are limited to groups ----------------------------------------------------------------------
 
 
-async def test_a_key_that_is_limited_to_a_group_takes_from_that_one_alone(
+async def test_a_key_that_is_limited_to_a_group_takes_from_that_group_only(
     site: Site, news: PoolGroup, alice: Person
 ) -> None:
     await add_pool(site.app.db, ["other"], name="other")
@@ -177,7 +169,7 @@ async def test_a_key_that_is_limited_to_a_group_takes_from_that_one_alone(
     assert [key["pool_groups"] for key in (await alice.get("/tokens")).json()["items"]] == [["news"], None]
 
 
-async def test_a_limited_key_makes_no_key_that_is_not(site: Site, news: PoolGroup, alice: Person) -> None:
+async def test_a_limited_key_cannot_create_an_unlimited_one(site: Site, news: PoolGroup, alice: Person) -> None:
     await add_pool(site.app.db, ["other"], name="other")
     scopes, now = ["pools", "write"], datetime.now(UTC)
     await add_token(site.app.db, alice.user.id, "limited", "fm_limited", scopes, now, groups=[news.id])
@@ -203,7 +195,7 @@ async def test_a_limited_key_makes_no_key_that_is_not(site: Site, news: PoolGrou
         {"pool_groups": ["news"], "scopes": ["pools", "admin"]},
     ],
 )
-async def test_a_limit_that_can_not_be_is_refused(
+async def test_an_invalid_limit_is_refused(
     site: Site, bobs: PoolGroup, bob: Person, alice: Person, wishes: dict[str, Any]
 ) -> None:
     await add_pool(site.app.db, ["hidden"], name="hidden")
@@ -218,7 +210,7 @@ async def test_a_limit_that_can_not_be_is_refused(
 # --- rules by label ---------------------------------------------------------------------------------------
 
 
-async def test_a_rule_by_label_is_about_the_labels_of_one_account(
+async def test_a_rule_by_label_uses_the_labels_of_one_account(
     site: Site, alice: Person, bob: Person, charlie: Person
 ) -> None:
     first, second, third = await add_entries(site.app.db, TITLES)
@@ -235,7 +227,7 @@ async def test_a_rule_by_label_is_about_the_labels_of_one_account(
         assert [item["text"] for item in items] == [title]
 
 
-async def test_an_account_that_is_not_there_labels_nothing(site: Site, alice: Person) -> None:
+async def test_a_rule_cannot_use_the_labels_of_a_missing_account(site: Site, alice: Person) -> None:
     refused = await alice.post("/pools", {"name": "x", "rule": {"labels": ["best"], "labels_of": "nobody"}})
 
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "rule.labels_of")
@@ -243,7 +235,7 @@ async def test_an_account_that_is_not_there_labels_nothing(site: Site, alice: Pe
         await site.app.pools.group("x")
 
 
-async def test_whose_labels_a_group_hands_on_is_written_down(alice: Person, bob: Person) -> None:
+async def test_the_account_whose_labels_a_group_uses_is_logged(alice: Person, bob: Person) -> None:
     await alice.post("/pools", {"name": "bobs", "rule": {"labels": ["best"], "labels_of": "bob"}})
 
     [deed, *_] = (await alice.get("/admin/audit")).json()["items"]

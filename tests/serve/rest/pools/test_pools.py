@@ -12,7 +12,7 @@ from tests.serve.rest.site import Person, Site
 
 @pytest.fixture
 async def taker(site: Site) -> Person:
-    """A program of somebody who may take from the group `news`, with a key for pools and nothing else."""
+    """A client for a user who may take from the group `news`, with a key for pools and nothing else."""
     return await site.person("taker", scopes=("pools",))
 
 
@@ -21,7 +21,7 @@ async def add_news(site: Site, taker: Person, names: list[str], options: PoolOpt
     await grant_access(site.app.db, await add_pool(site.app.db, names, options), taker.user, Actor(), NOW)
 
 
-async def test_a_group_is_made_shown_changed_and_deleted(site: Site, alice: Person) -> None:
+async def test_a_group_is_created_shown_changed_and_deleted(site: Site, alice: Person) -> None:
     rule = {"words": ["kiln"], "language": "en", "since": "2026-02-18T08:30:00Z"}
     made = await alice.post("/pools", {"name": "news", "rule": rule, "contents": {"form": "text"}})
     changed = await alice.patch("/pools/news", {"titles": {"guarantee": "lease"}})
@@ -34,21 +34,21 @@ async def test_a_group_is_made_shown_changed_and_deleted(site: Site, alice: Pers
     assert (await alice.get("/pools")).json() == {"items": [], "next": None}
 
 
-async def test_a_second_group_of_a_name_is_a_conflict(alice: Person) -> None:
+async def test_a_second_group_with_the_same_name_is_a_conflict(alice: Person) -> None:
     await alice.post("/pools", {"name": "news"})
     again = await alice.post("/pools", {"name": "news"})
 
     assert (again.status_code, again.json()["code"]) == (409, "group_exists")
 
 
-async def test_what_a_rule_can_not_be_is_reported_by_its_field(alice: Person) -> None:
+async def test_an_invalid_rule_is_reported_with_its_field(alice: Person) -> None:
     refused = await alice.post("/pools", {"name": "news", "rule": {"min_length": -1}})
 
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "rule.min_length"
 
 
-async def test_a_key_for_pools_takes_and_changes_nothing_else(site: Site, taker: Person) -> None:
+async def test_a_key_for_pools_can_take_and_nothing_else(site: Site, taker: Person) -> None:
     await add_news(site, taker, ["one"])
 
     assert (await taker.post("/pools/news/titles/pop")).status_code == 200
@@ -64,7 +64,7 @@ async def test_a_key_without_the_scope_takes_nothing(site: Site) -> None:
     assert (await reader.get("/pools/news/titles/status")).status_code == 403
 
 
-async def test_items_are_popped_once_and_then_the_pool_says_that_it_is_empty(site: Site, taker: Person) -> None:
+async def test_items_are_popped_once_and_then_the_pool_is_empty(site: Site, taker: Person) -> None:
     await add_news(site, taker, ["one", "two", "three"])
 
     first = (await taker.post("/pools/news/titles/pop?n=2")).json()
@@ -75,13 +75,13 @@ async def test_items_are_popped_once_and_then_the_pool_says_that_it_is_empty(sit
     assert (none_left.status_code, none_left.json()["code"]) == (404, "pool_empty")
 
 
-async def test_a_group_that_is_not_there_is_told_from_an_empty_pool(taker: Person) -> None:
+async def test_a_missing_group_is_reported_differently_from_an_empty_pool(taker: Person) -> None:
     answer = await taker.post("/pools/nowhere/titles/pop")
 
     assert (answer.status_code, answer.json()["code"]) == (404, "unknown_group")
 
 
-async def test_a_pool_of_leases_can_not_be_popped(site: Site, taker: Person) -> None:
+async def test_a_pool_with_leases_cannot_be_popped(site: Site, taker: Person) -> None:
     await add_news(site, taker, ["one"], LEASE)
 
     answer = await taker.post("/pools/news/titles/pop")
@@ -89,7 +89,7 @@ async def test_a_pool_of_leases_can_not_be_popped(site: Site, taker: Person) -> 
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_guarantee")
 
 
-async def test_a_paused_group_hands_out_nothing_until_it_goes_on(site: Site, alice: Person) -> None:
+async def test_a_paused_group_hands_out_nothing_until_it_is_resumed(site: Site, alice: Person) -> None:
     await add_pool(site.app.db, ["one"])
 
     await alice.post("/pools/news/pause")
@@ -101,7 +101,7 @@ async def test_a_paused_group_hands_out_nothing_until_it_goes_on(site: Site, ali
     assert resumed.status_code == 200
 
 
-async def test_leased_items_are_acknowledged_given_back_or_kept_longer(site: Site, taker: Person) -> None:
+async def test_leased_items_are_acknowledged_returned_or_extended(site: Site, taker: Person) -> None:
     await add_news(site, taker, ["one", "two", "three"], LEASE)
     leased = (await taker.post("/pools/news/titles/lease?n=3&who=indexer&seconds=30")).json()
     one, two, three = (item["id"] for item in leased["items"])
@@ -117,7 +117,7 @@ async def test_leased_items_are_acknowledged_given_back_or_kept_longer(site: Sit
     assert (status["used"], status["available"], status["leased"], status["total"]) == (1, 1, 1, 3)
 
 
-async def test_a_huge_text_goes_by_a_reference_that_holds(site: Site, taker: Person) -> None:
+async def test_a_huge_text_is_replaced_by_a_reference_to_it(site: Site, taker: Person) -> None:
     await add_news(site, taker, ["a long title"], PoolOptions(most_in_list=5))
 
     [item] = (await taker.post("/pools/news/titles/pop")).json()["items"]
@@ -131,9 +131,7 @@ async def test_a_reference_to_nothing_is_not_found(taker: Person) -> None:
     assert (await taker.get("/pools/items/999")).status_code == 404
 
 
-async def test_used_items_are_listed_and_an_admin_makes_them_available_again(
-    site: Site, alice: Person, taker: Person
-) -> None:
+async def test_used_items_are_listed_and_an_admin_requeues_them(site: Site, alice: Person, taker: Person) -> None:
     await add_news(site, taker, ["one", "two"])
     [popped] = (await taker.post("/pools/news/titles/pop?who=indexer")).json()["items"]
 
@@ -161,7 +159,7 @@ async def test_lost_items_are_listed_and_an_admin_decides(site: Site, alice: Per
     assert status[state] == 1
 
 
-async def test_entries_that_are_there_join_a_new_group(site: Site, alice: Person) -> None:
+async def test_existing_entries_join_a_new_group(site: Site, alice: Person) -> None:
     await add_entries(site.app.db, ["a kiln", "a loom"])
     await alice.post("/pools", {"name": "news", "rule": {"words": ["kiln"]}})
     await site.app.pools.gatherer.catch_up(NOW)

@@ -4,7 +4,7 @@ from tests.serve.rest.sample_feeds import folder_of, subscribed
 from tests.serve.rest.site import Person, Site
 
 
-async def test_a_folder_goes_where_it_is_moved_and_back_to_the_top(alice: Person) -> None:
+async def test_a_folder_is_moved_into_another_and_back_to_the_top(alice: Person) -> None:
     outer, inner = await folder_of(alice, "Outer"), await folder_of(alice, "Inner")
 
     inside = (await alice.patch(f"/folders/{inner}", {"parent_id": outer})).json()
@@ -15,7 +15,7 @@ async def test_a_folder_goes_where_it_is_moved_and_back_to_the_top(alice: Person
     assert (top["name"], top["position"]) == ("Other", 3)
 
 
-async def test_what_a_folder_can_not_be_has_its_code(alice: Person) -> None:
+async def test_an_invalid_folder_has_its_error_code(alice: Person) -> None:
     outer = await folder_of(alice, "Outer")
     inner = await folder_of(alice, "Inner", outer)
 

@@ -12,7 +12,7 @@ def listed(site: Site, *names: str) -> bytes:
     return write_opml([*feeds, OpmlFeed("gopher://old.example/", "old")], title="List")
 
 
-async def test_an_imported_list_is_fetched_as_a_job_that_keeps_its_report(site: Site, alice: Person) -> None:
+async def test_an_import_is_fetched_as_a_job_that_keeps_its_report(site: Site, alice: Person) -> None:
     sent = await alice.post("/feeds/import", content=listed(site, "a", "b"))
 
     told = sent.json()
@@ -28,7 +28,7 @@ async def test_an_imported_list_is_fetched_as_a_job_that_keeps_its_report(site: 
     }
 
 
-async def test_a_dry_run_says_what_would_happen_and_changes_nothing(site: Site, alice: Person, bob: Person) -> None:
+async def test_a_dry_run_reports_what_would_happen_and_changes_nothing(site: Site, alice: Person, bob: Person) -> None:
     data = listed(site, "a", "b", "c")
     await subscribed(alice, site, "/a")
     await subscribed(bob, site, "/b")
@@ -41,7 +41,7 @@ async def test_a_dry_run_says_what_would_happen_and_changes_nothing(site: Site, 
     assert (await alice.get("/folders")).json()["items"] == []
 
 
-async def test_a_list_may_come_as_a_file_of_a_form(site: Site, alice: Person) -> None:
+async def test_a_list_can_be_uploaded_with_a_form(site: Site, alice: Person) -> None:
     sent = await alice.client.post("/api/feeds/import", files={"file": ("list.opml", listed(site, "a"))})
     without = await alice.client.post("/api/feeds/import", files={"other": ("list.opml", b"")})
 
@@ -49,7 +49,7 @@ async def test_a_list_may_come_as_a_file_of_a_form(site: Site, alice: Person) ->
     assert (without.status_code, without.json()["errors"][0]["field"]) == (422, "file")
 
 
-async def test_no_more_of_a_huge_list_is_read_than_is_taken(alice: Person) -> None:
+async def test_a_huge_list_is_read_only_up_to_the_limit(alice: Person) -> None:
     sent = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -64,7 +64,7 @@ async def test_no_more_of_a_huge_list_is_read_than_is_taken(alice: Person) -> No
     assert sent <= MAX_BYTES + 2_000_000
 
 
-async def test_a_bomb_is_refused_with_its_reason(alice: Person) -> None:
+async def test_an_entity_bomb_is_refused_with_its_reason(alice: Person) -> None:
     bomb = (
         b'<!DOCTYPE o [<!ENTITY a "aaaaaaaa">]><opml><body><outline text="&a;" xmlUrl="https://e.org/"/></body></opml>'
     )
@@ -75,7 +75,7 @@ async def test_a_bomb_is_refused_with_its_reason(alice: Person) -> None:
     assert "entities" in refused.json()["detail"]
 
 
-async def test_a_list_is_exported_with_its_folders_or_by_one(site: Site, alice: Person, charlie: Person) -> None:
+async def test_all_feeds_or_one_folder_are_exported(site: Site, alice: Person, charlie: Person) -> None:
     folder = await folder_of(alice, "Folder")
     filed = await subscribed(alice, site, "/filed", folder_ids=[folder])
     loose = await subscribed(alice, site, "/loose", title="Loose")

@@ -1,4 +1,4 @@
-"""Access tokens for API clients: short-lived, renewed once each, and over as soon as their session is."""
+"""Access tokens for API clients: short-lived, each renewed once, and invalid as soon as their session ends."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,7 +39,7 @@ async def renew(client: httpx.AsyncClient, pair: Mapping[str, str]) -> httpx.Res
     return await client.post("/api/auth/refresh", json={"refresh_token": pair["refresh_token"]})
 
 
-async def test_name_and_password_give_a_token_that_opens_the_api(
+async def test_name_and_password_give_a_token_that_works_for_the_api(
     nobody: httpx.AsyncClient, pair: dict[str, Any]
 ) -> None:
     assert (pair["token_type"], pair["expires_in"]) == ("Bearer", 900)
@@ -47,7 +47,7 @@ async def test_name_and_password_give_a_token_that_opens_the_api(
     assert (answer.json()["name"], answer.json()["csrf_token"]) == ("dora", None)
 
 
-async def test_a_change_with_an_access_token_needs_no_page_of_ours(
+async def test_a_change_with_an_access_token_needs_no_csrf_token(
     nobody: httpx.AsyncClient, pair: dict[str, Any]
 ) -> None:
     headers = {"Authorization": f"Bearer {pair['access_token']}"}
@@ -58,7 +58,7 @@ async def test_a_change_with_an_access_token_needs_no_page_of_ours(
 
 
 @pytest.mark.usefixtures("dora")
-async def test_a_wrong_password_gives_none(nobody: httpx.AsyncClient) -> None:
+async def test_a_wrong_password_gives_no_token(nobody: httpx.AsyncClient) -> None:
     answer = await nobody.post("/api/auth/token", json=DORA | {"password": "wrong"})
 
     assert (answer.status_code, answer.json()["detail"]) == (401, "Name or password is wrong.")
@@ -99,9 +99,7 @@ async def test_a_revoked_session_ends_its_access_tokens_at_once(
     assert (await nobody.post("/api/auth/revoke", json={"refresh_token": "nonsense"})).status_code == 204
 
 
-async def test_it_is_listed_with_the_sessions_and_ended_like_one(
-    nobody: httpx.AsyncClient, pair: dict[str, Any]
-) -> None:
+async def test_the_session_is_listed_and_ended_like_any_other(nobody: httpx.AsyncClient, pair: dict[str, Any]) -> None:
     headers = {"Authorization": f"Bearer {pair['access_token']}"}
     [session] = (await nobody.get("/api/sessions", headers=headers)).json()["items"]
     assert (session["kind"], session["is_current"]) == ("jwt", True)
@@ -111,7 +109,7 @@ async def test_it_is_listed_with_the_sessions_and_ended_like_one(
     assert await status(nobody, pair["access_token"]) == 401
 
 
-async def test_who_is_disabled_is_out_at_once(
+async def test_a_disabled_user_loses_access_at_once(
     site: Site, nobody: httpx.AsyncClient, dora: User, pair: dict[str, Any]
 ) -> None:
     await update_user(site.app.db, dora, replace(dora, status=DISABLED), Actor(), datetime.now(UTC))
@@ -120,7 +118,7 @@ async def test_who_is_disabled_is_out_at_once(
     assert (await renew(nobody, pair)).status_code == 401
 
 
-async def test_only_an_access_token_opens_and_only_a_refresh_token_renews(
+async def test_access_and_refresh_tokens_are_not_interchangeable(
     nobody: httpx.AsyncClient, pair: dict[str, Any]
 ) -> None:
     assert await status(nobody, pair["refresh_token"]) == 401
@@ -128,7 +126,7 @@ async def test_only_an_access_token_opens_and_only_a_refresh_token_renews(
     assert await status(nobody, pair["access_token"]) == 200
 
 
-async def test_a_token_that_we_did_not_make_or_that_is_over_does_not_open(
+async def test_a_forged_or_expired_token_is_refused(
     site: Site, nobody: httpx.AsyncClient, pair: dict[str, Any]
 ) -> None:
     key = signing_key(site.app.settings)

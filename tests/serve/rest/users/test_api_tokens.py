@@ -1,4 +1,4 @@
-"""Keys for programs: shown once, no more powerful than who makes them, revocable."""
+"""API keys: shown once, never with more rights than their creator, revocable."""
 
 import asyncio
 from contextlib import suppress
@@ -41,7 +41,7 @@ async def test_a_key_is_shown_once_and_kept_as_a_digest(site: Site, bob: Person)
     assert made["key"] not in str(await site.app.db.query(tokens.select()))
 
 
-async def test_a_key_does_what_it_is_for_and_no_more(site: Site, bob: Person) -> None:
+async def test_a_key_is_limited_to_its_scopes(site: Site, bob: Person) -> None:
     made = (await bob.post("/tokens", READER)).json()
     script = await site.browser(Authorization=f"Bearer {made['key']}")
 
@@ -50,7 +50,7 @@ async def test_a_key_does_what_it_is_for_and_no_more(site: Site, bob: Person) ->
     assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
-async def test_nobody_gives_away_more_than_they_have(site: Site, bob: Person) -> None:
+async def test_a_user_cannot_create_a_key_with_more_rights_than_their_own(site: Site, bob: Person) -> None:
     writer = await site.person("writer", scopes=("read", "write"))
 
     assert (await writer.post("/tokens", {"name": "x", "scopes": ["read", "pools"]})).status_code == 403
@@ -58,7 +58,7 @@ async def test_nobody_gives_away_more_than_they_have(site: Site, bob: Person) ->
     assert (await bob.post("/tokens", {"name": "x", "scopes": ["pools"]})).status_code == 201
 
 
-async def test_a_key_of_an_admin_loses_that_power_with_its_maker(site: Site, alice: Person) -> None:
+async def test_an_admin_key_loses_its_rights_when_its_owner_does(site: Site, alice: Person) -> None:
     zoe = await site.person("zoe", is_admin=True)
     assert (await alice.get("/admin/users")).status_code == 200
 
@@ -69,7 +69,7 @@ async def test_a_key_of_an_admin_loses_that_power_with_its_maker(site: Site, ali
     assert (await zoe.get("/admin/users")).status_code == 200
 
 
-async def test_a_revoked_key_opens_nothing(site: Site, bob: Person) -> None:
+async def test_a_revoked_key_is_refused(site: Site, bob: Person) -> None:
     made = (await bob.post("/tokens", READER)).json()
 
     await bob.delete(f"/tokens/{made['id']}")
@@ -92,11 +92,11 @@ async def test_a_revoked_key_opens_nothing(site: Site, bob: Person) -> None:
         {"expires_at": "0001-01-01T00:00:00+05:00"},
     ],
 )
-async def test_what_makes_no_key_is_refused(bob: Person, bad: dict[str, Any]) -> None:
+async def test_an_invalid_key_request_is_refused(bob: Person, bad: dict[str, Any]) -> None:
     assert (await bob.post("/tokens", READER | bad)).status_code == 422
 
 
-async def test_a_key_ends_when_it_was_to_end(any_db: Database) -> None:
+async def test_a_key_expires(any_db: Database) -> None:
     user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     await add_token(any_db, user.id, "x", "fm_x", ["read"], NOW, NOW + timedelta(hours=1))
 
@@ -105,7 +105,7 @@ async def test_a_key_ends_when_it_was_to_end(any_db: Database) -> None:
     assert await tokens_of(any_db, user.id, NOW + timedelta(hours=1)) == []
 
 
-async def test_that_a_key_is_used_is_written_down_once_a_minute(any_db: Database) -> None:
+async def test_the_last_use_of_a_key_is_recorded_once_a_minute(any_db: Database) -> None:
     user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     made = await add_token(any_db, user.id, "x", "fm_x", ["read"], NOW)
     seen = []
@@ -120,7 +120,7 @@ async def test_that_a_key_is_used_is_written_down_once_a_minute(any_db: Database
     assert await revoke_token(any_db, user.id, made.id, NOW)
 
 
-async def test_a_person_has_not_keys_without_end(site: Site, bob: Person) -> None:
+async def test_the_number_of_keys_of_a_user_is_limited(site: Site, bob: Person) -> None:
     now = datetime.now(UTC)
     for number in range(199):
         await add_token(site.app.db, bob.user.id, "x", f"fm_{number}", ["read"], now)
@@ -128,18 +128,18 @@ async def test_a_person_has_not_keys_without_end(site: Site, bob: Person) -> Non
     assert (await bob.post("/tokens", READER)).status_code == 429
 
 
-# --- keys that are made with keys -------------------------------------------------------------------------
+# --- keys created with keys -------------------------------------------------------------------------------
 
 MAKER = ["read", "write"]
 
 
 async def with_key(site: Site, bob: Person, scopes: list[str], expires_at: datetime | None = None) -> Person:
-    """Bob's program, which asks with another key."""
+    """Bob's client, which uses another key."""
     await add_token(site.app.db, bob.user.id, "maker", "fm_maker", scopes, datetime.now(UTC), expires_at)
     return Person(bob.user, await site.browser(Authorization="Bearer fm_maker"))
 
 
-async def test_a_key_that_expires_cannot_make_one_that_outlives_it(site: Site, bob: Person) -> None:
+async def test_a_key_that_expires_cannot_create_one_that_outlives_it(site: Site, bob: Person) -> None:
     end = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=60)
     program = await with_key(site, bob, MAKER, end)
 
@@ -154,14 +154,14 @@ async def test_a_key_that_expires_cannot_make_one_that_outlives_it(site: Site, b
     assert await caller_of_api_token(site.app.db, made.json()["key"], end) is None
 
 
-async def test_a_key_makes_none_that_may_do_more(site: Site, bob: Person) -> None:
+async def test_a_key_cannot_create_one_with_more_rights(site: Site, bob: Person) -> None:
     program = await with_key(site, bob, ["write"])
 
     assert (await program.post("/tokens", {"name": "x", "scopes": ["read"]})).status_code == 403
     assert (await program.post("/tokens", {"name": "x", "scopes": ["write"]})).status_code == 201
 
 
-async def test_a_key_that_was_made_with_a_key_makes_no_further_ones(site: Site, bob: Person) -> None:
+async def test_a_key_that_was_created_with_a_key_cannot_create_further_ones(site: Site, bob: Person) -> None:
     program = await with_key(site, bob, MAKER)
     made = (await program.post("/tokens", {"name": "x", "scopes": MAKER})).json()
     following = await site.browser(Authorization=f"Bearer {made['key']}")
@@ -171,7 +171,7 @@ async def test_a_key_that_was_made_with_a_key_makes_no_further_ones(site: Site, 
     assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
-async def test_revoking_a_key_revokes_what_was_made_with_it(site: Site, bob: Person) -> None:
+async def test_revoking_a_key_revokes_those_created_with_it(site: Site, bob: Person) -> None:
     program = await with_key(site, bob, MAKER)
     made = (await program.post("/tokens", READER)).json()
     other = (await bob.post("/tokens", READER | {"name": "other"})).json()
@@ -185,7 +185,7 @@ async def test_revoking_a_key_revokes_what_was_made_with_it(site: Site, bob: Per
 
 
 async def a_user_with_key(db: Database) -> tuple[User, Caller]:
-    """Bob, and how his key asks that makes another."""
+    """Bob, and the caller of his key that creates another."""
     user = await make_user(db, "bob", "long enough", False, NOW, Actor())
     await add_token(db, user.id, "maker", "fm_maker", MAKER, NOW)
     who = await caller_of_api_token(db, "fm_maker", NOW)
@@ -193,7 +193,7 @@ async def a_user_with_key(db: Database) -> tuple[User, Caller]:
     return user, who
 
 
-async def test_a_key_that_is_revoked_while_it_makes_another_leaves_none(any_db: Database) -> None:
+async def test_a_key_that_is_revoked_while_it_creates_another_leaves_none(any_db: Database) -> None:
     user, who = await a_user_with_key(any_db)
     assert who.key is not None
 
@@ -210,7 +210,7 @@ async def test_a_key_that_is_revoked_while_it_makes_another_leaves_none(any_db: 
         assert await caller_of_api_token(any_db, secret, NOW) is None
 
 
-async def test_what_a_revoked_key_still_asks_for_is_refused(any_db: Database) -> None:
+async def test_later_requests_of_a_revoked_key_are_refused(any_db: Database) -> None:
     user, who = await a_user_with_key(any_db)
     assert who.key is not None
     await revoke_token(any_db, user.id, who.key.id, NOW)
@@ -219,7 +219,7 @@ async def test_what_a_revoked_key_still_asks_for_is_refused(any_db: Database) ->
         await create_api_token(any_db, who, "late", ["read"], None, NOW)
 
 
-async def test_a_key_holds_only_while_the_one_that_it_was_made_with_does(any_db: Database) -> None:
+async def test_a_key_is_valid_only_while_its_parent_key_is(any_db: Database) -> None:
     user, who = await a_user_with_key(any_db)
     secret, made = await create_api_token(any_db, who, "made", ["read"], None, NOW)
     assert await caller_of_api_token(any_db, secret, NOW) is not None
@@ -232,7 +232,7 @@ async def test_a_key_holds_only_while_the_one_that_it_was_made_with_does(any_db:
     assert await tokens_of(any_db, user.id, NOW) == []
 
 
-async def test_a_session_that_has_ended_makes_no_key(any_db: Database) -> None:
+async def test_an_ended_session_cannot_create_a_key(any_db: Database) -> None:
     user = await make_user(any_db, "bob", "long enough", False, NOW, Actor())
     _, who = await begin_session(any_db, user, RequestOrigin(), NOW)
     assert who.session_id is not None
@@ -252,7 +252,7 @@ async def test_no_key_of_another_session_survives_a_password_change_that_revokes
     thief = (await begin_session(any_db, user, RequestOrigin(), NOW))[1]
 
     async def steal() -> None:
-        """Makes keys until the session ends, however many there are."""
+        """Creates keys until the session ends."""
         with suppress(NotSignedIn):
             while True:
                 await add_token(any_db, user.id, "stolen", f"fm_{token_hex(8)}", ["read"], NOW, maker=thief)

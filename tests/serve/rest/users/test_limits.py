@@ -1,4 +1,4 @@
-"""What the API answers to somebody who has as much as they may."""
+"""The API's responses to a user who has reached a limit."""
 
 import pytest
 
@@ -17,7 +17,7 @@ MADE: dict[CountedKind, tuple[str, dict[str, object]]] = {
 
 
 @pytest.mark.parametrize("kind", MAX_COUNTS)
-async def test_more_than_anybody_may_have_is_too_many(
+async def test_more_than_the_allowed_number_is_refused(
     alice: Person, monkeypatch: pytest.MonkeyPatch, kind: CountedKind
 ) -> None:
     path, wish = MADE[kind]
@@ -30,7 +30,7 @@ async def test_more_than_anybody_may_have_is_too_many(
     assert (await alice.get(path)).json()["items"] == []
 
 
-async def test_nothing_is_added_for_whom_as_much_is_kept_as_may_be(site: Site, alice: Person, bob: Person) -> None:
+async def test_nothing_is_added_for_a_user_over_quota(site: Site, alice: Person, bob: Person) -> None:
     feed = await subscribed(bob, site, "/feed", "a")
     [entry] = (await bob.get("/entries")).json()["items"]
     await alice.patch(f"/admin/users/{bob.user.id}", {"quota_bytes": 1})

@@ -10,12 +10,12 @@ from feedmill.store.users.api_tokens import add_token
 from tests.serve.rest.site import Person, Site
 
 
-async def test_a_key_says_whose_it_is(alice: Person, bob: Person) -> None:
+async def test_a_key_reports_its_user(alice: Person, bob: Person) -> None:
     assert (await alice.get("/me")).json()["name"] == "alice"
     assert (await bob.get("/me")).json()["name"] == "bob"
 
 
-async def test_without_a_key_there_is_nothing_to_see(nobody: httpx.AsyncClient) -> None:
+async def test_a_key_is_required(nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get("/api/me")
 
     assert answer.status_code == 401
@@ -23,7 +23,7 @@ async def test_without_a_key_there_is_nothing_to_see(nobody: httpx.AsyncClient) 
     assert answer.json()["code"] == "not_signed_in"
 
 
-async def test_a_key_without_the_scope_is_told_so(site: Site) -> None:
+async def test_a_missing_scope_is_reported(site: Site) -> None:
     dora = await site.person("dora", scopes=("pools",))
 
     answer = await dora.get("/me")
@@ -32,7 +32,7 @@ async def test_a_key_without_the_scope_is_told_so(site: Site) -> None:
     assert READ in answer.json()["detail"]
 
 
-async def test_a_new_password_answers_what_has_ended_and_what_stays(site: Site, bob: Person) -> None:
+async def test_a_new_password_reports_what_has_ended_and_what_stays(site: Site, bob: Person) -> None:
     now = datetime.now(UTC)
     await set_password(site.app.db, bob.user, "old password", None, now, Actor())
     await add_token(site.app.db, bob.user.id, "another", "fm_another", ["read"], now)
@@ -48,7 +48,7 @@ async def test_a_new_password_answers_what_has_ended_and_what_stays(site: Site, 
     assert (await bob.get("/me")).status_code == 401
 
 
-async def test_signing_out_everywhere_may_revoke_keys(bob: Person) -> None:
+async def test_signing_out_everywhere_can_revoke_keys(bob: Person) -> None:
     kept = await bob.delete("/sessions")
     revoked = await bob.delete("/sessions?revoke_keys=true")
 

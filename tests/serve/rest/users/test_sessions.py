@@ -1,4 +1,4 @@
-"""Setting up, signing in and out with a browser, and what only our own pages may do with its cookie."""
+"""Setting up, signing in and out with a browser, and the CSRF protection of its cookie."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,7 @@ async def test_the_first_visitor_becomes_the_admin_and_is_signed_in(nobody: http
     assert (await nobody.get("/api/setup")).json()["needs_setup"] is False
 
 
-async def test_whoever_comes_second_is_told_so(nobody: httpx.AsyncClient, site: Site) -> None:
+async def test_a_second_setup_is_refused(nobody: httpx.AsyncClient, site: Site) -> None:
     await nobody.post("/api/setup", json=ADMIN)
     second = await site.browser()
 
@@ -49,7 +49,7 @@ async def test_whoever_comes_second_is_told_so(nobody: httpx.AsyncClient, site: 
 
 
 @pytest.mark.parametrize(("field", "value"), [("name", "a b"), ("password", "x")])
-async def test_what_can_not_be_taken_names_its_field(nobody: httpx.AsyncClient, field: str, value: str) -> None:
+async def test_an_invalid_value_is_reported_with_its_field(nobody: httpx.AsyncClient, field: str, value: str) -> None:
     answer = await nobody.post("/api/setup", json=ADMIN | {field: value})
 
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
@@ -81,7 +81,7 @@ async def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(
 
 @pytest.mark.usefixtures("dora")
 @pytest.mark.parametrize("wrong", [{"name": "nobody"}, {"password": "wrong"}, {"name": "x y"}])
-async def test_a_wrong_name_and_a_wrong_password_sound_the_same(
+async def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(
     nobody: httpx.AsyncClient, wrong: dict[str, str]
 ) -> None:
     answer = await nobody.post("/api/sessions", json=DORA | wrong)
@@ -91,14 +91,14 @@ async def test_a_wrong_name_and_a_wrong_password_sound_the_same(
     assert "set-cookie" not in answer.headers
 
 
-async def test_who_guesses_too_often_is_told_how_long_to_wait(nobody: httpx.AsyncClient) -> None:
+async def test_too_many_wrong_passwords_are_refused_with_the_time_to_wait(nobody: httpx.AsyncClient) -> None:
     answers = [await nobody.post("/api/sessions", json=DORA) for _ in range(6)]
 
     assert [answer.status_code for answer in answers] == [401] * 5 + [429]
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-async def test_a_change_with_the_cookie_needs_the_token_of_our_page(dora: httpx.AsyncClient) -> None:
+async def test_a_change_with_the_cookie_needs_a_csrf_token(dora: httpx.AsyncClient) -> None:
     new = {"name": "script", "scopes": ["read"]}
 
     without = await dora.post("/api/tokens", json=new)
@@ -111,12 +111,12 @@ async def test_a_change_with_the_cookie_needs_the_token_of_our_page(dora: httpx.
     assert (await dora.get("/api/me")).json()["csrf_token"] == csrf(dora)["X-CSRF-Token"]
 
 
-async def test_a_key_that_does_not_hold_is_not_made_up_for_by_a_cookie(dora: httpx.AsyncClient) -> None:
+async def test_an_invalid_key_is_refused_even_with_a_valid_cookie(dora: httpx.AsyncClient) -> None:
     for credentials in ("Bearer fm_wrong", "bearer wrong", "Bearer", "Bearer "):
         assert (await dora.get("/api/me", headers={"Authorization": credentials})).status_code == 401
 
 
-async def test_a_password_for_a_proxy_in_front_shuts_no_browser_out_and_lets_no_other_site_in(
+async def test_basic_authentication_of_a_proxy_neither_blocks_a_browser_nor_weakens_csrf_protection(
     dora: httpx.AsyncClient,
 ) -> None:
     for_proxy = {"Authorization": "Basic ZG9yYTp4"}
@@ -126,7 +126,7 @@ async def test_a_password_for_a_proxy_in_front_shuts_no_browser_out_and_lets_no_
     assert (await dora.delete("/api/sessions", headers=for_proxy | csrf(dora))).status_code == 200
 
 
-async def test_a_cookie_that_is_none_of_ours_is_nobodys(nobody: httpx.AsyncClient) -> None:
+async def test_an_unknown_cookie_is_not_signed_in(nobody: httpx.AsyncClient) -> None:
     for value in ("x", "x" * 5000, "%00", '"'):
         assert (await nobody.get("/api/me", headers={"Cookie": f"feedmill_session={value}"})).status_code == 401
 
@@ -155,7 +155,7 @@ async def test_all_other_sessions_end_at_once(site: Site, dora: httpx.AsyncClien
     assert (await dora.get("/api/me")).status_code == 200
 
 
-async def test_who_signs_out_leaves_neither_session_nor_cookie(site: Site, dora: httpx.AsyncClient) -> None:
+async def test_signing_out_removes_the_session_and_the_cookie(site: Site, dora: httpx.AsyncClient) -> None:
     kept = dora.cookies["feedmill_session"]
 
     await dora.delete("/api/sessions/current", headers=csrf(dora))
@@ -164,7 +164,7 @@ async def test_who_signs_out_leaves_neither_session_nor_cookie(site: Site, dora:
     assert (await dora.get("/api/me", headers={"Cookie": f"feedmill_session={kept}"})).status_code == 401
 
 
-async def test_a_new_password_signs_out_all_others(site: Site, dora: httpx.AsyncClient) -> None:
+async def test_a_new_password_ends_all_other_sessions(site: Site, dora: httpx.AsyncClient) -> None:
     other = await site.browser()
     await other.post("/api/sessions", json=DORA)
     sent = {"current": DORA["password"], "new": "another password"}
@@ -177,13 +177,13 @@ async def test_a_new_password_signs_out_all_others(site: Site, dora: httpx.Async
     assert (await other.post("/api/sessions", json=DORA | {"password": sent["new"]})).status_code == 201
 
 
-async def test_visitors_make_no_accounts_unless_the_setting_says_so(alice: Person, nobody: httpx.AsyncClient) -> None:
+async def test_visitors_cannot_register_unless_the_setting_allows_it(alice: Person, nobody: httpx.AsyncClient) -> None:
     answer = await nobody.post("/api/register", json=DORA)
 
     assert (answer.status_code, answer.json()["code"]) == (403, "not_allowed")
 
 
-async def test_where_visitors_may_they_make_an_account_and_are_signed_in(tmp_path: Path) -> None:
+async def test_with_registration_open_visitors_create_an_account_and_are_signed_in(tmp_path: Path) -> None:
     async with Web() as web, running_site(tmp_path, web, registration=True) as site:
         visitor = await site.browser()
         too_early = await visitor.post("/api/register", json=DORA)
@@ -198,7 +198,9 @@ async def test_where_visitors_may_they_make_an_account_and_are_signed_in(tmp_pat
 
 
 @pytest.mark.parametrize("body", [b'{"name": "\\ud800", "password": "\\ud800xxxxxxxx"}', b"{", b"[]", b'{"name": 1}'])
-async def test_what_is_no_name_and_password_is_refused_kindly(nobody: httpx.AsyncClient, body: bytes) -> None:
+async def test_an_invalid_name_or_password_is_refused_with_an_explanation(
+    nobody: httpx.AsyncClient, body: bytes
+) -> None:
     for path in ("/api/setup", "/api/sessions", "/api/auth/token"):
         answer = await nobody.post(path, content=body, headers={"Content-Type": "application/json"})
 

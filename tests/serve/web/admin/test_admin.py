@@ -1,4 +1,4 @@
-"""Administration without scripts: accounts, feeds, what runs, what it takes up, and who did what."""
+"""Administration without scripts: accounts, feeds, the queue, storage usage, and the audit log."""
 
 import re
 from datetime import UTC, datetime
@@ -44,9 +44,7 @@ def made_up_password(text: str) -> str:
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_every_page_is_there_for_an_admin_and_for_nobody_else(
-    alice: Visitor, charlie: Visitor, path: str
-) -> None:
+async def test_every_page_is_for_admins_only(alice: Visitor, charlie: Visitor, path: str) -> None:
     page = await alice.see(path)
 
     assert len(page.xpath("//h1")) == 1
@@ -56,7 +54,7 @@ async def test_every_page_is_there_for_an_admin_and_for_nobody_else(
     assert "Not allowed" in refused.text
 
 
-async def test_others_have_no_link_to_it_and_may_change_nothing(alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_see_no_link_and_may_change_nothing(alice: Visitor, charlie: Visitor) -> None:
     assert (await charlie.see("/unread")).xpath("//a[@href='/admin']") == []
 
     for path in ("users/new", "users/1", "users/1/password", "users/1/delete", "feeds/1", "feeds/1/pause"):
@@ -64,7 +62,7 @@ async def test_others_have_no_link_to_it_and_may_change_nothing(alice: Visitor, 
     assert (await charlie.send("/admin/queue/retry/deliveries")).status_code == 403
 
 
-async def test_an_account_is_made_with_a_password_that_is_shown_once(site: Site, alice: Visitor) -> None:
+async def test_a_new_account_gets_a_password_that_is_shown_once(site: Site, alice: Visitor) -> None:
     made = await alice.send("/admin/users/new", name="Bob", password="")
     password = made_up_password(made.text)
 
@@ -82,7 +80,7 @@ async def test_an_account_is_made_with_a_password_that_is_shown_once(site: Site,
         ({"name": "bob", "password": "short"}, "8 to 1000"),
     ],
 )
-async def test_an_account_that_can_not_be_made_says_why(alice: Visitor, fields: dict[str, str], said: str) -> None:
+async def test_an_invalid_account_is_explained(alice: Visitor, fields: dict[str, str], said: str) -> None:
     answer = await alice.send("/admin/users/new", **fields)
 
     assert answer.status_code == 422
@@ -103,7 +101,7 @@ async def test_quotas_are_set_and_shown(alice: Visitor, charlie: Visitor) -> Non
     assert not any("of" in row for row in rows(await alice.see("/admin")))
 
 
-async def test_who_is_disabled_is_signed_out_until_enabled_again(alice: Visitor, charlie: Visitor) -> None:
+async def test_a_disabled_user_is_signed_out_until_enabled_again(alice: Visitor, charlie: Visitor) -> None:
     user = await _path_of(alice, "charlie")
 
     await alice.send(f"{user}/disable")
@@ -124,7 +122,7 @@ async def test_a_reset_password_is_shown_once_and_works(site: Site, alice: Visit
     assert (await browser.post("/login", data={"name": "charlie", "password": password})).status_code == 303
 
 
-async def test_a_reset_password_says_which_keys_stay_and_offers_to_revoke_them(
+async def test_a_password_reset_lists_the_keys_that_stay_and_offers_to_revoke_them(
     alice: Visitor, charlie: Visitor
 ) -> None:
     await charlie.send("/settings/keys", name="mine", scope=["read"], days="")
@@ -153,7 +151,7 @@ async def test_an_account_is_deleted_but_not_the_last_admin(alice: Visitor, char
     ("setting", "said"),
     [(False, "Only admins create accounts."), (True, "Visitors may create their own accounts.")],
 )
-async def test_registration_is_shown_as_it_is(tmp_path: Path, setting: bool, said: str) -> None:
+async def test_the_registration_setting_is_shown(tmp_path: Path, setting: bool, said: str) -> None:
     async with Web() as web, running_site(tmp_path, web, registration=setting) as site:
         await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
 
@@ -177,7 +175,7 @@ async def test_a_feed_is_paused_resumed_and_moved_for_everybody(site: Site, alic
     assert (wrong.status_code, "This is not the address of a feed" in wrong.text) == (422, True)
 
 
-async def test_what_runs_and_what_waits_stands_in_the_queue(site: Site, alice: Visitor) -> None:
+async def test_running_and_waiting_jobs_are_in_the_queue(site: Site, alice: Visitor) -> None:
     await alice.send("/admin/feeds/2/resume")
     await claim_feeds(site.app.db, [1], datetime.now(UTC))
 
@@ -193,7 +191,7 @@ async def test_what_runs_and_what_waits_stands_in_the_queue(site: Site, alice: V
     assert "No fetch failed in the last day." in said
 
 
-async def test_calls_that_were_given_up_are_tried_again(site: Site, alice: Visitor) -> None:
+async def test_failed_webhook_deliveries_are_tried_again(site: Site, alice: Visitor) -> None:
     hook = await site.app.webhooks.create((await alice.user(site)).id, "http://10.0.0.1/", [])
     await site.app.webhooks.test(hook.user_id, hook.id)
     await site.app.webhooks.deliver()
@@ -207,7 +205,7 @@ async def test_calls_that_were_given_up_are_tried_again(site: Site, alice: Visit
     assert again.status == "pending"
 
 
-async def test_hosts_storage_and_deeds_are_listed(site: Site, alice: Visitor) -> None:
+async def test_hosts_storage_and_the_audit_log_are_listed(site: Site, alice: Visitor) -> None:
     await make_user(site.app.db, "bob", PASSWORD, False, datetime.now(UTC), Actor(1, "192.0.2.7"))
 
     assert rows(await alice.see("/admin/hosts"))[0].startswith("127.0.0.1 2 0")
@@ -218,7 +216,7 @@ async def test_hosts_storage_and_deeds_are_listed(site: Site, alice: Visitor) ->
     assert first == "now alice user.add bob 192.0.2.7"
 
 
-async def test_what_is_not_there_is_not_found(alice: Visitor) -> None:
+async def test_a_missing_item_is_not_found(alice: Visitor) -> None:
     for path in ("/admin/users/99", "/admin/feeds/99", "/admin/users/9007199254740993", "/admin?cursor=nonsense"):
         assert (await alice.client.get(path)).status_code == 404, path
     for path in ("/admin/users/1/explode", "/admin/feeds/1/explode", "/admin/users/99/delete"):

@@ -1,4 +1,4 @@
-"""Hosts as an admin sees them, and blocks them, without scripts."""
+"""The list of hosts, and blocking a host, without scripts."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 PAGE = f"/admin/hosts/{HOST}"
 
 
-async def test_a_host_tells_how_often_it_was_asked_and_how_long_it_wants_to_rest(site: Site, alice: Visitor) -> None:
+async def test_a_host_shows_its_requests_and_how_long_it_asked_us_to_wait(site: Site, alice: Visitor) -> None:
     until = datetime.now(UTC) + timedelta(hours=2, minutes=1)
     away = {"last_error_kind": "throttled", "next_fetch_at": f"{until:%Y-%m-%dT%H:%M:%SZ}"}
     await site.app.db.batch([Step(feeds.update().where(feeds.c.id == 1).values(**away))])
@@ -30,7 +30,7 @@ async def test_a_host_tells_how_often_it_was_asked_and_how_long_it_wants_to_rest
     assert "Requests2 (0.1 per hour)" in page
 
 
-async def test_a_host_is_blocked_after_a_question_and_unblocked(site: Site, alice: Visitor) -> None:
+async def test_a_host_is_blocked_after_a_confirmation_and_unblocked(site: Site, alice: Visitor) -> None:
     looked = await alice.client.get("/admin/hosts", params={"host": " http://127.0.0.1/feed.xml "})
     assert looked.headers["location"] == PAGE
     page = await alice.see(PAGE)
@@ -54,7 +54,7 @@ async def test_a_host_is_blocked_after_a_question_and_unblocked(site: Site, alic
     assert [row.split()[2:4] for row in deeds[:2]] == [["host.unblock", HOST], ["host.block", HOST]]
 
 
-async def test_whoever_subscribes_there_is_told_that_it_is_blocked(site: Site, alice: Visitor) -> None:
+async def test_subscribing_to_a_blocked_host_says_that_it_is_blocked(site: Site, alice: Visitor) -> None:
     await alice.send(f"{PAGE}/block")
 
     page = await alice.see("/subscribe", params={"url": site.web.url("/new.xml")})
@@ -62,7 +62,7 @@ async def test_whoever_subscribes_there_is_told_that_it_is_blocked(site: Site, a
     assert "An admin of this server has blocked 127.0.0.1." in text_of(page)
 
 
-async def test_a_host_that_no_feed_comes_from_can_be_blocked_too(alice: Visitor) -> None:
+async def test_a_host_without_feeds_can_be_blocked_too(alice: Visitor) -> None:
     page = text_of(await alice.see("/admin/hosts/ads.example"))
     assert "There are no feeds from this host." in page
 
@@ -72,13 +72,13 @@ async def test_a_host_that_no_feed_comes_from_can_be_blocked_too(alice: Visitor)
 
 
 @pytest.mark.parametrize("typed", ["", "two words", "ftp://x/", "x" * 3000])
-async def test_what_is_no_host_is_reported_beside_the_field(alice: Visitor, typed: str) -> None:
+async def test_an_invalid_host_name_is_reported_next_to_the_field(alice: Visitor, typed: str) -> None:
     answer = await alice.client.get("/admin/hosts", params={"host": typed})
 
     assert (answer.status_code, "This is not a host name." in answer.text) == (422, True)
 
 
-async def test_hosts_are_for_admins_and_only_in_their_one_form(alice: Visitor, charlie: Visitor) -> None:
+async def test_a_host_page_is_for_admins_and_needs_the_canonical_name(alice: Visitor, charlie: Visitor) -> None:
     for path in (PAGE, "/admin/hosts?host=example.org"):
         assert (await charlie.client.get(path)).status_code == 403, path
     for path in (f"{PAGE}/block", f"{PAGE}/unblock"):

@@ -46,7 +46,7 @@ def tail(monkeypatch: pytest.MonkeyPatch) -> LogBuffer:
         ("?feed=2", []),
     ],
 )
-async def test_lines_are_found_by_level_text_and_feed(
+async def test_log_lines_are_filtered_by_level_text_and_feed(
     alice: Visitor, tail: LogBuffer, asked: str, found: list[str]
 ) -> None:
     page = await alice.see(f"/admin/log{asked}")
@@ -56,13 +56,13 @@ async def test_lines_are_found_by_level_text_and_feed(
     assert found or "No matching lines" in text_of(page)
 
 
-async def test_a_number_of_a_feed_that_is_none_is_reported(alice: Visitor, tail: LogBuffer) -> None:
+async def test_an_invalid_feed_id_is_reported(alice: Visitor, tail: LogBuffer) -> None:
     answer = await alice.client.get("/admin/log?feed=first")
 
     assert (answer.status_code, "Enter the id of a feed" in answer.text) == (422, True)
 
 
-async def test_settings_are_listed_with_where_they_come_from_and_no_secret(alice: Visitor) -> None:
+async def test_settings_are_listed_with_their_source_and_without_secrets(alice: Visitor) -> None:
     page = await alice.see("/admin/settings")
 
     found = rows(page)
@@ -78,7 +78,7 @@ def test_every_setting_is_explained_in_chinese() -> None:
     assert [name for name in Settings.fields if f"setting.{name}" not in told] == []
 
 
-async def test_the_backup_is_reported_as_it_is(site: Site, alice: Visitor, tmp_path: Path) -> None:
+async def test_the_state_of_the_backup_is_reported(site: Site, alice: Visitor, tmp_path: Path) -> None:
     app, folder = site.app, tmp_path / "kept"
     assert "There is no backup of this database yet" in text_of(await alice.see("/admin/storage"))
     made_at = datetime.now(UTC) - timedelta(days=8)
@@ -94,7 +94,7 @@ async def test_the_backup_is_reported_as_it_is(site: Site, alice: Visitor, tmp_p
     assert "Damaged nowfeedmill.db: can't be read" in text_of(await alice.see("/admin/storage"))
 
 
-async def test_retention_is_foreseen_when_asked_and_drops_nothing(site: Site, alice: Visitor) -> None:
+async def test_retention_is_previewed_on_request_and_deletes_nothing(site: Site, alice: Visitor) -> None:
     long_ago = to_iso(datetime.now(UTC) - timedelta(days=400))
     await site.app.db.batch([Step(entries.update().where(entries.c.id == 1).values(in_feed=0, last_seen_at=long_ago))])
     [link] = (await alice.see("/admin/storage")).xpath("//a[contains(@href, 'retention')]/@href")
@@ -117,7 +117,7 @@ async def test_scaled_out_each_process_shows_its_heartbeat(redis_service: Servic
         assert "Workers and the scheduler have their own logs." in text_of(await alice.see("/admin/log"))
 
 
-async def test_images_that_were_given_up_are_tried_again(site: Site, alice: Visitor) -> None:
+async def test_failed_images_are_tried_again(site: Site, alice: Visitor) -> None:
     await _give_up_an_image(site)
     assert (await alice.see("/admin/queue")).xpath("//form[@action='/admin/queue/retry/images']")
 

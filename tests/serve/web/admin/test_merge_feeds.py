@@ -1,4 +1,4 @@
-"""Two feeds become one on an admin's page: after a look, and without a loss."""
+"""Merging two feeds on an admin's page, after a preview and without a loss."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def comes_to(page: Any) -> str:
     return text_of(page.xpath("//section[h2[@id='comes_to']]")[0])
 
 
-async def test_a_merge_is_looked_at_done_and_told(site: Site, alice: Visitor) -> None:
+async def test_a_merge_is_previewed_done_and_reported(site: Site, alice: Visitor) -> None:
     await alice.send("/marks", do="star", id="1")
     starred = titles(await alice.see("/starred"))
     page = await alice.see(PAGE, params={"into": site.web.url("/zh.xml")})
@@ -37,7 +37,7 @@ async def test_a_merge_is_looked_at_done_and_told(site: Site, alice: Visitor) ->
     assert titles(await alice.see("/starred")) == starred
 
 
-async def test_entries_are_listed_and_move_when_the_admin_ticks_it(alice: Visitor) -> None:
+async def test_entries_are_listed_and_move_when_the_admin_ticks_the_box(alice: Visitor) -> None:
     page = await alice.see(PAGE, params={"into": "2"})
     fields = {one.get("name"): one.get("value") for one in page.xpath("//form[@method='post']//input[@type='hidden']")}
     assert len(page.xpath("//details//li")) == 5
@@ -52,7 +52,7 @@ async def test_entries_are_listed_and_move_when_the_admin_ticks_it(alice: Visito
 
 
 @pytest.mark.parametrize("sent", [{"move_entries": "yes"}, {"move_entries": "1", "up_to": "5"}])
-async def test_a_choice_that_the_form_does_not_have_changes_nothing(alice: Visitor, sent: dict[str, str]) -> None:
+async def test_an_invalid_choice_changes_nothing(alice: Visitor, sent: dict[str, str]) -> None:
     refused = await alice.send(PAGE, into="2", **sent)
 
     assert refused.status_code == 422
@@ -69,20 +69,20 @@ async def test_a_choice_that_the_form_does_not_have_changes_nothing(alice: Visit
         ("9" * 30, "There is no such feed. Enter"),
     ],
 )
-async def test_what_can_not_be_merged_is_reported_beside_the_field(alice: Visitor, into: str, said: str) -> None:
+async def test_feeds_that_cannot_be_merged_are_reported_next_to_the_field(alice: Visitor, into: str, said: str) -> None:
     looked = await alice.client.get(PAGE, params={"into": into})
     sent = await alice.send(PAGE, into=into)
 
     assert [(answer.status_code, said in answer.text) for answer in (looked, sent)] == [(422, True), (422, True)]
 
 
-async def test_a_feed_that_stays_but_is_stopped_is_warned_of(alice: Visitor) -> None:
+async def test_merging_into_a_stopped_feed_shows_a_warning(alice: Visitor) -> None:
     await alice.send("/admin/feeds/2/pause")
 
     assert "its new readers would get nothing new" in comes_to(await alice.see(PAGE, params={"into": "2"}))
 
 
-async def test_an_address_that_is_taken_offers_the_merge(site: Site, alice: Visitor) -> None:
+async def test_a_url_that_another_feed_has_offers_the_merge(site: Site, alice: Visitor) -> None:
     other = await add_feed(site.app.db, "https://example.org/b?x=1&y=2", NOW)
 
     taken = await alice.send("/admin/feeds/1", url=other.url)

@@ -1,4 +1,4 @@
-"""The archive of a feed and of all, as somebody without scripts has them."""
+"""The archive of one feed and of all feeds, without scripts."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ HOSTILE = b"<html><script>alert(1)</script><!-- \xe2\x80\xae evil --></html>"
 
 
 async def fetch(site: Site, alice: Visitor, body: bytes) -> None:
-    """Has the feed answer with this, and be asked."""
+    """Serves this body at the feed's URL and refreshes the feed."""
     site.web.serve(SYSTEMS, Answer(body, headers={"Content-Type": "text/html"}))
     await site.app.db.batch([Step(feeds.update().values(last_fetched_at=None))])
     await alice.send("/feed/1/health", do="refresh")
@@ -34,10 +34,10 @@ async def no_answer(key: str, start: int = 0, end: int | None = None) -> bytes:
     raise BlobUnavailable("no answer")
 
 
-# --- answers ----------------------------------------------------------------------------------------------
+# --- raw bodies -------------------------------------------------------------------------------------------
 
 
-async def test_every_answer_that_differed_is_listed(site: Site, alice: Visitor) -> None:
+async def test_every_body_that_differed_is_listed(site: Site, alice: Visitor) -> None:
     await fetch(site, alice, HOSTILE)
 
     page = await alice.see(ARCHIVE)
@@ -53,7 +53,7 @@ async def test_every_answer_that_differed_is_listed(site: Site, alice: Visitor) 
     ]
 
 
-async def test_what_would_go_of_a_feed_is_seen_before_it_is_set(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_a_retention_change_is_previewed_before_it_is_saved(site: Site, alice: Visitor, charlie: Visitor) -> None:
     left = {"in_feed": 0, "last_seen_at": "2026-01-01T00:00:00.000Z"}
     await site.app.db.batch([Step(entries.update().where(entries.c.feed_id == 1).values(**left))])
 
@@ -66,7 +66,7 @@ async def test_what_would_go_of_a_feed_is_seen_before_it_is_set(site: Site, alic
     assert (await charlie.client.get(f"{ARCHIVE}?days=7")).status_code == 404
 
 
-async def test_a_hostile_answer_is_shown_as_characters(site: Site, alice: Visitor) -> None:
+async def test_a_hostile_body_is_shown_as_text(site: Site, alice: Visitor) -> None:
     await fetch(site, alice, HOSTILE)
 
     page = await alice.see(f"{ARCHIVE}/3")
@@ -76,7 +76,7 @@ async def test_a_hostile_answer_is_shown_as_characters(site: Site, alice: Visito
     assert shown.text_content() == HOSTILE.decode()
 
 
-async def test_a_huge_answer_is_shown_in_part(site: Site, alice: Visitor) -> None:
+async def test_a_huge_body_is_shown_in_part(site: Site, alice: Visitor) -> None:
     await fetch(site, alice, b"<html>" + b"x" * 900_000)
 
     page = await alice.see(f"{ARCHIVE}/3")
@@ -85,7 +85,7 @@ async def test_a_huge_answer_is_shown_in_part(site: Site, alice: Visitor) -> Non
     assert "Only the beginning is shown." in text_of(page)
 
 
-async def test_a_download_has_the_bytes_and_can_not_become_a_page(site: Site, alice: Visitor) -> None:
+async def test_a_download_has_the_exact_bytes_and_is_never_rendered(site: Site, alice: Visitor) -> None:
     await fetch(site, alice, HOSTILE)
 
     answer = await alice.client.get(f"{ARCHIVE}/3/download")
@@ -97,7 +97,7 @@ async def test_a_download_has_the_bytes_and_can_not_become_a_page(site: Site, al
     assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
 
 
-async def test_two_answers_are_compared(site: Site, alice: Visitor) -> None:
+async def test_two_bodies_are_compared(site: Site, alice: Visitor) -> None:
     [kept] = await raw_bodies_before(site.app.db, 1, None, 9)
     body = await site.app.blobs.get(kept.key)
     await fetch(site, alice, body.replace(b"Against the clever cache", b"For <i>the</i> clever cache"))
@@ -110,7 +110,7 @@ async def test_two_answers_are_compared(site: Site, alice: Visitor) -> None:
     assert "There is no earlier raw body to compare it with." in text_of(first)
 
 
-async def test_without_the_store_it_says_so_and_goes_on(
+async def test_an_object_store_that_is_down_is_reported_and_the_page_still_works(
     site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(site.app.blobs), "get", staticmethod(no_answer))
@@ -125,7 +125,7 @@ async def test_without_the_store_it_says_so_and_goes_on(
     assert (await alice.client.get(ARCHIVE)).status_code == 200
 
 
-async def test_an_answer_that_is_gone_from_the_store_says_so(site: Site, alice: Visitor) -> None:
+async def test_a_body_that_is_missing_in_the_store_is_reported(site: Site, alice: Visitor) -> None:
     [kept] = await raw_bodies_before(site.app.db, 1, None, 9)
     await site.app.blobs.delete_many([kept.key])
 
@@ -134,10 +134,10 @@ async def test_an_answer_that_is_gone_from_the_store_says_so(site: Site, alice: 
         assert (answer.status_code, "missing in the object store" in answer.text) == (404, True)
 
 
-# --- reading answers again --------------------------------------------------------------------------------
+# --- restore ----------------------------------------------------------------------------------------------
 
 
-async def test_reading_again_is_tried_before_it_is_done(site: Site, alice: Visitor) -> None:
+async def test_a_restore_is_a_dry_run_first(site: Site, alice: Visitor) -> None:
     db = site.app.db
     await db.batch([Step(unread.delete()), Step(entries.delete().where(entries.c.feed_id == 1))])
 
@@ -199,7 +199,7 @@ async def test_failed_images_are_tried_again(site: Site, gallery: str, alice: Vi
     assert (await alice.send(gallery, do="burn")).status_code == 422
 
 
-async def test_room_is_made_by_age_after_a_look_at_what_would_go(site: Site, gallery: str, alice: Visitor) -> None:
+async def test_old_images_are_deleted_after_a_preview(site: Site, gallery: str, alice: Visitor) -> None:
     await site.app.db.batch([Step(entries.update().values(sort_at="2026-01-01T00:00:00.000Z"))])
 
     before = await alice.see(f"{gallery}?older=30")
@@ -213,15 +213,15 @@ async def test_room_is_made_by_age_after_a_look_at_what_would_go(site: Site, gal
     assert (await alice.send(gallery, do="free", older="soon")).status_code == 422
 
 
-async def test_a_feed_without_images_says_so(alice: Visitor) -> None:
+async def test_a_feed_without_images_has_a_message(alice: Visitor) -> None:
     assert "No image archived yet" in text_of(await alice.see(f"{ARCHIVE}/images"))
     assert "No image has failed" in text_of(await alice.see(f"{ARCHIVE}/images?state=failed"))
 
 
-# --- all of it --------------------------------------------------------------------------------------------
+# --- all feeds --------------------------------------------------------------------------------------------
 
 
-async def test_the_room_of_every_feed_is_drawn_and_told(site: Site, alice: Visitor, gallery: str) -> None:
+async def test_the_storage_usage_of_every_feed_is_plotted_and_listed(site: Site, alice: Visitor, gallery: str) -> None:
     page = await alice.see("/archive")
 
     assert len(rows(page)) == 3
@@ -231,7 +231,7 @@ async def test_the_room_of_every_feed_is_drawn_and_told(site: Site, alice: Visit
     assert "in 30 days at the rate of the last 30 days" in text_of(page)
 
 
-async def test_an_admin_sees_what_retention_would_take_before_it_does(site: Site, alice: Visitor) -> None:
+async def test_an_admin_sees_a_preview_of_retention(site: Site, alice: Visitor) -> None:
     gone = entries.update().where(entries.c.feed_id == 1).values(in_feed=0, last_seen_at="2026-01-01T00:00:00.000Z")
     await site.app.db.batch([Step(gone)])
 
@@ -242,7 +242,7 @@ async def test_an_admin_sees_what_retention_would_take_before_it_does(site: Site
     assert len(await site.app.db.query(entries.select())) == 8
 
 
-async def test_somebody_else_sees_nothing_of_it(site: Site, gallery: str, charlie: Visitor) -> None:
+async def test_other_users_see_nothing_of_it(site: Site, gallery: str, charlie: Visitor) -> None:
     for path in (ARCHIVE, gallery, f"{ARCHIVE}/1", f"{ARCHIVE}/1/diff", f"{ARCHIVE}/1/download", f"{ARCHIVE}/reparse"):
         assert (await charlie.client.get(path)).status_code == 404, path
     assert (await charlie.send(gallery, do="retry")).status_code == 404
@@ -252,12 +252,12 @@ async def test_somebody_else_sees_nothing_of_it(site: Site, gallery: str, charli
     assert "would be deleted" not in text_of(page)
 
 
-async def test_an_answer_of_another_feed_is_not_this_ones(alice: Visitor) -> None:
+async def test_a_body_of_another_feed_is_not_found(alice: Visitor) -> None:
     for path in (f"{ARCHIVE}/2", f"{ARCHIVE}/9007199254740993", "/feed/9007199254740993/archive"):
         assert (await alice.client.get(path)).status_code == 404, path
 
 
-async def test_older_answers_stand_on_the_next_page(site: Site, alice: Visitor) -> None:
+async def test_older_bodies_are_on_the_next_page(site: Site, alice: Visitor) -> None:
     assert rows(await alice.see(f"{ARCHIVE}?before=2026-01-01T00:00:00.000Z")) == []
     for before in ("nonsense", "2026-99-01T00:00:00.000Z"):
         assert len(rows(await alice.see(f"{ARCHIVE}?before={before}"))) == 1

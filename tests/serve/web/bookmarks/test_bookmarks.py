@@ -7,7 +7,7 @@ from tests.serve.web.visitor import Visitor, text_of
 PAGE = b"<html><head><title>On larch</title><meta name='description' content='A wood for wheels'></head></html>"
 
 
-async def test_a_page_is_saved_and_says_what_it_is_about_once_it_was_fetched(site: Site, alice: Visitor) -> None:
+async def test_a_saved_page_has_its_title_and_description_after_the_fetch(site: Site, alice: Visitor) -> None:
     url = site.web.serve("/larch", Answer(PAGE, headers={"Content-Type": "text/html"}))
 
     saved = await alice.send("/bookmarks", url=url, note="for the new wheel")
@@ -37,7 +37,7 @@ async def test_saving_a_page_again_changes_nothing(alice: Visitor) -> None:
     assert len(page.xpath("//li[@class='bookmark']")) == 1
 
 
-async def test_what_is_no_address_is_said_beside_the_field(alice: Visitor) -> None:
+async def test_an_invalid_url_is_reported_next_to_the_field(alice: Visitor) -> None:
     for url in ("", "javascript:alert(1)", "ftp://example.org/", "https://name:word@example.org/"):
         answer = await alice.send("/bookmarks", url=url)
         assert answer.status_code == 422, url
@@ -45,7 +45,7 @@ async def test_what_is_no_address_is_said_beside_the_field(alice: Visitor) -> No
     assert "No bookmarks yet" in text_of(await alice.see("/bookmarks"))
 
 
-async def test_a_bookmark_gets_another_title_and_note_and_goes(alice: Visitor) -> None:
+async def test_a_bookmark_is_edited_and_deleted(alice: Visitor) -> None:
     await alice.send("/bookmarks", url="https://example.org/a")
     [edit] = (await alice.see("/bookmarks")).xpath("//div[contains(@class, 'editing')]/form[1]/@action")
 
@@ -58,7 +58,7 @@ async def test_a_bookmark_gets_another_title_and_note_and_goes(alice: Visitor) -
     assert "No bookmarks yet" in text_of(await alice.see("/bookmarks"))
 
 
-async def test_a_page_that_could_not_be_fetched_says_why_and_is_tried_again(site: Site, alice: Visitor) -> None:
+async def test_a_page_that_could_not_be_fetched_is_explained_and_tried_again(site: Site, alice: Visitor) -> None:
     url = site.web.serve("/gone", Answer(status=410))
     await alice.send("/bookmarks", url=url)
     await site.app.bookmarks.read_pages()
@@ -73,7 +73,7 @@ async def test_a_page_that_could_not_be_fetched_says_why_and_is_tried_again(site
     assert "On larch" in text_of(await alice.see("/bookmarks"))
 
 
-async def test_nobody_sees_or_changes_anothers_bookmarks(alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_cannot_see_or_change_a_bookmark(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/bookmarks", url="https://example.org/a")
     [edit] = (await alice.see("/bookmarks")).xpath("//div[contains(@class, 'editing')]/form[1]/@action")
 

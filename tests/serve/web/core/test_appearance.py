@@ -1,4 +1,4 @@
-"""How pages look on a device is remembered there, and nowhere else."""
+"""The appearance of pages on a device is stored on that device only."""
 
 from dataclasses import fields
 
@@ -6,18 +6,18 @@ from feedmill.serve.web.core.appearance import APPEARANCE_VALUES, DEFAULT_APPEAR
 from tests.serve.web.visitor import Visitor, text_of
 
 
-def test_every_part_of_the_look_has_its_choices_and_a_default_among_them() -> None:
+def test_every_appearance_setting_has_its_choices_and_a_default() -> None:
     assert {field.name for field in fields(Appearance)} == set(APPEARANCE_VALUES)
     assert all(getattr(DEFAULT_APPEARANCE, name) in choices for name, choices in APPEARANCE_VALUES.items())
 
 
-def test_what_is_no_choice_is_left_out() -> None:
+def test_an_invalid_choice_is_ignored() -> None:
     assert DEFAULT_APPEARANCE.changed(
         {"theme": "dark", "size": "99", "font": "<script>", "nonsense": "x"}
     ) == Appearance(theme="dark")
 
 
-async def test_the_look_is_kept_and_shown(alice: Visitor) -> None:
+async def test_the_appearance_is_saved_and_shown(alice: Visitor) -> None:
     answer = await alice.send("/look", theme="sepia", size="5", language="zh_CN")
     page = await alice.see(answer.headers["location"])
 

@@ -1,4 +1,4 @@
-"""Styles and scripts: small, kept for good, and what they say they are."""
+"""Styles and scripts: small, cached, with the correct type."""
 
 import gzip
 import re
@@ -15,7 +15,7 @@ MOST_STYLE = 16_000
 STATIC = Path(web.__file__).parent / "static"
 
 
-async def test_a_file_of_this_version_is_kept_for_good_and_zipped(nobody: httpx.AsyncClient) -> None:
+async def test_a_file_of_this_version_is_cached_forever_and_compressed(nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get(asset_url(STYLESHEET))
 
     assert answer.status_code == 200
@@ -26,14 +26,16 @@ async def test_a_file_of_this_version_is_kept_for_good_and_zipped(nobody: httpx.
     assert all(path.read_text() in answer.text for path in (STATIC / "css").glob("*.css"))
 
 
-async def test_a_page_from_before_an_upgrade_gets_todays_file_but_not_for_good(nobody: httpx.AsyncClient) -> None:
+async def test_a_page_from_before_an_upgrade_gets_the_current_file_without_long_caching(
+    nobody: httpx.AsyncClient,
+) -> None:
     answer = await nobody.get("/static/000000000000/js/app.js", headers={"Accept-Encoding": "identity"})
 
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "public, max-age=60")
     assert "content-encoding" not in answer.headers
 
 
-async def test_nothing_else_is_handed_out(nobody: httpx.AsyncClient) -> None:
+async def test_no_other_file_is_served(nobody: httpx.AsyncClient) -> None:
     for name in ("../page.py", "..%2Fpage.py", "vendor/README.md", "", "css", "/etc/passwd"):
         assert (await nobody.get(f"/static/x/{name}")).status_code == 404, name
 
@@ -43,18 +45,18 @@ def test_scripts_and_styles_stay_small() -> None:
     assert len(ASSETS[STYLESHEET].gzipped) < MOST_STYLE
 
 
-def test_what_is_zipped_is_what_is_there() -> None:
+def test_the_compressed_file_has_the_same_content() -> None:
     assert all(gzip.decompress(asset.gzipped) == asset.body for asset in ASSETS.values())
 
 
-def test_vendored_scripts_are_those_that_the_readme_names() -> None:
+def test_vendored_scripts_match_the_list_in_the_readme() -> None:
     named = dict(re.findall(r"\| `([\w.-]+\.js)` \|.*`([0-9a-f]{64})`", (STATIC / "vendor" / "README.md").read_text()))
     there = {path.name: sha256(path.read_bytes()).hexdigest() for path in (STATIC / "vendor").glob("*.js")}
 
     assert named == there
 
 
-def test_our_own_files_name_no_other_site() -> None:
+def test_our_own_files_refer_to_no_other_site() -> None:
     ours = {name: asset for name, asset in ASSETS.items() if name.endswith((".js", ".css")) and "vendor" not in name}
 
     assert [name for name, asset in ours.items() if re.search(rb"https?://|url\(//", asset.body)] == []

@@ -1,4 +1,4 @@
-"""Pages in Chinese are Chinese: no English sentence stands on one, but for what feeds and people wrote."""
+"""Pages in Chinese have no English sentence, except what feeds and users wrote."""
 
 import re
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ PAGES = [
     "/logout",
 ]
 
-# Addresses, and what is for programs; what the feeds of this site and its reader wrote is Chinese.
+# URLs and what is for programs; the feeds of this site and its user write Chinese.
 DATA = (
     "script",
     "style",
@@ -99,7 +99,7 @@ ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?:[ ,]+[a-z']{2,})+\b")
 
 @pytest.fixture
 async def reader(site: Site) -> Visitor:
-    """Somebody who reads Chinese, with a feed that broke, images that failed and everything that says why."""
+    """A user who reads Chinese, with a broken feed, failed images and their error messages."""
     user = await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
     image = f'<img src="{site.web.url("/wheel.png")}">'
     for path, title in (("/jia.xml", "甲"), ("/yi.xml", "乙")):
@@ -132,7 +132,7 @@ async def test_no_page_has_an_english_sentence(reader: Visitor) -> None:
     assert {path: words for path, words in found.items() if words} == {}
 
 
-async def test_neither_have_the_pages_about_who_may_do_what(site: Site, reader: Visitor) -> None:
+async def test_pages_about_permissions_have_no_english_sentence(site: Site, reader: Visitor) -> None:
     db, now = site.app.db, datetime.now(UTC)
     alice = await reader.user(site)
     bob = await make_user(db, "bob", PASSWORD, False, now, Actor())
@@ -163,7 +163,7 @@ async def test_neither_have_the_pages_about_who_may_do_what(site: Site, reader: 
     assert {path: words for path, words in found.items() if words} == {}
 
 
-async def test_neither_have_the_answers_to_what_somebody_sends(site: Site, reader: Visitor) -> None:
+async def test_answers_to_forms_have_no_english_sentence(site: Site, reader: Visitor) -> None:
     here = site.web.url("")
     lines = ['text="A"', 'text="B" xmlUrl="ftp://b.example/x"', 'text="C" type="link" url="http://c.example/"']
     lines += [f'text="D" xmlUrl="{sites.feed(site, "/ding.xml", "丁")}"']
@@ -208,7 +208,7 @@ async def _page(reader: Visitor, path: str) -> Any:
 
 
 def _english(page: Any) -> Iterator[str]:
-    """Runs of English words that a person sees, or hears."""
+    """Runs of English words that a person sees or a screen reader speaks."""
     for data in page.xpath("|".join(f"//{each}" for each in DATA)):
         if data.getparent() is not None:
             data.drop_tree()

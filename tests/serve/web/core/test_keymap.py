@@ -1,4 +1,4 @@
-"""The keys, other keys for the same, and going to a place by its name."""
+"""Keyboard shortcuts, changing them, and the "go to" box."""
 
 import json
 from typing import Any
@@ -10,11 +10,11 @@ from tests.serve.web.visitor import Visitor, text_of
 
 
 def written(page: Any) -> dict[str, str]:
-    """The fields of the form that changes keys."""
+    """The fields of the form that changes shortcuts."""
     return {field.get("name"): field.get("value") for field in page.xpath("//main//input[starts-with(@id, 'k-')]")}
 
 
-async def test_a_key_is_changed_and_scripts_learn_what_it_stands_for(alice: Visitor) -> None:
+async def test_a_changed_key_reaches_the_scripts(alice: Visitor) -> None:
     fields = written(await alice.see("/keys/edit"))
     assert fields["star"] == "s, f"
 
@@ -40,9 +40,7 @@ async def test_a_key_is_changed_and_scripts_learn_what_it_stands_for(alice: Visi
         ({"star": "a, e, h, i"}, "Enter a key, or two separated by a space"),
     ],
 )
-async def test_keys_that_can_not_be_are_refused_beside_their_field(
-    alice: Visitor, change: dict[str, str], why: str
-) -> None:
+async def test_invalid_keys_are_refused_next_to_their_field(alice: Visitor, change: dict[str, str], why: str) -> None:
     fields = written(await alice.see("/keys/edit"))
 
     answer = await alice.send("/keys/edit", **fields | change)
@@ -53,7 +51,7 @@ async def test_keys_that_can_not_be_are_refused_beside_their_field(
     assert (await alice.see("/unread")).xpath("//script[@id='keymap']") == []
 
 
-async def test_the_keys_of_miniflux_are_one_press_away_and_so_is_the_way_back(alice: Visitor, charlie: Visitor) -> None:
+async def test_one_button_switches_to_the_keys_of_miniflux_and_one_back(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/keys/edit", preset="miniflux")
     [told] = (await alice.see("/unread")).xpath("//script[@id='keymap']/text()")
     assert json.loads(told) == {"n": "j", "p": "k", "s": "l", "l": ""}
@@ -74,12 +72,12 @@ async def test_other_settings_leave_the_keys_alone(alice: Visitor) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_set_of_keys_is_one_that_can_be(preset: str) -> None:
+def test_every_preset_is_valid(preset: str) -> None:
     assert keymap_errors(PRESETS[preset]) == {}
     assert (encode_keymap(PRESETS[preset]) == "") == (PRESETS[preset] == DEFAULT_KEYMAP)
 
 
-async def test_a_place_is_found_by_its_name_without_scripts(alice: Visitor, charlie: Visitor) -> None:
+async def test_go_to_finds_pages_by_name_without_scripts(alice: Visitor, charlie: Visitor) -> None:
     everything = (await alice.see("/go")).xpath("//ul[@class='places']//a/@href")
     found = await alice.see("/go?q=quiet+SYS")
 
@@ -90,7 +88,7 @@ async def test_a_place_is_found_by_its_name_without_scripts(alice: Visitor, char
     assert "Nothing has that name." in text_of(await charlie.see("/go?q=quiet+sys"))
 
 
-async def test_the_box_is_the_same_list_without_the_frame(alice: Visitor) -> None:
+async def test_the_go_to_box_is_the_same_list_without_the_page_frame(alice: Visitor) -> None:
     answer = await alice.client.get("/go", headers={"HX-Request": "true"})
 
     assert "<html" not in answer.text

@@ -1,4 +1,4 @@
-"""What is kept for when there is no connection: nothing of anybody's, and all that it needs."""
+"""The offline page and the service worker: they hold nobody's data and need nothing from the server."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import httpx
 from feedmill.serve.web.core.assets import ASSETS, STYLESHEET, asset_url
 
 
-async def test_the_worker_may_change_and_keeps_every_style_and_script(nobody: httpx.AsyncClient) -> None:
+async def test_the_service_worker_is_revalidated_and_caches_every_style_and_script(nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get("/worker.js")
 
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
@@ -19,7 +19,7 @@ async def test_the_worker_may_change_and_keeps_every_style_and_script(nobody: ht
     assert {(await nobody.get(path)).status_code for path in json.loads(kept)} == {200}
 
 
-async def test_the_page_without_a_connection_is_nobodys(nobody: httpx.AsyncClient) -> None:
+async def test_the_offline_page_has_no_data_of_a_user(nobody: httpx.AsyncClient) -> None:
     chinese = await nobody.get("/offline", headers={"Accept-Language": "zh-CN"})
 
     assert "没有连接" in chinese.text

@@ -1,4 +1,4 @@
-"""Plots are plain SVG without a style of their own, and tell what they show."""
+"""Plots are plain SVG without inline styles, and have a text alternative."""
 
 from lxml import etree
 
@@ -21,7 +21,7 @@ def test_bars_are_as_tall_as_their_values_and_nothing_is_invisible() -> None:
     assert [title.text for title in tree.iter("title")] == ["Fetches", "ten", "five", "none"]
 
 
-def test_what_a_plot_says_can_not_become_a_tag() -> None:
+def test_texts_in_a_plot_are_escaped() -> None:
     drawn = bars([PlotMark(1, "<script>alert(1)</script>")], '"><b>')
 
     assert "<script>" not in drawn
@@ -35,7 +35,7 @@ def test_a_sparkline_goes_from_edge_to_edge() -> None:
     assert line.get("points") == "0.0,19.0 50.0,10.0 100.0,1.0"
 
 
-def test_without_values_there_is_nothing_or_an_empty_frame() -> None:
+def test_without_values_a_plot_is_empty() -> None:
     assert sparkline([], "Rhythm") == ""
     assert list(_tree(bars([], "Fetches")).iter("rect")) == []
     assert list(_tree(heat_grid([], [], "Hours")).iter("rect")) == []
@@ -48,14 +48,14 @@ def test_a_heat_grid_has_five_steps() -> None:
     assert [text.text for text in tree.iter("text")] == ["Mon"]
 
 
-def test_names_of_columns_stand_below_a_grid() -> None:
+def test_column_names_are_below_the_grid() -> None:
     plain, named = heat_grid([[1, 2]], ["Mon"], "Hours"), heat_grid([[1, 2]], ["Mon"], "Hours", column_names=["0", ""])
 
     assert [text.text for text in _tree(named).iter("text")] == ["Mon", "0"]
     assert int(_tree(named).get("height", "0")) > int(_tree(plain).get("height", "0"))
 
 
-def test_what_failed_and_what_was_the_same_can_be_told_without_colours() -> None:
+def test_failed_and_unchanged_fetches_differ_without_colours() -> None:
     marks = [PlotMark(10, "new"), PlotMark(10, "304", "same"), PlotMark(10, "no answer", "failed")]
 
     tree = _tree(shaped_bars(marks, "Fetches"))
@@ -64,7 +64,7 @@ def test_what_failed_and_what_was_the_same_can_be_told_without_colours() -> None
     assert len(list(tree.iter("circle"))) == 1
 
 
-def test_parts_of_a_bar_lie_end_to_end_on_one_scale() -> None:
+def test_the_parts_of_a_stacked_bar_share_one_scale() -> None:
     parts = [PlotMark(25, "images"), PlotMark(50, "answers", "same")]
 
     tree = _tree(stacked_bar(parts, 100, "Space", width=200))

@@ -6,7 +6,7 @@ from feedmill.serve.web.core.redirects import local_path
 
 
 @pytest.mark.parametrize("path", ["/unread", "/folder/3?show=all&order=oldest", "/item/5?in=/unread", "/label/中文"])
-def test_our_own_pages_may_be_gone_to(path: str) -> None:
+def test_redirects_to_our_own_pages_are_allowed(path: str) -> None:
     assert local_path(path) == path
 
 
@@ -29,6 +29,6 @@ def test_our_own_pages_may_be_gone_to(path: str) -> None:
         "/" + "a" * 3000,
     ],
 )
-def test_anything_else_leads_home(path: object) -> None:
+def test_any_other_target_becomes_the_start_page(path: object) -> None:
     assert local_path(path) == "/"
     assert local_path(path, "/look") == "/look"

@@ -1,4 +1,4 @@
-"""The headers of every page, and changes that only our own pages can make."""
+"""The security headers of every page, and CSRF protection."""
 
 import re
 from dataclasses import replace
@@ -22,7 +22,7 @@ CHANGES = sorted(
 )
 
 
-async def test_every_page_lets_nothing_run_but_our_own_files(alice: Visitor) -> None:
+async def test_every_page_runs_our_own_scripts_only(alice: Visitor) -> None:
     for path in PAGES:
         headers = (await alice.client.get(path)).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -35,31 +35,31 @@ async def test_every_page_lets_nothing_run_but_our_own_files(alice: Visitor) -> 
         assert "camera=()" in headers["permissions-policy"]
 
 
-async def test_pages_of_a_person_are_kept_by_nobody(alice: Visitor) -> None:
+async def test_pages_of_a_user_are_not_cached(alice: Visitor) -> None:
     assert (await alice.client.get("/unread")).headers["cache-control"] == "no-store"
 
 
-async def test_a_page_and_its_forms_carry_the_token_of_the_session(alice: Visitor) -> None:
+async def test_a_page_and_its_forms_have_the_csrf_token(alice: Visitor) -> None:
     page = await alice.see("/settings")
 
     assert page.xpath("//meta[@name='csrf']/@content") == [alice.csrf()]
     assert set(page.xpath("//form//input[@name='csrf']/@value")) == {alice.csrf()}
 
 
-async def test_a_change_without_the_pages_token_is_refused(alice: Visitor) -> None:
+async def test_a_change_without_the_csrf_token_is_refused(alice: Visitor) -> None:
     for path in CHANGES:
         for csrf in ({}, {"csrf": "0" * 64}):
             assert (await alice.client.post(path, data=csrf)).status_code == 403, path
 
 
 @pytest.mark.usefixtures("alice")
-async def test_a_change_needs_somebody(nobody: httpx.AsyncClient) -> None:
+async def test_a_change_needs_a_sign_in(nobody: httpx.AsyncClient) -> None:
     for path in CHANGES:
         answer = await nobody.post(path)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/"), path
 
 
-async def test_pictures_of_other_sites_are_let_in_only_when_the_reader_says_so(alice: Visitor) -> None:
+async def test_images_of_other_sites_are_allowed_only_when_the_reader_chose_so(alice: Visitor) -> None:
     async def pictures_of(path: str) -> str:
         policy = (await alice.client.get(path)).headers["content-security-policy"]
         return policy.partition("img-src ")[2].partition(";")[0]
@@ -80,11 +80,11 @@ async def test_pictures_of_other_sites_are_let_in_only_when_the_reader_says_so(a
         ("s3://pictures?public_url=https://cdn.example/pictures", "https://cdn.example"),
     ],
 )
-def test_the_store_that_browsers_load_from_is_let_in(objects: str, origin: str) -> None:
+def test_the_public_object_store_is_allowed(objects: str, origin: str) -> None:
     assert image_origin(load_settings(objects=objects, s3_access_key="a", s3_secret_key="b")) == origin
 
 
-async def test_a_page_that_is_not_there_says_so_kindly(site: Site, nobody: httpx.AsyncClient) -> None:
+async def test_a_missing_page_has_a_helpful_message(site: Site, nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get("/nowhere")
 
     assert answer.status_code == 404
@@ -92,13 +92,13 @@ async def test_a_page_that_is_not_there_says_so_kindly(site: Site, nobody: httpx
 
 
 class Dead:
-    """A database that does not answer."""
+    """A database that does not respond."""
 
     async def query(self, *_: object) -> None:
         raise DatabaseUnavailable("no answer")
 
 
-async def test_a_database_that_does_not_answer_is_reported_as_a_page_and_as_a_part(site: Site, alice: Visitor) -> None:
+async def test_a_database_outage_is_reported_as_a_page_and_as_a_fragment(site: Site, alice: Visitor) -> None:
     pages = web.create_pages(replace(site.app, db=Dead()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:
@@ -112,13 +112,13 @@ async def test_a_database_that_does_not_answer_is_reported_as_a_page_and_as_a_pa
 
 
 class Broken:
-    """A database that nobody has foreseen."""
+    """A database that raises an unexpected error."""
 
     async def query(self, *_: object) -> None:
         raise ZeroDivisionError
 
 
-async def test_a_fault_of_ours_is_reported_with_the_same_headers(site: Site, alice: Visitor) -> None:
+async def test_an_unexpected_error_has_the_same_headers(site: Site, alice: Visitor) -> None:
     pages = web.create_pages(replace(site.app, db=Broken()), site.parts.batches)  # type: ignore[arg-type]
     transport = httpx.ASGITransport(pages, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=alice.client.cookies) as client:

@@ -1,4 +1,4 @@
-"""Styles: each part in one place, and none that nothing uses."""
+"""Stylesheets: each class is defined in one file, and every class is used."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from feedmill.serve.web.core import assets
 
 WEB = Path(assets.__file__).parent
 SHEETS = sorted((WEB / "static" / "css").glob("*.css"))
-# Those that are put together from parts: a folder's depth, a feed's colour, the heat of an hour, a feed's state.
+# Class names with computed parts: a folder's depth, a feed's colour, the heat of an hour, a feed's state.
 MADE = re.compile(r"d[1-7]|h[0-7]|heat[0-4]|is-(healthy|failing|broken|gone|stopped)")
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -25,7 +25,7 @@ def selectors(css: str) -> Iterator[str]:
         yield from (each.strip() for each in rule.split(","))
 
 
-def test_every_class_of_the_styles_is_one_that_a_page_can_have() -> None:
+def test_every_class_in_the_stylesheets_is_used_by_a_page() -> None:
     templates = "".join(path.read_text() for path in (WEB / "templates").rglob("*.html"))
     code = "".join(path.read_text() for path in [*WEB.rglob("*.py"), *(WEB / "static").rglob("*.js")])
     used = set(_WORD.findall(templates)) | set(_WORD.findall(" ".join(_QUOTED.findall(code))))
@@ -35,8 +35,8 @@ def test_every_class_of_the_styles_is_one_that_a_page_can_have() -> None:
     assert {name for name in styled - used if not MADE.fullmatch(name)} == set()
 
 
-def test_what_a_class_looks_like_stands_in_one_file() -> None:
-    """What further holds on small screens may stand with those."""
+def test_each_class_is_defined_in_one_file() -> None:
+    """Rules for small screens may be in a file of their own."""
     files = Counter(
         each
         for path in SHEETS

@@ -1,4 +1,4 @@
-"""An article as somebody without scripts reads it."""
+"""The article page without scripts."""
 
 from feedmill.engine.jobs import ArchiveImages, Priority
 from feedmill.store.database import Step
@@ -24,14 +24,14 @@ async def test_opening_an_article_shows_it_and_marks_it_read(alice: Visitor) -> 
     assert len(titles(await alice.see("/unread"))) == 7
 
 
-async def test_what_is_fetched_ahead_or_by_a_script_is_not_read_by_that(alice: Visitor) -> None:
+async def test_a_prefetch_or_a_script_does_not_mark_the_article_read(alice: Visitor) -> None:
     for headers in ({"Sec-Purpose": "prefetch"}, {"HX-Request": "true"}, {"Sec-Fetch-Site": "cross-site"}):
         await alice.see("/item/1?in=/unread", headers=headers)
 
     assert len(titles(await alice.see("/unread"))) == 8
 
 
-async def test_a_part_is_the_article_without_the_frame(alice: Visitor) -> None:
+async def test_a_fragment_is_the_article_without_the_page_frame(alice: Visitor) -> None:
     answer = await alice.client.get("/item/1?in=/all", headers={"HX-Request": "true"})
 
     assert "<html" not in answer.text
@@ -54,7 +54,7 @@ async def test_an_article_is_inert(site: Site, alice: Visitor) -> None:
     assert "javascript:" not in "".join(body.xpath(".//@href"))
 
 
-async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: Site, alice: Visitor) -> None:
+async def test_an_image_that_is_not_archived_is_loaded_only_on_request(site: Site, alice: Visitor) -> None:
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     [href] = (await alice.see("/unread")).xpath("//a[@class='title'][contains(., 'Which stone')]/@href")
 
@@ -66,7 +66,7 @@ async def test_a_picture_that_is_not_archived_waits_for_the_readers_word(site: S
     assert (await alice.see(load)).xpath("//img/@src") == [site.web.url("/wheel.png")]
 
 
-async def test_the_articles_before_and_after_are_those_of_the_view(alice: Visitor) -> None:
+async def test_the_previous_and_next_articles_are_those_of_the_view(alice: Visitor) -> None:
     hrefs = (await alice.see("/folder/2?show=all")).xpath("//a[@class='title']/@href")
 
     page = await alice.see(hrefs[1])
@@ -78,13 +78,13 @@ async def test_the_articles_before_and_after_are_those_of_the_view(alice: Visito
     assert (await alice.see(hrefs[2])).xpath("//a[@rel='next']") == []
 
 
-async def test_an_article_outlives_the_view_that_it_was_found_in(alice: Visitor) -> None:
+async def test_an_article_opens_also_when_it_has_left_the_view(alice: Visitor) -> None:
     page = await alice.see("/item/1?in=/folder/999")
 
     assert page.xpath("//a[@data-closes-pane]/@href") == ["/unread"]
 
 
-async def test_labels_are_made_put_on_and_taken_off(alice: Visitor) -> None:
+async def test_labels_are_created_added_and_removed(alice: Visitor) -> None:
     await alice.send("/item/1/labels", new="  Wheels &  water ")
     page = await alice.see("/item/1")
     assert page.xpath("//a[@class='chip']/text()") == ["Wheels & water"]
@@ -99,7 +99,7 @@ async def test_labels_are_made_put_on_and_taken_off(alice: Visitor) -> None:
     assert (await alice.see("/item/1")).xpath("//a[@class='chip']") == []
 
 
-async def test_nobody_labels_what_is_not_theirs(alice: Visitor, charlie: Visitor) -> None:
+async def test_a_user_cannot_label_entries_of_others(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/item/1/labels", new="mine")
 
     assert (await charlie.send("/item/1/labels", new="his")).status_code == 404
@@ -109,7 +109,7 @@ async def test_nobody_labels_what_is_not_theirs(alice: Visitor, charlie: Visitor
     assert (await charlie.client.get("/label/1")).status_code == 404
 
 
-async def test_times_are_those_of_the_readers_zone(alice: Visitor) -> None:
+async def test_times_are_in_the_readers_time_zone(alice: Visitor) -> None:
     alice.client.cookies.set("feedmill_zone", "Asia/Tokyo")
 
     [time] = (await alice.see("/item/1")).xpath("//article//time")
@@ -134,7 +134,7 @@ async def test_the_whole_article_is_fetched_on_demand_and_kept(site: Site, alice
     assert "Short." in text_of((await alice.see(own)).xpath("//article")[0])
 
 
-async def test_why_the_whole_article_can_not_be_had_is_reported(site: Site, alice: Visitor) -> None:
+async def test_a_failed_full_text_fetch_is_explained(site: Site, alice: Visitor) -> None:
     link = site.web.serve("/gone", Answer(status=404))
     sample_feed = SampleFeed("/g.xml", "G", [SampleEntry("Gone", "<p>Short.</p>", link=link)])
     await subscribe_to(site, await alice.user(site), sample_feed)
@@ -150,7 +150,7 @@ async def test_why_the_whole_article_can_not_be_had_is_reported(site: Site, alic
     assert "Short." in part.text
 
 
-async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor) -> None:
+async def test_archived_images_are_served_from_here(site: Site, alice: Visitor) -> None:
     await sample_feeds.subscribe_to(site, await alice.user(site), sample_feeds.sample_feeds(site.web.url(""))[0])
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
     await site.parts.engine.run(ArchiveImages(), Priority.MANUAL)
@@ -165,7 +165,7 @@ async def test_archived_pictures_are_shown_from_here(site: Site, alice: Visitor)
     assert (await alice.client.get(source)).content == sample_images.PNG
 
 
-async def test_an_article_leads_to_the_answer_that_brought_it(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_an_article_links_to_the_raw_body_that_it_came_from(site: Site, alice: Visitor, charlie: Visitor) -> None:
     [source] = (await alice.see("/item/1")).xpath("//article//a[.='Source XML']/@href")
 
     answer = await alice.client.get(source)

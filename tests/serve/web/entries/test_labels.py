@@ -1,9 +1,9 @@
-"""Labels: made, renamed, deleted."""
+"""The labels page: create, rename, delete."""
 
 from tests.serve.web.visitor import Visitor, text_of
 
 
-async def test_a_label_is_made_renamed_and_deleted(alice: Visitor) -> None:
+async def test_a_label_is_created_renamed_and_deleted(alice: Visitor) -> None:
     made = await alice.send("/labels", name="  To   cook ")
     assert "The label “To cook” was created." in text_of(await alice.see(made.headers["location"]))
 
@@ -19,7 +19,7 @@ async def test_a_label_is_made_renamed_and_deleted(alice: Visitor) -> None:
     assert "No labels yet" in text_of(page)
 
 
-async def test_a_name_that_is_taken_or_none_is_said_beside_its_field(alice: Visitor) -> None:
+async def test_a_duplicate_or_empty_name_is_reported_next_to_its_field(alice: Visitor) -> None:
     await alice.send("/labels", name="a")
     await alice.send("/labels", name="b")
 
@@ -33,7 +33,7 @@ async def test_a_name_that_is_taken_or_none_is_said_beside_its_field(alice: Visi
     assert 'id="wrong-new">A label needs a name' in none.text
 
 
-async def test_nobody_changes_anothers_labels(alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_cannot_change_a_label(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/labels", name="mine")
 
     assert (await charlie.send("/labels/1", name="theirs")).status_code == 404

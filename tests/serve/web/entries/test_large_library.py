@@ -32,7 +32,7 @@ async def reader(tmp_path: Path) -> AsyncIterator[Visitor]:
         yield Visitor(alice.name, client)
 
 
-async def test_a_list_is_quick_and_small_whatever_is_unread(reader: Visitor) -> None:
+async def test_a_list_is_fast_and_small_however_much_is_unread(reader: Visitor) -> None:
     for path in ("/unread", "/all"):
         seconds = []
         for _ in range(6):
@@ -55,7 +55,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(reader: Visitor) ->
     assert [int(id) for id in seen] == list(range(30_000, 29_800, -1))
 
 
-async def test_what_a_script_loads_further_down_is_rows_and_nothing_else(reader: Visitor) -> None:
+async def test_infinite_scrolling_loads_rows_only(reader: Visitor) -> None:
     [more] = (await reader.see("/unread")).xpath("//li[@class='more']/a/@hx-get")
 
     answer = await reader.client.get(more, headers={"HX-Request": "true"})

@@ -1,4 +1,4 @@
-"""Lists and marks, as somebody without scripts has them."""
+"""Entry lists, and marking entries, without scripts."""
 
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ ENGLISH = "Against the clever cache"
 CHINESE = "面粉、石头与耐心"
 
 
-async def test_what_is_unread_stands_newest_first_with_all_its_feeds(alice: Visitor) -> None:
+async def test_unread_entries_are_listed_newest_first_with_their_feeds(alice: Visitor) -> None:
     page = await alice.see("/unread")
 
     assert titles(page)[0].startswith("Queues that forget")
@@ -26,7 +26,7 @@ async def test_what_is_unread_stands_newest_first_with_all_its_feeds(alice: Visi
     assert page.xpath("//a[@aria-current='page']/@href") == ["/unread"]
 
 
-async def test_a_folder_shows_its_own_and_the_order_is_remembered(alice: Visitor) -> None:
+async def test_a_folder_shows_its_own_entries_and_the_order_is_remembered(alice: Visitor) -> None:
     [folder] = [href for href in (await alice.see("/unread")).xpath("//a/@href") if "/folder/2" in href]
 
     turned = await alice.see(f"{folder}?order=oldest&show=all")
@@ -38,11 +38,11 @@ async def test_a_folder_shows_its_own_and_the_order_is_remembered(alice: Visitor
 
 
 def at_noon(visitor: Visitor) -> None:
-    """Has the visitor live where it is about noon now."""
+    """Sets the visitor's time zone so that it is about noon there now."""
     visitor.client.cookies.set("feedmill_zone", f"Etc/GMT{datetime.now(UTC).hour - 12:+}")
 
 
-async def test_today_has_what_came_since_midnight_where_the_reader_lives(alice: Visitor) -> None:
+async def test_today_starts_at_midnight_in_the_readers_time_zone(alice: Visitor) -> None:
     at_noon(alice)
 
     page = await alice.see("/today")
@@ -75,7 +75,7 @@ async def test_marking_today_read_leaves_what_is_older(alice: Visitor) -> None:
     assert len(titles(await alice.see("/today?show=all"))) == 4
 
 
-async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visitor, site: Site) -> None:
+async def test_a_feed_without_entries_is_not_described_as_all_read(alice: Visitor, site: Site) -> None:
     await subscribe_to(site, await alice.user(site), SampleFeed("/silent.xml", "Silent", []))
     [path] = (await alice.see("/unread")).xpath("//nav//a[contains(., 'Silent')]/@href")
 
@@ -85,13 +85,13 @@ async def test_a_feed_that_never_brought_anything_is_not_called_read(alice: Visi
     assert "All caught up." not in page
 
 
-async def test_titles_say_their_language_and_direction(alice: Visitor) -> None:
+async def test_titles_have_their_language_and_direction(alice: Visitor) -> None:
     [link] = (await alice.see("/unread")).xpath(f"//a[@class='title'][.='{CHINESE}']")
 
     assert (link.get("lang"), link.get("dir")) == ("zh-CN", "auto")
 
 
-async def test_what_has_no_title_is_called_by_how_it_begins(site: Site, alice: Visitor) -> None:
+async def test_an_entry_without_a_title_shows_the_beginning_of_its_text(site: Site, alice: Visitor) -> None:
     pieces = [SampleEntry("", "<p>Just a <b>thought</b>.</p>"), SampleEntry("", "")]
     await subscribe_to(site, await alice.user(site), SampleFeed("/notes.xml", "Notes", pieces))
 
@@ -114,7 +114,7 @@ async def test_one_entry_is_starred_from_its_row(alice: Visitor) -> None:
     assert starred.xpath("//button[contains(@class, 'star')]/@aria-pressed") == ["true"]
 
 
-async def test_those_that_are_ticked_are_marked_together(alice: Visitor) -> None:
+async def test_ticked_entries_are_marked_together(alice: Visitor) -> None:
     ticked = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:3]
 
     await alice.send("/marks", id=ticked, do="read", next="/unread")
@@ -124,7 +124,7 @@ async def test_those_that_are_ticked_are_marked_together(alice: Visitor) -> None
     assert page.xpath("//*[@id='count-unread']/text()") == ["5"]
 
 
-async def test_those_that_are_ticked_get_a_label_that_is_there_or_a_new_one(alice: Visitor) -> None:
+async def test_ticked_entries_get_an_existing_or_a_new_label(alice: Visitor) -> None:
     page = await alice.see("/unread")
     ticked = page.xpath("//input[@name='id']/@value")[:3]
     assert page.xpath("//form[@id='list']//button")[0].get("formaction") == "/marks/label"
@@ -138,14 +138,14 @@ async def test_those_that_are_ticked_get_a_label_that_is_there_or_a_new_one(alic
     assert len(titles(await alice.see("/label/1"))) == 3
 
 
-async def test_without_a_tick_nothing_is_labelled(alice: Visitor) -> None:
+async def test_nothing_is_labelled_when_no_entry_is_ticked(alice: Visitor) -> None:
     for fields in ({"new": "Wheels"}, {"id": "1"}):
         assert (await alice.send("/marks/label", **fields)).headers["location"] == "/"
 
     assert (await alice.see("/unread")).xpath("//ul[@class='labels']") == []
 
 
-async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(site: Site, alice: Visitor) -> None:
+async def test_images_of_ticked_entries_are_archived_even_if_the_feed_archives_none(site: Site, alice: Visitor) -> None:
     await subscribe_to(site, await alice.user(site), sample_feeds(site.web.url(""))[0])
     await site.app.db.batch([Step(feeds.update().values(archive_policy="none")), Step(image_tasks.delete())])
     site.web.serve("/wheel.png", Answer(sample_images.PNG, headers={"Content-Type": "image/png"}))
@@ -160,7 +160,7 @@ async def test_images_of_ticked_entries_are_archived_though_the_feed_keeps_none(
     assert source.startswith("/images/")
 
 
-async def test_marks_of_one_request_hold_in_their_order(alice: Visitor) -> None:
+async def test_marks_in_one_request_are_applied_in_order(alice: Visitor) -> None:
     [id] = (await alice.see("/unread")).xpath("//input[@name='id']/@value")[:1]
 
     await alice.send("/marks", do=[f"star:{id}", f"read:{id}", f"unstar:{id}", f"unread:{id}"])
@@ -180,11 +180,11 @@ async def test_a_script_gets_the_counts_for_its_marks(alice: Visitor) -> None:
 
 
 @pytest.mark.parametrize("do", ["explode:1", "read:x", "read:-1", "read:99999999999999999999", "read:1:2"])
-async def test_a_mark_that_makes_no_sense_is_refused(alice: Visitor, do: str) -> None:
+async def test_an_invalid_mark_is_refused(alice: Visitor, do: str) -> None:
     assert (await alice.send("/marks", do=do)).status_code == 422
 
 
-async def test_all_of_a_folder_is_marked_read_and_comes_back(alice: Visitor) -> None:
+async def test_marking_a_folder_read_can_be_undone(alice: Visitor) -> None:
     marked = await alice.send("/mark-all-read", view="/folder/2", age="")
     assert marked.headers["location"] == "/folder/2"
     page = await alice.see("/folder/2")
@@ -198,28 +198,28 @@ async def test_all_of_a_folder_is_marked_read_and_comes_back(alice: Visitor) -> 
     assert len(titles(await alice.see("/folder/2"))) == 3
 
 
-async def test_only_what_is_older_is_marked_when_an_age_is_given(alice: Visitor) -> None:
+async def test_marking_read_with_an_age_marks_older_entries_only(alice: Visitor) -> None:
     await alice.send("/mark-all-read", view="/unread", age="1")
 
     assert [title for title in titles(await alice.see("/unread")) if title in (ENGLISH, CHINESE)] == []
     assert len(titles(await alice.see("/unread"))) == 5
 
 
-async def test_a_message_is_said_once(alice: Visitor) -> None:
+async def test_a_message_is_shown_once(alice: Visitor) -> None:
     await alice.send("/mark-all-read", view="/unread", age="")
 
     assert "8 items marked as read." in text_of(await alice.see("/unread"))
     assert "8 items marked as read." not in text_of(await alice.see("/unread"))
 
 
-async def test_empty_views_say_what_they_are_for(alice: Visitor, charlie: Visitor) -> None:
+async def test_empty_views_explain_what_they_are_for(alice: Visitor, charlie: Visitor) -> None:
     assert "No starred items" in text_of(await alice.see("/starred"))
     assert "Nothing saved for later" in text_of(await alice.see("/later"))
     assert "Nothing read yet" in text_of(await alice.see("/history"))
     assert "Nothing to read yet" in text_of(await charlie.see("/unread"))
 
 
-async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_see_nothing_of_it(alice: Visitor, charlie: Visitor) -> None:
     for path in ("/folder/1", "/feed/1", "/item/1", "/label/1", "/folder/9007199254740993", "/item/9007199254740993"):
         assert (await charlie.client.get(path)).status_code == 404, path
     await charlie.send("/marks", do="read:1")
@@ -234,7 +234,7 @@ async def test_nobody_sees_anothers_things(alice: Visitor, charlie: Visitor) -> 
     assert titles(await charlie.see("/label/2")) == []
 
 
-async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> None:
+async def test_full_texts_in_the_list_are_inert(alice: Visitor) -> None:
     await alice.send("/look", density="full", quiet="yes")
 
     page = await alice.see("/all")
@@ -245,7 +245,7 @@ async def test_full_texts_stand_in_the_list_and_are_inert(alice: Visitor) -> Non
     assert "清晨五点，水闸缓缓打开" in text_of(page)
 
 
-async def test_what_feeds_call_themselves_is_only_text(site: Site, alice: Visitor) -> None:
+async def test_feed_titles_are_escaped(site: Site, alice: Visitor) -> None:
     piece = SampleEntry("<img src=x onerror=y> & <i>so</i>")
     hostile = SampleFeed("/x.xml", '<b onmouseover="x">&amp;lt;i&amp;gt;"\'', [piece], "<u>F</u>")
     await subscribe_to(site, await alice.user(site), hostile)

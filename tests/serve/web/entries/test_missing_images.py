@@ -1,4 +1,4 @@
-"""Pictures that are not archived: no page asks another site for them."""
+"""Images that are not archived: no page requests them from another site."""
 
 import re
 
@@ -18,7 +18,7 @@ def hide(html: str, archived: dict[str, str] | None = None) -> tuple[str, int]:
     return hiding.hide(render_article_html(html, "https://example.org/", archived)), hiding.hidden
 
 
-def test_an_archived_picture_stays_and_another_becomes_a_placeholder() -> None:
+def test_an_archived_image_stays_and_any_other_becomes_a_placeholder() -> None:
     other = '<img src="https://other.example/b.png" alt="A &gt; B &quot;c&quot;">'
 
     shown, hidden = hide(f'<img src="{ORIGINAL}">{other}', {ORIGINAL: OURS})
@@ -29,7 +29,7 @@ def test_an_archived_picture_stays_and_another_becomes_a_placeholder() -> None:
     assert "A &gt; B &#34;c&#34; <small>other.example</small>" in shown
 
 
-def test_only_an_archived_picture_bears_the_mark() -> None:
+def test_only_an_archived_image_is_marked_as_archived() -> None:
     both = f'<img src="{ORIGINAL}"><img src="https://other.example/b.png">'
     inside = f'<picture><img src="{ORIGINAL}"></picture>'
 
@@ -39,7 +39,7 @@ def test_only_an_archived_picture_bears_the_mark() -> None:
     assert "<picture><img" in shown
 
 
-def test_a_picture_of_the_object_store_stays() -> None:
+def test_an_image_in_the_object_store_stays() -> None:
     stored = "https://bucket.example/images/1/x/0.png?signature=abc"
 
     assert hide(f'<img src="{ORIGINAL}">', {ORIGINAL: stored})[1] == 0
@@ -57,12 +57,12 @@ def test_a_picture_of_the_object_store_stays() -> None:
         '<p title="<img src=x>">text</p><img src="https://other.example/2.png" title="> <img src=/a>">',
     ],
 )
-def test_no_address_of_another_site_is_left_for_the_browser_to_load(html: str) -> None:
+def test_no_url_of_another_site_is_left_for_the_browser_to_load(html: str) -> None:
     shown, _ = hide(html, {ORIGINAL: OURS})
 
     loaded = re.findall(r'(?:<(?:img|source)[^>]*?\s(?:src|srcset)|poster)="([^"]*)"', shown)
     assert [url for url in loaded if "other.example" in url] == []
 
 
-def test_a_small_picture_inside_the_text_stays() -> None:
+def test_a_data_url_image_stays() -> None:
     assert hide('<img src="data:image/png;base64,iVBORw0KGgo=">')[1] == 0

@@ -20,7 +20,7 @@ async def first(site: Site, visitor: Visitor) -> Any:
 
 
 async def save(visitor: Visitor, id: int, after: str = "", **changed: Any) -> Any:
-    """Sends the form as the page has it, with some of its fields changed."""
+    """Submits the form as the page has it, with some of its fields changed."""
     page = await visitor.see(f"/feed/{id}/edit")
     [form] = page.xpath(f"//form[@action='/feed/{id}/edit']")
     left_out = ("csrf", "folder", "label")
@@ -38,7 +38,7 @@ async def test_saving_the_form_as_it_is_changes_nothing(site: Site, alice: Visit
     assert await first(site, alice) == before
 
 
-async def test_what_a_person_chooses_is_kept(site: Site, alice: Visitor) -> None:
+async def test_choices_are_saved(site: Site, alice: Visitor) -> None:
     feed_id = (await first(site, alice)).id
 
     await save(alice, feed_id, title="我的 systems", interval="86400", images="none", paused="yes", new_folder="Quiet")
@@ -49,7 +49,7 @@ async def test_what_a_person_chooses_is_kept(site: Site, alice: Visitor) -> None
     assert len(after.folder_ids) == 2
 
 
-async def test_a_new_address_is_looked_at_and_then_kept(site: Site, alice: Visitor) -> None:
+async def test_a_new_url_is_checked_and_then_saved(site: Site, alice: Visitor) -> None:
     before = await first(site, alice)
     moved = feed(site, "/moved.xml", "Moved")
 
@@ -61,7 +61,7 @@ async def test_a_new_address_is_looked_at_and_then_kept(site: Site, alice: Visit
     assert (await first(site, alice)).url == moved
 
 
-async def test_an_address_without_a_feed_is_kept_only_on_purpose(site: Site, alice: Visitor) -> None:
+async def test_a_url_without_a_feed_is_saved_only_after_a_confirmation(site: Site, alice: Visitor) -> None:
     before = await first(site, alice)
     down = site.web.serve("/down.xml", Answer(status=500))
 
@@ -74,7 +74,7 @@ async def test_an_address_without_a_feed_is_kept_only_on_purpose(site: Site, ali
     assert (await first(site, alice)).url == down
 
 
-async def test_an_address_that_the_person_has_is_named(site: Site, alice: Visitor) -> None:
+async def test_a_url_that_the_user_already_subscribes_to_is_named(site: Site, alice: Visitor) -> None:
     one, other = await subscriptions_of(site.app.db, (await alice.user(site)).id)
 
     answer = await save(alice, one.id, url=other.url)
@@ -108,7 +108,7 @@ async def test_a_login_makes_the_feed_private_and_is_never_shown(site: Site, ali
     ("field", "value"),
     [("http_proxy", "socks://x"), ("http_headers", "nonsense"), ("http_name", "a:b"), ("title", "x" * 501)],
 )
-async def test_what_cant_be_kept_is_said_at_its_field(site: Site, alice: Visitor, field: str, value: str) -> None:
+async def test_an_invalid_value_is_reported_at_its_field(site: Site, alice: Visitor, field: str, value: str) -> None:
     feed_id = (await first(site, alice)).id
 
     answer = await save(alice, feed_id, **{field: value})
@@ -118,13 +118,13 @@ async def test_what_cant_be_kept_is_said_at_its_field(site: Site, alice: Visitor
     assert wrong.xpath(".//input/@name | .//textarea/@name") == [field]
 
 
-async def test_anothers_feed_has_no_settings(alice: Visitor, charlie: Visitor) -> None:
+async def test_the_settings_of_another_users_feed_are_not_found(alice: Visitor, charlie: Visitor) -> None:
     assert (await charlie.client.get("/feed/1/edit")).status_code == 404
     assert (await charlie.send("/feed/1/edit", **filled(FEED, {"folder": 1, "label": 1}))).status_code == 404
     assert (await alice.client.get("/feed/9007199254740993/edit")).status_code == 404
 
 
-async def test_settings_lead_to_leaving(site: Site, alice: Visitor) -> None:
+async def test_the_settings_link_to_unsubscribing(site: Site, alice: Visitor) -> None:
     feed_id = (await first(site, alice)).id
     page = await alice.see(f"/feed/{feed_id}/edit")
 

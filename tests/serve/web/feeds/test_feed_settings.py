@@ -1,4 +1,4 @@
-"""What is done with a feed's items: its form, the preview of rules, and the same in the form that adds a feed."""
+"""Per-feed settings: the form, the preview of rules, and the same fields in the form that adds a feed."""
 
 import pytest
 from lxml import html
@@ -23,7 +23,7 @@ async def newest_title(site: Site, visitor: Visitor, feed_id: int) -> str:
     return str(page.xpath("//li[contains(@class, 'row')]//a[@class='title']")[0].text_content().strip())
 
 
-async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alice: Visitor) -> None:
+async def test_settings_are_saved_and_shown_again(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     wanted = {
         "retention_days": "365",
@@ -54,7 +54,7 @@ async def test_what_a_person_wants_done_is_kept_and_shown_again(site: Site, alic
     assert page.xpath("//textarea[@name='block_rules']")[0].text_content().strip() == "ads\nin:title:sponsored"
 
 
-async def test_everything_can_be_taken_back(site: Site, alice: Visitor) -> None:
+async def test_every_setting_can_be_reset(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     await save(alice, one.id, retention_days="7", block_rules="ads", new_label="x", notify="")
     muted = (await kept(site, alice)).notify
@@ -64,9 +64,7 @@ async def test_everything_can_be_taken_back(site: Site, alice: Visitor) -> None:
     assert (muted, await kept(site, alice)) == (False, DEFAULT_FEED_SETTINGS)
 
 
-async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_was_written(
-    site: Site, alice: Visitor
-) -> None:
+async def test_a_preview_shows_what_would_be_blocked_and_keeps_the_typed_rules(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     title = await newest_title(site, alice, one.id)
 
@@ -81,7 +79,7 @@ async def test_a_preview_shows_what_would_be_blocked_and_keeps_nothing_but_what_
     assert (await first(site, alice), await kept(site, alice)) == (one, DEFAULT_FEED_SETTINGS)
 
 
-async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) -> None:
+async def test_with_scripts_only_the_preview_is_sent(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     sent = {"csrf": alice.csrf(), "keep_rules": "nothingsaysthis"}
 
@@ -91,7 +89,7 @@ async def test_with_scripts_the_preview_comes_alone(site: Site, alice: Visitor) 
     assert shown.text.count('class="blocked"') == one.entry_count
 
 
-async def test_with_scripts_a_bad_rule_is_named_with_its_field(site: Site, alice: Visitor) -> None:
+async def test_with_scripts_an_invalid_rule_is_named_with_its_field(site: Site, alice: Visitor) -> None:
     one = await first(site, alice)
     sent = {"csrf": alice.csrf(), "keep_rules": "fine\n("}
 
@@ -117,7 +115,7 @@ async def test_with_scripts_a_bad_rule_is_named_with_its_field(site: Site, alice
         ("", "drop_selector", ",", "This selector is not supported."),
     ],
 )
-async def test_what_cant_be_used_is_said_at_its_field_and_stays_there(
+async def test_an_invalid_value_is_reported_at_its_field_and_stays_there(
     site: Site, alice: Visitor, after: str, field: str, value: str, said: str
 ) -> None:
     one = await first(site, alice)
@@ -131,14 +129,14 @@ async def test_what_cant_be_used_is_said_at_its_field_and_stays_there(
     assert (await first(site, alice), await kept(site, alice)) == (one, DEFAULT_FEED_SETTINGS)
 
 
-async def test_nobody_tries_rules_on_the_feed_of_another(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_rules_cannot_be_previewed_on_another_users_feed(site: Site, alice: Visitor, charlie: Visitor) -> None:
     hers = (await first(site, alice)).id
 
     assert (await charlie.send(f"/feed/{hers}/edit/preview", block_rules="a")).status_code == 404
     assert (await charlie.client.get(f"/feed/{hers}/edit/preview")).status_code == 404
 
 
-async def test_a_label_of_somebody_else_is_passed_over(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_a_label_of_another_user_is_ignored(site: Site, alice: Visitor, charlie: Visitor) -> None:
     his = await ensure_label(site.app.db, (await charlie.user(site)).id, "his")
 
     await save(alice, (await first(site, alice)).id, label=[str(his)])
@@ -164,7 +162,7 @@ async def test_a_feed_is_added_with_a_label_and_rules(site: Site, charlie: Visit
     )
 
 
-async def test_a_feed_is_not_added_with_rules_that_make_no_sense(site: Site, charlie: Visitor) -> None:
+async def test_a_feed_with_invalid_rules_is_not_added(site: Site, charlie: Visitor) -> None:
     url = feed(site, "/kilns.xml", "Kilns")
 
     refused = await charlie.send("/subscribe/add", url=url, feed=url, block_rules="is:unread", new_label="Clay")

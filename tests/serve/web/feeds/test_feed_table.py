@@ -1,4 +1,4 @@
-"""The table of feeds, and what is done to many of them at once."""
+"""The table of feeds, and changing many of them at once."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ async def test_every_feed_has_its_row_with_figures(alice: Visitor) -> None:
     assert "kB" in text_of(first)
 
 
-async def test_the_table_is_sorted_and_filtered_by_its_address(alice: Visitor) -> None:
+async def test_the_table_is_sorted_and_filtered_by_query_parameters(alice: Visitor) -> None:
     [by_items] = (await alice.see("/feeds")).xpath("//th[contains(@class, 'c-items')]/a/@href")
     falling = await alice.see(by_items)
     [rising] = falling.xpath("//th[contains(@class, 'c-items')]/a/@href")
@@ -59,7 +59,7 @@ async def test_many_are_changed_at_once(site: Site, alice: Visitor) -> None:
     assert {(each.paused, each.folder_ids) for each in await mine(site, alice)} == {(False, ())}
 
 
-async def test_leaving_is_asked_for_twice_with_an_export_between(site: Site, alice: Visitor) -> None:
+async def test_unsubscribing_asks_for_confirmation_and_offers_an_export(site: Site, alice: Visitor) -> None:
     first, second = await mine(site, alice)
 
     asked = html.fromstring((await alice.send("/feeds", id=[first.id], do="unsubscribe")).text)
@@ -80,7 +80,7 @@ async def test_chosen_feeds_are_refreshed_as_a_job(site: Site, alice: Visitor) -
     assert "of 1 feeds" in text_of(await alice.see(started.headers["location"]))
 
 
-async def test_nothing_ticked_and_nonsense_change_nothing(alice: Visitor) -> None:
+async def test_no_selection_and_invalid_input_change_nothing(alice: Visitor) -> None:
     await alice.send("/feeds", do="pause")
     assert "Select feeds first." in text_of(await alice.see("/feeds"))
 
@@ -89,7 +89,7 @@ async def test_nothing_ticked_and_nonsense_change_nothing(alice: Visitor) -> Non
     assert (await alice.send("/feeds", id="x", do="pause")).status_code == 422
 
 
-async def test_nobody_touches_anothers_feeds(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_cannot_change_a_feed(site: Site, alice: Visitor, charlie: Visitor) -> None:
     ids = [each.id for each in await mine(site, alice)]
 
     await charlie.send("/feeds", id=ids, do="pause")
@@ -101,7 +101,7 @@ async def test_nobody_touches_anothers_feeds(site: Site, alice: Visitor, charlie
     assert [each.paused for each in await mine(site, alice)] == [False, False]
 
 
-async def test_folders_are_made_nested_renamed_and_deleted(site: Site, alice: Visitor) -> None:
+async def test_folders_are_created_nested_renamed_and_deleted(site: Site, alice: Visitor) -> None:
     db, user = site.app.db, await alice.user(site)
     await alice.send("/folders", name="  Reading   room ", parent="1")
     made = next(each for each in await folders_of(db, user.id) if each.name == "Reading room")
@@ -117,7 +117,7 @@ async def test_folders_are_made_nested_renamed_and_deleted(site: Site, alice: Vi
     assert len(await mine(site, alice)) == 2
 
 
-async def test_what_is_wrong_with_a_folder_is_said_beside_it(alice: Visitor) -> None:
+async def test_an_invalid_folder_is_reported_next_to_it(alice: Visitor) -> None:
     again = await alice.send("/folders", name="Craft")
     inside = await alice.send("/folders/1", name="Computing", parent="1")
     unnamed = await alice.send("/folders", name=" ")
@@ -128,7 +128,7 @@ async def test_what_is_wrong_with_a_folder_is_said_beside_it(alice: Visitor) -> 
     assert "A folder has a name of 1 to 190 characters." in unnamed.text
 
 
-async def test_anothers_folder_is_not_there(alice: Visitor, charlie: Visitor) -> None:
+async def test_another_users_folder_is_not_found(alice: Visitor, charlie: Visitor) -> None:
     assert (await charlie.send("/folders/1", name="Mine now", parent="0")).status_code == 404
     assert (await charlie.send("/folders/1/delete")).status_code == 404
     assert (await charlie.client.get("/export?folder=1")).status_code == 404

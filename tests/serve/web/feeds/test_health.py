@@ -1,4 +1,4 @@
-"""A feed's health and the survey of all, as somebody without scripts has them."""
+"""The health page of one feed and of all feeds, without scripts."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def facts(page: Any) -> dict[str, str]:
 # --- one feed ---------------------------------------------------------------------------------------------
 
 
-async def test_a_healthy_feed_says_so_and_when_it_is_fetched_next(alice: Visitor) -> None:
+async def test_a_healthy_feed_shows_its_next_fetch(alice: Visitor) -> None:
     page = await alice.see(HEALTH)
 
     assert page.xpath("//h1/text()") == ["Quiet Systems"]
@@ -46,12 +46,12 @@ async def test_every_plot_has_a_title_and_its_figures_in_a_table(alice: Visitor)
     plots = page.xpath("//main//svg[contains(@class, 'plot')]")
     assert all(plot.get("role") == "img" and plot.xpath("./title/text()") for plot in plots)
     rows = [len(table.xpath(".//tbody/tr")) for table in page.xpath("//details[@class='figures']//table")]
-    # One fetch, days with entries, seven weekdays, one answer.
+    # One fetch, days with entries, seven weekdays, one raw body.
     assert (rows[0], rows[2], rows[3]) == (1, 7, 1)
     assert sum(int(cell) for cell in page.xpath("(//details[@class='figures'])[2]//td[@class='number']/text()")) == 5
 
 
-async def test_a_feed_that_breaks_says_why_in_plain_words(site: Site, alice: Visitor) -> None:
+async def test_a_broken_feed_is_explained_in_plain_words(site: Site, alice: Visitor) -> None:
     site.web.serve(SYSTEMS, Answer(b"<html><b>moved</b></html>"))
     await change_feed(site, last_fetched_at=None)
 
@@ -67,9 +67,7 @@ async def test_a_feed_that_breaks_says_why_in_plain_words(site: Site, alice: Vis
     assert page.xpath("//*[contains(@class, 'plot')]//circle[@class='failed']")
 
 
-async def test_a_document_that_ends_in_the_middle_is_reported_beside_a_healthy_state(
-    site: Site, alice: Visitor
-) -> None:
+async def test_a_truncated_document_is_reported_although_the_feed_is_healthy(site: Site, alice: Visitor) -> None:
     feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item><item><title>Ha"
     site.web.serve(SYSTEMS, Answer(feed))
     await change_feed(site, last_fetched_at=None)
@@ -85,7 +83,7 @@ async def test_a_document_that_ends_in_the_middle_is_reported_beside_a_healthy_s
     assert "a feed truncated" in text_of(archive)
 
 
-async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> None:
+async def test_a_refresh_reports_its_result(site: Site, alice: Visitor) -> None:
     feed = b"<rss><channel><title>Quiet Systems</title><item><guid>x</guid><title>News</title></item></channel></rss>"
     site.web.serve(SYSTEMS, Answer(feed))
     await change_feed(site, last_fetched_at=None)
@@ -95,7 +93,7 @@ async def test_a_refresh_says_what_it_brought(site: Site, alice: Visitor) -> Non
     assert "One new item." in text_of(await alice.see(HEALTH))
 
 
-async def test_where_it_was_its_hub_and_its_certificate_are_reported(site: Site, alice: Visitor) -> None:
+async def test_previous_urls_the_hub_and_the_certificate_are_shown(site: Site, alice: Visitor) -> None:
     before = facts(await alice.see(HEALTH))
     ends = datetime.now(UTC) + timedelta(days=20, hours=1)
     await change_feed(
@@ -124,7 +122,9 @@ async def test_where_it_was_its_hub_and_its_certificate_are_reported(site: Site,
     assert ended["Certificate"].startswith("expired on 3 Feb")
 
 
-async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_page_does_not_wait_for_a_slow_server(
+    site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pages, "WAIT_SECONDS", 0.0)
     await change_feed(site, last_fetched_at=None)
 
@@ -133,7 +133,7 @@ async def test_a_slow_server_is_not_waited_for(site: Site, alice: Visitor, monke
     assert "It is still being fetched. Reload the page in a moment." in text_of(await alice.see(HEALTH))
 
 
-async def test_a_refresh_that_the_queue_did_not_take_says_that_it_happens_by_itself(
+async def test_a_refresh_that_was_not_queued_says_that_it_happens_later(
     site: Site, alice: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def cannot_send() -> bool:
@@ -147,7 +147,7 @@ async def test_a_refresh_that_the_queue_did_not_take_says_that_it_happens_by_its
     assert "The job queue does not answer at the moment." in text_of(await alice.see(HEALTH))
 
 
-async def test_asking_for_all_of_it_sends_no_etag(site: Site, alice: Visitor) -> None:
+async def test_a_full_refetch_sends_no_etag(site: Site, alice: Visitor) -> None:
     await change_feed(site, etag='"old"', last_modified="Wed, 18 Feb 2026 08:30:00 GMT", last_fetched_at=None)
 
     await alice.send(HEALTH, do="refetch")
@@ -156,7 +156,7 @@ async def test_asking_for_all_of_it_sends_no_etag(site: Site, alice: Visitor) ->
     assert ("if-none-match" in asked, "if-modified-since" in asked) == (False, False)
 
 
-async def test_a_feed_is_paused_and_goes_on(alice: Visitor) -> None:
+async def test_a_feed_is_paused_and_resumed(alice: Visitor) -> None:
     await alice.send(HEALTH, do="pause")
     paused = await alice.see(HEALTH)
     await alice.send(HEALTH, do="refresh")
@@ -173,7 +173,7 @@ async def test_a_feed_is_paused_and_goes_on(alice: Visitor) -> None:
     assert "Healthy" in text_of(await alice.see(HEALTH))
 
 
-async def test_another_address_is_looked_at_and_nothing_changes(site: Site, alice: Visitor) -> None:
+async def test_another_url_is_checked_and_nothing_changes(site: Site, alice: Visitor) -> None:
     answer = await alice.send(f"{HEALTH}/test", url=site.web.url("/zh.xml"))
 
     assert answer.status_code == 200
@@ -196,14 +196,14 @@ async def test_the_site_is_searched_for_feeds_again(site: Site, alice: Visitor) 
 @pytest.mark.parametrize(
     ("url", "said"), [("", "aria-invalid"), ("ftp://x", "aria-invalid"), ("/nowhere", "No feed was found")]
 )
-async def test_an_address_that_leads_nowhere_says_so(site: Site, alice: Visitor, url: str, said: str) -> None:
+async def test_a_url_without_a_feed_is_explained(site: Site, alice: Visitor, url: str, said: str) -> None:
     answer = await alice.send(f"{HEALTH}/test", url=site.web.url(url) if url.startswith("/") else url)
 
     assert said in answer.text
     assert answer.status_code == (200 if url.startswith("/") else 422)
 
 
-async def test_what_servers_say_is_only_text(site: Site, alice: Visitor) -> None:
+async def test_text_from_servers_is_escaped(site: Site, alice: Visitor) -> None:
     hostile = "<script>alert(1)</script>"
     failed = {"outcome": "dns", "message": hostile}
     await site.app.db.batch([Step(fetch_log.update().values(**failed))])
@@ -216,11 +216,11 @@ async def test_what_servers_say_is_only_text(site: Site, alice: Visitor) -> None
 
 
 @pytest.mark.parametrize("do", ["", "explode"])
-async def test_an_action_that_nobody_knows_is_refused(alice: Visitor, do: str) -> None:
+async def test_an_unknown_action_is_refused(alice: Visitor, do: str) -> None:
     assert (await alice.send(HEALTH, do=do)).status_code == 422
 
 
-async def test_nobody_sees_or_changes_anothers_feed(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_cannot_see_or_change_a_feed(site: Site, alice: Visitor, charlie: Visitor) -> None:
     assert (await charlie.client.get(HEALTH)).status_code == 404
     assert (await alice.client.get("/feed/9007199254740993/health")).status_code == 404
     for do in ("refresh", "refetch", "pause", "resume"):
@@ -230,17 +230,17 @@ async def test_nobody_sees_or_changes_anothers_feed(site: Site, alice: Visitor, 
     assert "Healthy" in text_of(await alice.see(HEALTH))
 
 
-async def test_the_page_speaks_chinese(alice: Visitor) -> None:
+async def test_the_page_is_available_in_chinese(alice: Visitor) -> None:
     page = await alice.see(HEALTH, headers={"Accept-Language": "zh-CN"})
 
     assert "最近一次抓取成功。" in text_of(page)
     assert page.xpath("//svg[contains(@class, 'heat')]/text/text()")[:1] == ["周一"]
 
 
-# --- all of them ------------------------------------------------------------------------------------------
+# --- all feeds --------------------------------------------------------------------------------------------
 
 
-async def test_the_survey_names_what_wants_care_and_leads_to_it(site: Site, alice: Visitor) -> None:
+async def test_the_overview_lists_feeds_that_need_attention_with_links(site: Site, alice: Visitor) -> None:
     assert "All 2 feeds are healthy" in text_of(await alice.see("/health-of-feeds"))
     await change_feed(site, status="error", consecutive_failures=12, last_error="HTTP 404")
     await change_feed(site, 2, last_entry_at="2026-01-01T00:00:00.000Z", rhythm_seconds=3600)
@@ -253,7 +253,7 @@ async def test_the_survey_names_what_wants_care_and_leads_to_it(site: Site, alic
     assert page.xpath("//nav//a[@aria-current='page']/@href") == ["/health-of-feeds"]
 
 
-async def test_the_survey_of_somebody_without_feeds_is_empty(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_the_overview_of_a_user_without_feeds_is_empty(site: Site, alice: Visitor, charlie: Visitor) -> None:
     await change_feed(site, status="error", consecutive_failures=12)
 
     page = await charlie.see("/health-of-feeds")

@@ -1,4 +1,4 @@
-"""Icons of feeds on pages: given out as harmlessly as images, and only to who has the feed."""
+"""Icons of feeds on pages: served with safe headers, and only to subscribers of the feed."""
 
 from hashlib import sha256
 
@@ -27,7 +27,7 @@ async def icon(site: Site, alice: Visitor) -> str:
     return PATH
 
 
-async def test_the_sidebar_shows_the_icon_and_the_initial_where_there_is_none(alice: Visitor, icon: str) -> None:
+async def test_the_sidebar_shows_the_icon_or_the_initial(alice: Visitor, icon: str) -> None:
     page = await alice.see("/unread")
 
     [image] = page.xpath("//a[starts-with(@href, '/feed/')]/img")
@@ -43,14 +43,14 @@ async def test_the_sidebar_shows_the_icon_and_the_initial_where_there_is_none(al
     assert [letter.text for letter in letters] == ["磨"]
 
 
-async def test_a_program_learns_where_the_icon_is(alice: Visitor, icon: str) -> None:
+async def test_the_api_has_the_url_of_the_icon(alice: Visitor, icon: str) -> None:
     answer = await alice.client.get("/api/feeds")
 
     assert [feed["icon"] for feed in answer.json()["items"]] == [DIGEST[:16], None]
 
 
 @pytest.mark.parametrize("digits", [16, 20, 64])
-async def test_an_icon_comes_with_its_type_and_can_do_no_harm(alice: Visitor, icon: str, digits: int) -> None:
+async def test_an_icon_has_its_type_and_safe_headers(alice: Visitor, icon: str, digits: int) -> None:
     answer = await alice.client.get(f"/icon/{DIGEST[:digits]}")
 
     assert (answer.status_code, answer.content) == (200, sample_images.ICO)
@@ -60,13 +60,13 @@ async def test_an_icon_comes_with_its_type_and_can_do_no_harm(alice: Visitor, ic
     assert answer.headers["Cache-Control"] == "private, max-age=31536000, immutable"
 
 
-async def test_who_has_the_icon_is_not_sent_it_again(alice: Visitor, icon: str) -> None:
+async def test_an_icon_that_the_browser_has_is_not_sent_again(alice: Visitor, icon: str) -> None:
     answer = await alice.client.get(icon, headers={"If-None-Match": f'"{DIGEST}"'})
 
     assert (answer.status_code, answer.content) == (304, b"")
 
 
-async def test_an_icon_is_not_there_for_who_is_not_signed_in_or_does_not_have_the_feed(
+async def test_an_icon_is_not_found_without_a_sign_in_or_a_subscription(
     nobody: httpx.AsyncClient, charlie: Visitor, icon: str
 ) -> None:
     for client in (nobody, charlie.client):
@@ -76,5 +76,5 @@ async def test_an_icon_is_not_there_for_who_is_not_signed_in_or_does_not_have_th
 
 
 @pytest.mark.parametrize("name", [DIGEST[:15], DIGEST[:16].upper(), DIGEST + "0", "0" * 16, "%25" * 16, "1", "g" * 16])
-async def test_anything_else_is_not_there(alice: Visitor, icon: str, name: str) -> None:
+async def test_anything_else_is_not_found(alice: Visitor, icon: str, name: str) -> None:
     assert (await alice.client.get(f"/icon/{name}")).status_code == 404

@@ -1,4 +1,4 @@
-"""A feed that has moved, as its subscriber sees it: what it had stays, and they read on elsewhere."""
+"""A feed that has moved, for its subscriber: its items stay, and new ones come from the new feed."""
 
 from tests.serve.rest.site import Site
 from tests.serve.web.visitor import Visitor, text_of, titles
@@ -20,7 +20,7 @@ async def test_a_subscriber_keeps_the_old_items_and_is_told_where_the_feed_went(
     assert (site.web.url("/systems.xml") in exported, site.web.url("/zh.xml") in exported) == (False, True)
 
 
-async def test_a_feed_that_has_moved_leaves_the_sidebar_when_all_of_it_is_read(alice: Visitor) -> None:
+async def test_a_moved_feed_leaves_the_sidebar_when_all_of_it_is_read(alice: Visitor) -> None:
     await alice.send(MERGE, into="2")
     link = "//nav//a[@href='/feed/1']"
     with_unread = (await alice.see("/feeds")).xpath(link)

@@ -56,7 +56,7 @@ async def test_a_view_refreshes_its_own_feeds(alice: Visitor, view: str, feeds: 
     assert f"of {feeds} feeds" in text_of(await alice.see(started.headers["location"]))
 
 
-async def test_a_job_that_runs_stands_on_every_page_and_can_be_cancelled(site: Site, alice: Visitor) -> None:
+async def test_a_running_job_is_shown_on_every_page_and_can_be_cancelled(site: Site, alice: Visitor) -> None:
     user = await alice.user(site)
     feed_ids = [each.feed_id for each in await subscriptions_of(site.app.db, user.id)]
     job_id, _ = await start_batch(site.app.db, "refresh_all", feed_ids, site.app.tools.clock(), user.id)
@@ -73,7 +73,7 @@ async def test_a_job_that_runs_stands_on_every_page_and_can_be_cancelled(site: S
     assert (await alice.see("/unread")).xpath("//div[@id='strip']/div") == []
 
 
-async def test_a_job_that_the_queue_did_not_take_says_that_it_starts_by_itself(site: Site, alice: Visitor) -> None:
+async def test_a_job_that_was_not_queued_says_that_it_starts_later(site: Site, alice: Visitor) -> None:
     user = await alice.user(site)
     feed_ids = [each.feed_id for each in await subscriptions_of(site.app.db, user.id)]
     job_id, _ = await start_batch(site.app.db, "refresh_all", feed_ids, site.app.tools.clock(), user.id)
@@ -106,7 +106,7 @@ async def test_a_job_is_reported_live_in_the_readers_language(site: Site, alice:
     assert (await charlie.client.get(events)).status_code == 404
 
 
-async def test_htmx_gets_the_strip(alice: Visitor) -> None:
+async def test_htmx_gets_the_progress_bar_only(alice: Visitor) -> None:
     headers = {"HX-Request": "true", "X-CSRF-Token": alice.csrf()}
 
     strip = await alice.client.post("/refresh-all", data={"view": "/unread"}, headers=headers)
@@ -115,7 +115,7 @@ async def test_htmx_gets_the_strip(alice: Visitor) -> None:
     assert "<html" not in strip.text
 
 
-async def test_a_job_is_its_owners_alone(alice: Visitor, charlie: Visitor) -> None:
+async def test_a_job_is_visible_to_its_owner_only(alice: Visitor, charlie: Visitor) -> None:
     job = (await alice.send("/refresh-all", view="")).headers["location"]
 
     for path in (job, f"{job}/strip", f"{job}/lines"):
@@ -126,7 +126,7 @@ async def test_a_job_is_its_owners_alone(alice: Visitor, charlie: Visitor) -> No
     assert (await alice.client.get(f"{job}/lines")).status_code == 404
 
 
-async def test_an_import_is_shown_before_anything_happens(site: Site, alice: Visitor) -> None:
+async def test_an_import_is_previewed(site: Site, alice: Visitor) -> None:
     new = feed(site, "/new.xml", "New one")
     had = (await subscriptions_of(site.app.db, (await alice.user(site)).id))[0].url
     sent = opml(
@@ -146,7 +146,7 @@ async def test_an_import_is_shown_before_anything_happens(site: Site, alice: Vis
     assert len(await subscriptions_of(site.app.db, (await alice.user(site)).id)) == 2
 
 
-async def test_what_was_shown_is_imported_and_the_failed_lines_can_be_had(site: Site, alice: Visitor) -> None:
+async def test_the_previewed_list_is_imported_and_failed_lines_can_be_downloaded(site: Site, alice: Visitor) -> None:
     new = feed(site, "/new.xml", "New one")
     sent = opml(outline(new, "Neu & alt".replace("&", "&amp;")), '<outline type="rss" text="=no address"/>')
     preview = html.fromstring((await alice.send("/import", opml=sent)).text)
@@ -179,7 +179,7 @@ async def test_a_list_that_cant_be_read_is_explained(alice: Visitor, sent: str, 
     assert said in answer.text
 
 
-async def test_everything_or_one_folder_is_exported(alice: Visitor, charlie: Visitor) -> None:
+async def test_all_feeds_or_one_folder_are_exported(alice: Visitor, charlie: Visitor) -> None:
     everything = await alice.client.get("/export")
     one_folder = await alice.client.get("/export?folder=2")
 
@@ -189,7 +189,7 @@ async def test_everything_or_one_folder_is_exported(alice: Visitor, charlie: Vis
     assert "Quiet" not in (await charlie.client.get("/export?id=1&id=2")).text
 
 
-async def test_what_was_starred_is_exported_with_its_texts(alice: Visitor, charlie: Visitor) -> None:
+async def test_starred_entries_are_exported_with_their_texts(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/marks", do="star", id="1")
 
     mine = await alice.client.get("/export/starred")
@@ -202,7 +202,7 @@ async def test_what_was_starred_is_exported_with_its_texts(alice: Visitor, charl
     assert his.json()["items"] == []
 
 
-async def test_a_form_without_end_is_not_read_to_its_end(nobody: Any) -> None:
+async def test_an_endless_form_is_read_only_up_to_the_limit(nobody: Any) -> None:
     sent = 0
 
     async def body() -> Any:

@@ -1,4 +1,4 @@
-"""Pools as a person sees them: how full, how fast, and what a program would get; without scripts."""
+"""The pool pages without scripts: how full, how fast, and what a program would get."""
 
 import asyncio
 import re
@@ -30,13 +30,13 @@ OPTIONS = {f"{kind}_{name}": value for kind in PoolKind for name, value in (("si
 
 @pytest.fixture
 async def news(site: Site, alice: Visitor) -> str:
-    """A group with everything there is; the address of its page."""
+    """A group with both pools and every entry; the path of its page."""
     group = await site.app.pools.create("新闻", PoolRule())
     await site.app.pools.fill(group.id)
     return f"/pools/{group.id}"
 
 
-async def test_without_a_group_it_is_told_how_to_make_one(alice: Visitor, charlie: Visitor) -> None:
+async def test_without_a_group_the_page_explains_how_to_create_one(alice: Visitor, charlie: Visitor) -> None:
     page = await alice.see("/pools")
 
     assert "No group yet" in text_of(page)
@@ -55,7 +55,7 @@ async def test_a_group_shows_how_full_its_pools_are(alice: Visitor, news: str) -
     assert page.xpath("//h1/text()") == ["Pools"]
 
 
-async def test_what_is_taken_is_shown_counted_and_can_be_put_back(alice: Visitor, news: str) -> None:
+async def test_taken_items_are_shown_counted_and_can_be_requeued(alice: Visitor, news: str) -> None:
     taken = await alice.send(f"{news}/titles/take")
     assert TITLE.findall(taken.text)
     assert "POST /api/pools/1/titles/pop" in taken.text
@@ -70,7 +70,9 @@ async def test_what_is_taken_is_shown_counted_and_can_be_put_back(alice: Visitor
     assert "7 of 5,000" not in text_of(await alice.see("/pools"))
 
 
-async def test_a_pool_that_lends_says_until_when_and_takes_back(site: Site, alice: Visitor, news: str) -> None:
+async def test_a_pool_with_leases_shows_the_deadline_and_takes_items_back(
+    site: Site, alice: Visitor, news: str
+) -> None:
     await site.app.pools.change("新闻", titles=PoolOptions(guarantee=Guarantee.LEASE))
     lent = await alice.send(f"{news}/titles/take")
     assert "becomes available again after 60 seconds" in lent.text
@@ -83,7 +85,9 @@ async def test_a_pool_that_lends_says_until_when_and_takes_back(site: Site, alic
     assert "Leased0" in text_of(await alice.see("/pools"))
 
 
-async def test_an_empty_or_paused_pool_hands_out_nothing_and_says_so(site: Site, alice: Visitor, news: str) -> None:
+async def test_an_empty_or_paused_pool_hands_out_nothing_and_explains_why(
+    site: Site, alice: Visitor, news: str
+) -> None:
     await alice.send(f"{news}/pause")
     await alice.send(f"{news}/titles/take")
     assert "is paused." in text_of(await alice.see("/pools"))
@@ -95,7 +99,7 @@ async def test_an_empty_or_paused_pool_hands_out_nothing_and_says_so(site: Site,
     assert "is empty." in text_of(await alice.see("/pools"))
 
 
-async def test_a_group_is_made_changed_and_deleted(site: Site, alice: Visitor) -> None:
+async def test_a_group_is_created_changed_and_deleted(site: Site, alice: Visitor) -> None:
     url = site.web.url("/zh.xml")
     sent = {"name": "Mills", "words": "mill\n磨坊", "feeds": url, "since": "2026-01-02", "language": "zh", **OPTIONS}
     made = await alice.send("/pools/new", **sent, titles_guarantee="lease", contents_form="text")
@@ -131,7 +135,7 @@ async def test_a_group_is_made_changed_and_deleted(site: Site, alice: Visitor) -
         ("words", "x" * 191, "at most 190"),
     ],
 )
-async def test_what_is_wrong_with_a_group_stands_beside_its_field(
+async def test_an_invalid_group_is_reported_next_to_its_field(
     alice: Visitor, news: str, field: str, value: str, said: str
 ) -> None:
     answer = await alice.send("/pools/new", **{"name": "Other", field: value})
@@ -160,7 +164,7 @@ async def test_only_admins_change_groups(site: Site, alice: Visitor, charlie: Vi
     assert (await charlie.send(f"{news}/titles/put-back", id=id, token="")).status_code == 403
 
 
-async def test_who_was_granted_nothing_sees_and_takes_nothing(site: Site, charlie: Visitor, news: str) -> None:
+async def test_a_user_without_a_grant_sees_and_takes_nothing(site: Site, charlie: Visitor, news: str) -> None:
     page = await charlie.see("/pools")
     assert "新闻" not in text_of(page)
     assert "Ask an admin to create one, or to give you access to one." in text_of(page)
@@ -187,7 +191,7 @@ async def test_an_admin_sees_who_may_take_and_changes_it(alice: Visitor, charlie
 
 
 @pytest.mark.parametrize("name", ["nobody", "two words", "", "a" * 300])
-async def test_an_account_that_is_not_there_can_not_be_let_in(alice: Visitor, news: str, name: str) -> None:
+async def test_a_missing_account_cannot_get_a_grant(alice: Visitor, news: str, name: str) -> None:
     answer = await alice.send(f"{news}/grants", taker=name)
 
     assert answer.status_code == 422
@@ -195,7 +199,7 @@ async def test_an_account_that_is_not_there_can_not_be_let_in(alice: Visitor, ne
     assert "Nothing was saved." not in answer.text
 
 
-async def test_whose_labels_count_is_shown_and_kept(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_the_account_whose_labels_count_is_shown_and_saved(site: Site, alice: Visitor, charlie: Visitor) -> None:
     page = await alice.see("/pools/new")
     assert page.xpath("//input[@name='labels_of']/@value") == ["alice"]
 
@@ -211,7 +215,7 @@ async def test_whose_labels_count_is_shown_and_kept(site: Site, alice: Visitor, 
     assert "There is no account with this name." in refused.text
 
 
-async def test_who_watches_sees_a_group_no_more_once_the_right_is_taken_away(
+async def test_a_live_view_hides_a_group_once_the_grant_is_revoked(
     site: Site, alice: Visitor, charlie: Visitor, news: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group, user = await site.app.pools.group("新闻"), await charlie.user(site)
@@ -234,7 +238,7 @@ async def test_who_watches_sees_a_group_no_more_once_the_right_is_taken_away(
     assert ("新闻" in first, "新闻" in second) == (True, False)
 
 
-async def test_what_is_not_there_is_not_found(alice: Visitor, news: str) -> None:
+async def test_a_missing_group_is_not_found(alice: Visitor, news: str) -> None:
     for path in ("/pools/99", "/pools/99/titles/lost", f"{news}/pictures/lost", "/pools/9007199254740993"):
         assert (await alice.client.get(path)).status_code == 404, path
     for path in (f"{news}/explode", f"{news}/titles/explode", f"{news}/pictures/take", "/pools/99/titles/take"):
@@ -248,7 +252,7 @@ async def test_without_redis_there_is_no_list_to_drain(alice: Visitor, news: str
     assert "no lists without Redis" in text_of(await alice.see("/pools"))
 
 
-async def test_who_watches_gets_the_board_again_and_again(
+async def test_a_live_view_is_updated_repeatedly(
     site: Site, alice: Visitor, news: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_of_pools, "INTERVAL_SECONDS", 0.01)
@@ -310,13 +314,13 @@ def test_the_figures_of_a_pool_with_a_list() -> None:
     assert 'class="low" width="190"' in fill_gauge(FIGURES, "")
 
 
-def test_a_list_that_does_not_answer_leaves_what_the_database_has() -> None:
+def test_without_redis_the_figures_of_the_database_remain() -> None:
     down = replace(FIGURES, status=PoolStatus(PoolCounts(available=300, queued=960), None, None), used_in_hour=0)
 
     assert (down.is_down, down.level, down.adrift, down.empty_in, down.filler) == (True, 300, 0, None, None)
 
 
-def test_uses_are_put_into_the_hours_of_the_last_day() -> None:
+def test_uses_are_grouped_into_the_hours_of_the_last_day() -> None:
     now = datetime(2026, 2, 18, 8, 30, tzinfo=UTC)
     minutes = {now - timedelta(minutes=5): 2, now - timedelta(minutes=90): 3, now - timedelta(hours=24): 4}
 

@@ -1,4 +1,4 @@
-"""Searching and keeping searches, as somebody without scripts does it."""
+"""Searching and saved searches without scripts."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.serve.web.visitor import Visitor, text_of, titles
 CHINESE = "面粉、石头与耐心"
 
 
-async def test_what_is_found_has_its_words_marked(alice: Visitor) -> None:
+async def test_search_words_are_marked_in_the_results(alice: Visitor) -> None:
     page = await alice.see("/search?q=cache")
 
     assert titles(page) == ["Against the clever cache"]
@@ -28,21 +28,21 @@ async def test_a_chinese_word_is_found_by_two_characters(alice: Visitor) -> None
     assert page.xpath("//a[@class='title']/mark/text()") == ["耐心"]
 
 
-async def test_a_word_deep_in_a_text_is_shown_with_what_stands_around_it(alice: Visitor) -> None:
+async def test_a_match_deep_in_a_text_is_shown_with_its_surroundings(alice: Visitor) -> None:
     page = await alice.see("/search?q=rusts")
 
     assert page.xpath("//p[@class='summary']/mark/text()") == ["rusts"]
     assert "stands still rusts faster" in text_of(page.xpath("//p[@class='summary']")[0])
 
 
-async def test_what_is_asked_is_only_text(alice: Visitor) -> None:
+async def test_the_query_is_escaped(alice: Visitor) -> None:
     page = await alice.see("/search", params={"q": "<b>x</b> <script>y</script>"})
 
     assert page.xpath("//main//b | //main//script") == []
     assert "No results for “<b>x</b> <script>y</script>”" in text_of(page)
 
 
-async def test_a_search_from_a_feed_stays_in_it_until_it_is_let_out(alice: Visitor) -> None:
+async def test_a_search_from_a_feed_is_limited_to_it_until_the_limit_is_removed(alice: Visitor) -> None:
     [link] = (await alice.see("/feed/1")).xpath("//header//a[@data-key='/']/@href")
     assert link == "/search?in=/feed/1"
 
@@ -63,7 +63,7 @@ async def test_chips_narrow_a_search_and_widen_it_again(alice: Visitor) -> None:
     assert page.xpath("//a[@class='term on']/@href") == ["/search?q=is%3Astarred", "/search?q=the"]
 
 
-async def test_what_finds_nothing_offers_looser_searches_that_find_something(alice: Visitor) -> None:
+async def test_a_search_without_results_offers_looser_ones_that_have_some(alice: Visitor) -> None:
     page = await alice.see("/search", params={"q": "clever cache is:starred"})
 
     assert "No results for “clever cache is:starred”" in text_of(page)
@@ -72,7 +72,7 @@ async def test_what_finds_nothing_offers_looser_searches_that_find_something(ali
     assert titles(await alice.see(offered[0])) == ["Against the clever cache"]
 
 
-async def test_what_is_nowhere_offers_nothing(alice: Visitor) -> None:
+async def test_a_word_that_occurs_nowhere_has_no_suggestions(alice: Visitor) -> None:
     page = await alice.see("/search?q=zeppelin")
 
     assert "No results for “zeppelin”" in text_of(page)
@@ -88,7 +88,9 @@ async def test_what_is_nowhere_offers_nothing(alice: Visitor) -> None:
         ("feed:", "feed:", "", "A value is missing after feed:"),
     ],
 )
-async def test_a_mistake_is_shown_at_its_place(alice: Visitor, text: str, before: str, at: str, said: str) -> None:
+async def test_a_syntax_error_is_shown_at_its_position(
+    alice: Visitor, text: str, before: str, at: str, said: str
+) -> None:
     answer = await alice.client.get("/search", params={"q": text})
 
     page: Any = html.fromstring(answer.text)
@@ -99,20 +101,20 @@ async def test_a_mistake_is_shown_at_its_place(alice: Visitor, text: str, before
     assert page.xpath("//input[@name='q']/@aria-describedby") == ["mistake"]
 
 
-async def test_a_mistake_is_said_in_the_readers_language(alice: Visitor) -> None:
+async def test_a_syntax_error_is_explained_in_the_readers_language(alice: Visitor) -> None:
     answer = await alice.client.get("/search", params={"q": '"x'}, headers={"Accept-Language": "zh-CN"})
 
     assert "此引号没有闭合" in answer.text
 
 
-async def test_without_words_the_page_says_what_can_be_asked(alice: Visitor) -> None:
+async def test_an_empty_search_explains_the_syntax(alice: Visitor) -> None:
     page = await alice.see("/search")
 
     for link in page.xpath("//dl[@class='language']//a/@href"):
         assert (await alice.client.get(link)).status_code == 200, link
 
 
-async def test_a_kept_search_stands_in_the_sidebar_until_it_is_forgotten(alice: Visitor) -> None:
+async def test_a_saved_search_is_in_the_sidebar_until_it_is_deleted(alice: Visitor) -> None:
     kept = await alice.send("/searches", q="cache", name="Caches", **{"in": "/feed/1"})
     page = await alice.see(kept.headers["location"])
 
@@ -124,7 +126,7 @@ async def test_a_kept_search_stands_in_the_sidebar_until_it_is_forgotten(alice: 
     assert (await alice.see("/search")).xpath("//nav//a[contains(., 'Caches')]") == []
 
 
-async def test_a_name_that_is_taken_is_said_beside_the_field(alice: Visitor) -> None:
+async def test_a_duplicate_name_is_reported_next_to_the_field(alice: Visitor) -> None:
     await alice.send("/searches", q="cache", name="Mine")
 
     again = await alice.send("/searches", q="queues", name="Mine")
@@ -145,7 +147,7 @@ async def test_more_results_come_as_rows(site: Site, alice: Visitor, monkeypatch
     assert "<html" not in answer.text
 
 
-async def test_nobody_searches_or_forgets_anothers_things(alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_cannot_use_or_delete_a_saved_search(alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/searches", q="cache", name="Caches")
 
     assert titles(await charlie.see("/search?q=is:unread")) == []

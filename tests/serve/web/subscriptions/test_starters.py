@@ -1,4 +1,4 @@
-"""Suggested feeds: offered to who has none, fetched only when ticked. The real ones are never asked for here."""
+"""Suggested feeds for users without feeds, fetched only when ticked. The tests never request the real ones."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def boxes(page: Any) -> list[tuple[str, bool]]:
     return [(box.get("value"), box.get("checked") is not None) for box in found]
 
 
-async def test_after_the_first_account_there_are_three_ways_to_begin(site: Site) -> None:
+async def test_the_page_after_the_first_account_offers_three_ways_to_start(site: Site) -> None:
     client = await site.browser()
     made = await client.post("/setup", data={"name": "alice", "password": PASSWORD, "again": PASSWORD})
     page = await Visitor("alice", client).see(made.headers["location"])
@@ -43,18 +43,18 @@ async def test_after_the_first_account_there_are_three_ways_to_begin(site: Site)
 
 
 @pytest.mark.parametrize("path", ["/unread", "/feeds"])
-async def test_who_has_no_feeds_yet_is_led_to_them(charlie: Visitor, path: str) -> None:
+async def test_a_user_without_feeds_is_offered_the_suggestions(charlie: Visitor, path: str) -> None:
     page = await charlie.see(path)
 
     assert page.xpath("//main//a[@href='/starters']")
     assert boxes(await charlie.see("/starters")) != []
 
 
-async def test_who_has_feeds_is_not_bothered(alice: Visitor) -> None:
+async def test_a_user_with_feeds_is_not_offered_them(alice: Visitor) -> None:
     assert boxes(await alice.see("/subscribe")) == []
 
 
-async def test_only_what_was_ticked_is_added_and_fetched_in_a_folder_of_its_topic(
+async def test_only_ticked_feeds_are_added_and_fetched_in_a_folder_of_their_topic(
     site: Site, charlie: Visitor, topics: list[StarterTopic]
 ) -> None:
     one, three = topics[0].urls[0], topics[1].urls[0]
@@ -70,7 +70,7 @@ async def test_only_what_was_ticked_is_added_and_fetched_in_a_folder_of_its_topi
     assert site.web.seen("/two.xml") == []
 
 
-async def test_nothing_ticked_is_said_and_adds_nothing(
+async def test_no_selection_shows_a_message_and_adds_nothing(
     site: Site, charlie: Visitor, topics: list[StarterTopic]
 ) -> None:
     answer = await charlie.send("/starters")
@@ -80,13 +80,13 @@ async def test_nothing_ticked_is_said_and_adds_nothing(
     assert await subscriptions_of(site.app.db, (await charlie.user(site)).id) == []
 
 
-async def test_the_offer_is_in_chinese_too(charlie: Visitor) -> None:
+async def test_the_suggestions_are_available_in_chinese(charlie: Visitor) -> None:
     page = await charlie.see("/starters", headers={"Accept-Language": "zh-CN"})
 
     assert [legend.text for legend in page.xpath("//legend")] == ["国际新闻", "科学", "科技", "中文"]
 
 
-async def test_nobody_is_offered_anything(site: Site, alice: Visitor) -> None:
+async def test_visitors_are_not_offered_suggestions(site: Site, alice: Visitor) -> None:
     answer = await (await site.browser()).get("/starters")
 
     assert answer.headers["location"].startswith("/login")

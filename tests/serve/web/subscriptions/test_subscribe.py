@@ -1,4 +1,4 @@
-"""Adding feeds, as somebody without scripts does it, and what htmx gets."""
+"""Adding feeds without scripts, and the fragments for htmx."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def offered(tree: Any) -> list[tuple[str, bool]]:
     return [(box.get("value"), box.get("checked") is not None) for box in tree.xpath("//input[@name='feed']")]
 
 
-async def test_a_page_address_leads_to_its_feeds_and_they_are_added(site: Site, charlie: Visitor) -> None:
+async def test_the_feeds_of_a_page_are_found_and_added(site: Site, charlie: Visitor) -> None:
     one, two = feed(site, "/one.xml", "One", 4), feed(site, "/two.xml", "Two")
     front = page(site, "/front", one, two)
 
@@ -45,7 +45,7 @@ async def test_a_page_address_leads_to_its_feeds_and_they_are_added(site: Site, 
     assert len(site.web.seen("/one.xml")) == 1
 
 
-async def test_a_shared_text_is_looked_at_for_its_address(site: Site, charlie: Visitor) -> None:
+async def test_a_url_inside_a_shared_text_is_found(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
 
     found = await charlie.see("/subscribe", params={"text": f"Have a look: {one}", "url": ""})
@@ -53,7 +53,7 @@ async def test_a_shared_text_is_looked_at_for_its_address(site: Site, charlie: V
     assert offered(found) == [(one, True)]
 
 
-async def test_a_feed_that_is_not_remembered_is_queued_and_fills(site: Site, charlie: Visitor) -> None:
+async def test_a_feed_that_is_not_in_the_cache_is_queued_and_filled_later(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
 
     added = await charlie.send("/subscribe/add", url=one, feed=one)
@@ -74,7 +74,7 @@ async def test_a_feed_that_is_not_remembered_is_queued_and_fills(site: Site, cha
     assert shown.xpath("//meta[@http-equiv='refresh']") == []
 
 
-async def test_the_rows_of_a_new_feed_are_sent_as_they_fill(site: Site, charlie: Visitor) -> None:
+async def test_rows_of_a_new_feed_are_streamed_as_they_arrive(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
     headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}
     fragment = await charlie.client.post("/subscribe/add", data={"url": one, "feed": one}, headers=headers)
@@ -87,7 +87,7 @@ async def test_the_rows_of_a_new_feed_are_sent_as_they_fill(site: Site, charlie:
     assert told.text.endswith("event: done\ndata: \n\n")
 
 
-async def test_each_step_of_finding_is_reported(site: Site, charlie: Visitor) -> None:
+async def test_each_step_of_the_discovery_is_reported(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
     front = page(site, "/front", one)
     headers = PARTIAL | {"X-CSRF-Token": charlie.csrf()}
@@ -114,7 +114,7 @@ async def test_each_step_of_finding_is_reported(site: Site, charlie: Visitor) ->
         (Answer(headers={"Location": "/there"}, status=302), "in circles", False),
     ],
 )
-async def test_every_trouble_has_its_sentence_and_what_was_tried(
+async def test_every_failure_is_explained_with_the_urls_that_were_tried(
     site: Site, charlie: Visitor, answer: Any, why: str, may_be_added: bool
 ) -> None:
     url = site.web.serve("/there", answer)
@@ -135,11 +135,11 @@ async def test_every_trouble_has_its_sentence_and_what_was_tried(
         ("https://", "not an address that can be fetched"),
     ],
 )
-async def test_an_address_that_leads_nowhere_is_explained(charlie: Visitor, url: str, why: str) -> None:
+async def test_an_invalid_url_is_explained(charlie: Visitor, url: str, why: str) -> None:
     assert why in text_of(await charlie.see("/subscribe", params={"url": url}))
 
 
-async def test_who_has_no_room_left_is_told_what_to_do(site: Site, charlie: Visitor) -> None:
+async def test_a_user_over_quota_is_told_what_to_do(site: Site, charlie: Visitor) -> None:
     one, user = feed(site, "/one.xml", "One"), await charlie.user(site)
     await site.app.db.batch([Step(users.update().where(users.c.id == user.id).values(quota_bytes=0))])
 
@@ -159,7 +159,7 @@ async def test_a_feed_that_is_down_is_added_anyway(site: Site, charlie: Visitor)
     assert [each.url for each in await mine(site, charlie)] == [url]
 
 
-async def test_what_is_there_already_is_linked(site: Site, charlie: Visitor) -> None:
+async def test_an_existing_subscription_is_linked(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
     await charlie.send("/subscribe/add", url=one, feed=one)
     [had] = await mine(site, charlie)
@@ -173,7 +173,7 @@ async def test_what_is_there_already_is_linked(site: Site, charlie: Visitor) -> 
     assert html.fromstring(again.text).xpath(f"//div[@role='alert']//a[@href='/feed/{had.id}']")
 
 
-async def test_nothing_sent_is_said_at_the_field(charlie: Visitor) -> None:
+async def test_an_empty_form_is_reported_at_the_field(charlie: Visitor) -> None:
     nothing = await charlie.send("/subscribe", url="")
     none_ticked = await charlie.send("/subscribe/add", url="example.org")
 
@@ -182,7 +182,7 @@ async def test_nothing_sent_is_said_at_the_field(charlie: Visitor) -> None:
     assert "Select at least one feed" in none_ticked.text
 
 
-async def test_a_login_is_not_put_into_an_address(site: Site, charlie: Visitor) -> None:
+async def test_a_login_does_not_become_part_of_a_url(site: Site, charlie: Visitor) -> None:
     one = feed(site, "/one.xml", "One")
 
     looked = await charlie.send("/subscribe", url=one, http_name="ada", http_password="s3cret")
@@ -192,14 +192,14 @@ async def test_a_login_is_not_put_into_an_address(site: Site, charlie: Visitor) 
     assert "s3cret" not in looked.text
 
 
-async def test_the_dialog_gets_the_form_alone(charlie: Visitor) -> None:
+async def test_the_dialog_gets_only_the_form(charlie: Visitor) -> None:
     fragment = await charlie.client.get("/subscribe", headers=PARTIAL)
 
     assert "<html" not in fragment.text
     assert html.fromstring(fragment.text).xpath("//input[@name='url']")
 
 
-async def test_rows_of_other_people_are_not_shown(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_other_users_do_not_see_the_new_rows(site: Site, alice: Visitor, charlie: Visitor) -> None:
     [hers, _] = await mine(site, alice)
 
     shown = await charlie.see(f"/subscribe/added?id={hers.id}")

@@ -1,4 +1,4 @@
-"""Visitors make accounts for themselves where they may, and nowhere else."""
+"""Visitors can register only where the operator allows it."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ async def open_site(tmp_path: Path) -> AsyncIterator[Site]:
         yield site
 
 
-async def test_a_visitor_makes_an_account_and_is_signed_in_without_power(open_site: Site) -> None:
+async def test_a_visitor_registers_and_is_signed_in_without_admin_rights(open_site: Site) -> None:
     visitor = await open_site.browser()
     assert 'href="/register"' in (await visitor.get("/login")).text
     assert (await visitor.get("/register")).status_code == 200
@@ -45,7 +45,7 @@ async def test_a_visitor_makes_an_account_and_is_signed_in_without_power(open_si
         ({"again": "another one"}, 422, "not the same"),
     ],
 )
-async def test_what_can_not_be_an_account_is_reported_beside_the_field(
+async def test_an_invalid_account_is_reported_next_to_the_field(
     open_site: Site, change: dict[str, str], status: int, said: str
 ) -> None:
     answer = await (await open_site.browser()).post("/register", data=DORA | change)
@@ -53,13 +53,15 @@ async def test_what_can_not_be_an_account_is_reported_beside_the_field(
     assert (answer.status_code, said in answer.text) == (status, True)
 
 
-async def test_where_it_is_off_there_is_neither_link_nor_form(nobody: httpx.AsyncClient, alice: Visitor) -> None:
+async def test_with_registration_off_there_is_neither_a_link_nor_a_form(
+    nobody: httpx.AsyncClient, alice: Visitor
+) -> None:
     assert "/register" not in (await nobody.get("/login")).text
     assert (await nobody.get("/register")).status_code == 403
     assert (await nobody.post("/register", data=DORA)).status_code == 403
 
 
-async def test_another_site_makes_no_account(open_site: Site) -> None:
+async def test_another_site_cannot_register_an_account(open_site: Site) -> None:
     visitor = await open_site.browser()
 
     answer = await visitor.post("/register", data=DORA, headers={"Sec-Fetch-Site": "cross-site"})

@@ -1,4 +1,4 @@
-"""What a person sets for every device, where they are signed in, their keys and webhooks; without scripts."""
+"""Preferences of an account, its sessions, keys and webhooks, without scripts."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ def checked(page: Any, name: str) -> str:
     return str(page.xpath(f"//input[@name='{name}'][@checked]/@value")[0])
 
 
-async def test_preferences_hold_on_another_device(site: Site, alice: Visitor) -> None:
+async def test_preferences_apply_on_another_device(site: Site, alice: Visitor) -> None:
     answer = await alice.send(
         "/settings", theme="dark", language="zh_CN", density="titles", zone="Asia/Shanghai", keys="off", marks="manual"
     )
@@ -42,7 +42,7 @@ async def test_preferences_hold_on_another_device(site: Site, alice: Visitor) ->
     assert "CST" in text_of(page)
 
 
-async def test_a_device_may_look_otherwise_than_the_account_prefers(site: Site, alice: Visitor) -> None:
+async def test_a_device_can_override_the_appearance_of_the_account(site: Site, alice: Visitor) -> None:
     await alice.send("/settings", theme="dark")
     await alice.send("/look", theme="system")
 
@@ -51,7 +51,7 @@ async def test_a_device_may_look_otherwise_than_the_account_prefers(site: Site, 
     assert (checked(here, "theme"), checked(there, "theme")) == ("system", "dark")
 
 
-async def test_what_can_not_be_chosen_changes_nothing(alice: Visitor) -> None:
+async def test_an_invalid_choice_changes_nothing(alice: Visitor) -> None:
     await alice.send("/settings", theme="neon", zone="Moon/Sea_of_Rains", keys="maybe", marks="never")
 
     page = await alice.see("/settings")
@@ -61,7 +61,7 @@ async def test_what_can_not_be_chosen_changes_nothing(alice: Visitor) -> None:
 
 
 @pytest.mark.parametrize(("marks", "left"), [("manual", "8"), ("open", "7"), ("scroll", "7")])
-async def test_an_article_counts_as_read_as_its_reader_wants_it(alice: Visitor, marks: str, left: str) -> None:
+async def test_when_an_article_counts_as_read_is_a_preference(alice: Visitor, marks: str, left: str) -> None:
     await alice.send("/settings", marks=marks)
     [first] = (await alice.see("/unread")).xpath("(//a[@class='title'])[1]/@href")
 
@@ -80,7 +80,7 @@ async def test_a_new_password_signs_out_everywhere_else(site: Site, alice: Visit
     assert (await other.client.get("/settings")).status_code == 303
 
 
-async def test_a_new_password_says_which_keys_stay_and_offers_to_revoke_them(site: Site, alice: Visitor) -> None:
+async def test_a_new_password_lists_the_keys_that_stay_and_offers_to_revoke_them(site: Site, alice: Visitor) -> None:
     keys = []
     for name in ("one", "two"):
         made = await alice.send("/settings/keys", name=name, scope=["read"], days="")
@@ -112,7 +112,7 @@ async def status(site: Site, key: str) -> int:
         ({"current": PASSWORD, "new": "long enough", "again": "otherwise"}, "again", "not the same"),
     ],
 )
-async def test_what_is_wrong_with_a_password_stands_beside_its_field(
+async def test_an_invalid_password_is_reported_next_to_its_field(
     alice: Visitor, fields: dict[str, str], where: str, said: str
 ) -> None:
     answer = await alice.send("/settings/password", **fields)
@@ -152,7 +152,7 @@ async def test_sessions_are_listed_and_ended(site: Site, alice: Visitor) -> None
         (None, ""),
     ],
 )
-def test_a_device_is_called_by_its_browser_and_system(agent: str | None, said: str) -> None:
+def test_a_device_is_named_by_its_browser_and_system(agent: str | None, said: str) -> None:
     assert device_name(agent) == said
 
 
@@ -195,7 +195,7 @@ async def test_a_key_is_shown_once_and_works_until_it_is_revoked(site: Site, ali
     assert "You have no API keys." in text_of(await alice.see("/settings/keys"))
 
 
-async def test_a_key_needs_a_name_and_something_that_it_may_do(alice: Visitor) -> None:
+async def test_a_key_needs_a_name_and_a_scope(alice: Visitor) -> None:
     answer = await alice.send("/settings/keys", name="  ", days="")
 
     assert answer.status_code == 422
@@ -204,14 +204,14 @@ async def test_a_key_needs_a_name_and_something_that_it_may_do(alice: Visitor) -
     assert "You have no API keys." in answer.text
 
 
-async def test_nobody_gives_a_key_what_they_have_not(charlie: Visitor) -> None:
+async def test_a_user_cannot_create_a_key_with_more_rights_than_their_own(charlie: Visitor) -> None:
     page = await charlie.see("/settings/keys")
     assert page.xpath("//input[@name='scope']/@value") == ["read", "write", "pools"]
 
     assert (await charlie.send("/settings/keys", name="x", scope="admin", days="")).status_code == 403
 
 
-async def test_a_key_for_some_groups_says_so_and_takes_from_no_other(site: Site, alice: Visitor) -> None:
+async def test_a_key_for_some_groups_lists_them_and_takes_from_no_other(site: Site, alice: Visitor) -> None:
     news, other = [await site.app.pools.create(name, PoolRule()) for name in ("新闻", "other")]
     for group in (news, other):
         await site.app.pools.fill(group.id)
@@ -228,7 +228,7 @@ async def test_a_key_for_some_groups_says_so_and_takes_from_no_other(site: Site,
 
 
 @pytest.mark.parametrize("scope", [["read"], ["pools", "admin"]])
-async def test_a_key_for_some_groups_needs_pools_and_can_not_administer(
+async def test_a_key_for_some_groups_needs_the_pools_scope_and_cannot_administer(
     site: Site, alice: Visitor, scope: list[str]
 ) -> None:
     group = await site.app.pools.create("news", PoolRule())
@@ -240,7 +240,7 @@ async def test_a_key_for_some_groups_needs_pools_and_can_not_administer(
     assert f'value="{group.id}" checked' in answer.text
 
 
-async def test_who_may_take_from_no_group_is_offered_none(site: Site, charlie: Visitor) -> None:
+async def test_a_user_without_grants_is_offered_no_groups(site: Site, charlie: Visitor) -> None:
     group = await site.app.pools.create("news", PoolRule())
 
     assert (await charlie.see("/settings/keys")).xpath("//input[@name='pool_group']") == []
@@ -249,7 +249,7 @@ async def test_who_may_take_from_no_group_is_offered_none(site: Site, charlie: V
     assert answer.status_code == 422
 
 
-async def test_what_a_key_has_made_is_shown_before_it_is_revoked(site: Site, alice: Visitor) -> None:
+async def test_the_keys_that_a_key_created_are_shown_before_it_is_revoked(site: Site, alice: Visitor) -> None:
     made = await alice.send("/settings/keys", name="maker", scope=["read", "write"], days="")
     [key] = re.findall(r'value="(fm_[^"]+)" readonly', made.text)
     program = await site.browser(Authorization=f"Bearer {key}")
@@ -293,7 +293,7 @@ async def test_a_webhook_is_added_tested_paused_and_deleted(site: Site, alice: V
     assert "You have no webhooks." in text_of(await alice.see("/settings/webhooks"))
 
 
-async def test_a_webhook_that_can_not_be_called_says_so_beside_its_field(alice: Visitor) -> None:
+async def test_an_invalid_webhook_is_reported_next_to_its_field(alice: Visitor) -> None:
     answer = await alice.send("/settings/webhooks", url="ftp://example.org/", event="entries.new")
 
     assert answer.status_code == 422
@@ -302,7 +302,7 @@ async def test_a_webhook_that_can_not_be_called_says_so_beside_its_field(alice: 
     assert (await alice.send("/settings/webhooks", url="https://example.org/")).status_code == 422
 
 
-async def test_what_is_anothers_is_not_there(site: Site, alice: Visitor, charlie: Visitor) -> None:
+async def test_keys_and_webhooks_of_other_users_are_not_found(site: Site, alice: Visitor, charlie: Visitor) -> None:
     await alice.send("/settings/webhooks", url="https://example.org/hook", event="entries.new")
     await alice.send("/settings/keys", name="mine", scope="read", days="")
     [hook] = (await alice.see("/settings/webhooks")).xpath("//tbody//th/a/@href")
@@ -318,9 +318,7 @@ async def test_what_is_anothers_is_not_there(site: Site, alice: Visitor, charlie
 
 
 @pytest.mark.parametrize("path", ["/settings", "/settings/sessions", "/settings/keys", "/settings/webhooks"])
-async def test_settings_are_for_who_is_signed_in_and_forms_need_their_token(
-    site: Site, alice: Visitor, path: str
-) -> None:
+async def test_settings_need_a_sign_in_and_forms_need_their_token(site: Site, alice: Visitor, path: str) -> None:
     nobody = await site.browser()
 
     assert (await nobody.get(path)).headers["location"] == f"/login?next={path}"

@@ -1,4 +1,4 @@
-"""From nothing to being signed in, without scripts."""
+"""From an empty installation to being signed in, without scripts."""
 
 from datetime import UTC, datetime
 
@@ -37,7 +37,7 @@ async def test_the_first_account_is_signed_in_at_once(site: Site, nobody: httpx.
         ("again", "something else", "The two passwords are not the same."),
     ],
 )
-async def test_what_is_wrong_is_said_at_its_field(
+async def test_an_invalid_value_is_reported_at_its_field(
     site: Site, nobody: httpx.AsyncClient, field: str, value: str, words: str
 ) -> None:
     sent = GOOD | {field: value} | ({"again": value} if field == "password" else {})
@@ -51,7 +51,7 @@ async def test_what_is_wrong_is_said_at_its_field(
     assert await needs_setup(site.app.db)
 
 
-async def test_whoever_comes_second_is_sent_to_sign_in(site: Site, nobody: httpx.AsyncClient) -> None:
+async def test_a_second_setup_leads_to_the_sign_in_page(site: Site, nobody: httpx.AsyncClient) -> None:
     await create_first_admin(site.app.db, "alice", PASSWORD, datetime.now(UTC))
 
     answer = await nobody.post("/setup", data=GOOD | {"name": "mallory"})

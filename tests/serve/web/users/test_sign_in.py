@@ -10,7 +10,7 @@ from tests.serve.web.visitor import Visitor
 pytestmark = pytest.mark.usefixtures("alice")
 
 
-async def test_who_is_not_signed_in_is_led_back_to_the_page(site: Site, nobody: httpx.AsyncClient) -> None:
+async def test_signing_in_leads_back_to_the_requested_page(site: Site, nobody: httpx.AsyncClient) -> None:
     asked = await nobody.get("/folder/1?show=all")
     assert asked.headers["location"] == "/login?next=/folder/1%3Fshow%3Dall"
 
@@ -22,7 +22,7 @@ async def test_who_is_not_signed_in_is_led_back_to_the_page(site: Site, nobody: 
 
 
 @pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
-async def test_signing_in_leads_nowhere_else(nobody: httpx.AsyncClient, to: str) -> None:
+async def test_signing_in_never_redirects_to_another_site(nobody: httpx.AsyncClient, to: str) -> None:
     assert "evil" not in (await nobody.get("/login", params={"next": to})).text
 
     answer = await nobody.post("/login", data={"name": "alice", "password": PASSWORD, "next": to})
@@ -30,7 +30,7 @@ async def test_signing_in_leads_nowhere_else(nobody: httpx.AsyncClient, to: str)
     assert answer.headers["location"] == "/"
 
 
-async def test_a_wrong_name_and_a_wrong_password_sound_the_same(nobody: httpx.AsyncClient) -> None:
+async def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(nobody: httpx.AsyncClient) -> None:
     answers = [
         await nobody.post("/login", data={"name": name, "password": password})
         for name, password in (("alice", "not the password"), ("nobody", PASSWORD))
@@ -41,7 +41,7 @@ async def test_a_wrong_name_and_a_wrong_password_sound_the_same(nobody: httpx.As
     assert all("feedmill_session" not in answer.cookies for answer in answers)
 
 
-async def test_too_many_tries_are_told_how_long_to_wait(nobody: httpx.AsyncClient) -> None:
+async def test_too_many_attempts_are_refused_with_the_time_to_wait(nobody: httpx.AsyncClient) -> None:
     for _ in range(30):
         answer = await nobody.post("/login", data={"name": "alice", "password": "not the password"})
         if answer.status_code == 429:
@@ -60,7 +60,7 @@ async def test_the_sessions_cookie_is_out_of_reach_of_scripts_and_other_sites(no
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
-async def test_another_site_can_not_sign_somebody_in(nobody: httpx.AsyncClient, headers: dict[str, str]) -> None:
+async def test_another_site_cannot_sign_a_browser_in(nobody: httpx.AsyncClient, headers: dict[str, str]) -> None:
     answer = await nobody.post("/login", data={"name": "alice", "password": PASSWORD}, headers=headers)
 
     assert answer.status_code == 403
@@ -76,7 +76,7 @@ async def test_signing_out_ends_the_session(alice: Visitor) -> None:
     assert (await alice.client.get("/unread")).headers["location"].startswith("/login")
 
 
-async def test_a_script_that_asks_for_a_part_is_told_where_to_sign_in(nobody: httpx.AsyncClient) -> None:
+async def test_a_script_without_a_session_is_redirected_to_the_sign_in_page(nobody: httpx.AsyncClient) -> None:
     answer = await nobody.get("/item/1", headers={"HX-Request": "true"})
 
     assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/login?next=/item/1")
